@@ -1,0 +1,36 @@
+// Command controlplane is a Kubernetes control plane in one binary: `controlplane COMPONENT [FLAGS]`
+// runs exactly one component, so that tests can stop, kill and restart each of them by itself.
+// The flags after the component's name are that component's own.
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+)
+
+// components maps the first argument to the function that runs that component until it ends.
+// Each receives os.Args as if the component's own binary had been called.
+var components = map[string]func(){
+	"etcd":                    runEtcd,
+	"kube-apiserver":          runAPIServer,
+	"kube-controller-manager": runControllerManager,
+	"kube-scheduler":          runScheduler,
+	"kwok":                    runKwok,
+}
+
+func main() {
+	if len(os.Args) < 2 || components[os.Args[1]] == nil {
+		names := make([]string, 0, len(components))
+		for name := range components {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		fmt.Fprintf(os.Stderr, "usage: %s COMPONENT [FLAGS]\ncomponents: %s\n", os.Args[0], strings.Join(names, ", "))
+		os.Exit(2)
+	}
+	run := components[os.Args[1]]
+	os.Args = os.Args[1:]
+	run()
+}
