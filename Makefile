@@ -1,0 +1,68 @@
+# `make help` lists what a person calls. Everything else lives in scripts/ and e2e/.
+NODE := node --import ts-blank-space/register
+SHELL := bash
+.DEFAULT_GOAL := help
+.PHONY: help install build demo test unit check e2e e2e-list up down kubeconfig gates bench generate verify format conformance clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+node_modules/.package-lock.json: package.json package-lock.json
+	@echo "installing npm packages …"
+	@npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+install: node_modules/.package-lock.json
+
+dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts package.json
+	@$(NODE) scripts/build.ts
+
+build: dist/injector.cjs ## dist/injector.cjs, the one file that runs everywhere
+
+demo: build ## a cluster, the operator and an injected pod in one go (KEEP=1 leaves it up)
+	@$(NODE) e2e/demo.ts
+
+test: install ## everything: types, lint, layers, unit, golden, e2e on a real API server
+	@$(NODE) scripts/test.ts
+
+check: install ## the checks that need no cluster
+	@$(NODE) scripts/test.ts --without-cluster
+
+unit: install ## unit tests with coverage
+	@npx c8 mocha
+
+e2e: build ## scenarios on the embedded control plane (SCENARIO=name for one)
+	@$(NODE) e2e/run.ts $(SCENARIO)
+
+e2e-list: install ## the names of the scenarios
+	@$(NODE) e2e/run.ts --list
+
+up: build ## start the embedded control plane and leave it running
+	@$(NODE) e2e/up.ts
+
+down: install ## stop it
+	@$(NODE) e2e/down.ts
+
+kubeconfig: install ## the path of its kubeconfig
+	@$(NODE) e2e/kubeconfig.ts
+
+gates: build ## the long gates in full size; writes docs/measurements
+	@$(NODE) scripts/gates.ts
+
+bench: build ## speed and memory as ratios measured in one run
+	@$(NODE) bench/main.ts
+
+generate: install ## write crds/ and the other generated files
+	@$(NODE) scripts/generate.ts
+
+verify: install ## fail when a generated file differs from its source
+	@$(NODE) scripts/generate.ts --check
+
+format: install ## prettier
+	@npx prettier --write --log-level warn .
+
+conformance: install ## compare with Istio's recorded behaviour (GOLDEN=folder)
+	@$(NODE) scripts/conformance.ts $(GOLDEN)
+
+clean: ## remove what was built
+	rm -rf dist coverage .build

@@ -1,0 +1,86 @@
+/**
+ * `make test`: every check in order, with progress, one result a line, and a last line that adds up all that ran.
+ * Output goes to .build/test/STEP.log and is shown when the step fails.
+ */
+import { spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { countResults, type Counted } from './test-counts.ts';
+
+interface Step {
+  name: string;
+  command: string[];
+  /** How many checks the step's output stands for: one, mocha's tests, or what its last `N passed, N failed` says. */
+  counts: 'one' | 'mocha' | 'summary';
+  needsCluster?: true;
+}
+
+const typescript = ['node', '--import', 'ts-blank-space/register'];
+/** The control plane is compiled while the checks that need one core only are running; seconds when Go's cache is warm. */
+const build: Step = { name: 'control plane', command: [...typescript, 'e2e/harness/build.ts'], counts: 'one', needsCluster: true };
+const steps: Step[] = [
+  { name: 'types', command: ['npx', 'tsc', '--noEmit'], counts: 'one' },
+  { name: 'lint', command: ['npx', 'eslint', '.'], counts: 'one' },
+  { name: 'format', command: ['npx', 'prettier', '--check', '--log-level', 'warn', '.'], counts: 'one' },
+  { name: 'layers', command: ['npx', 'depcruise', '--config', '.dependency-cruiser.cjs', 'src'], counts: 'one' },
+  { name: 'dead code', command: ['npx', 'knip'], counts: 'one' },
+  { name: 'generated files', command: [...typescript, 'scripts/generate.ts', '--check'], counts: 'one' },
+  { name: 'unit', command: ['npx', 'c8', 'mocha'], counts: 'mocha' },
+  { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
+  { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsCluster: true },
+];
+
+const logs = '.build/test';
+mkdirSync(logs, { recursive: true });
+const withoutCluster = process.argv.includes('--without-cluster');
+const total: Counted = { passed: 0, failed: 0 };
+
+async function run(step: Step): Promise<void> {
+  const started = Date.now();
+  const file = `${logs}/${step.name.replaceAll(' ', '-')}.log`;
+  const log = createWriteStream(file);
+  const live = step.name === 'e2e' || step.name === 'control plane';
+  const [program, ...args] = step.command;
+  const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      log.write(chunk);
+      if (live) process.stdout.write(chunk);
+    });
+  }
+  const stop = (signal: NodeJS.Signals) => child.kill(signal);
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const code = await new Promise<number>((resolve) => {
+    child.on('error', (error) => {
+      log.write(String(error));
+      resolve(127);
+    });
+    child.on('close', (status) => { resolve(status ?? 1); });
+  });
+  process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
+  await new Promise((resolve) => log.end(resolve));
+  const output = readFileSync(file, 'utf8');
+  const counted = countResults(step.counts, output, code);
+  total.passed += counted.passed;
+  total.failed += counted.failed;
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  const figures = step.counts === 'one' ? '' : `, ${counted.passed} passed`;
+  if (counted.failed === 0) {
+    console.log(`ok    ${step.name} (${seconds} s${figures})`);
+    return;
+  }
+  if (!live) console.log(output.split('\n').slice(-60).join('\n'));
+  console.log(`FAIL  ${step.name} (${seconds} s, ${counted.failed} failed; all of it in ${file})`);
+}
+
+const started = Date.now();
+const compiled = withoutCluster ? undefined : run(build);
+for (const step of steps) {
+  if (step.needsCluster) {
+    if (withoutCluster) continue;
+    await compiled;
+  }
+  await run(step);
+}
+console.log(`make test took ${((Date.now() - started) / 1000).toFixed(0)} s`);
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;

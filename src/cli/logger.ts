@@ -1,0 +1,35 @@
+import winston from 'winston';
+
+export type LogFormat = 'json' | 'text';
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** What the layers below log through: a message and flat fields. Never given keys, tokens or certificates' private parts. */
+export interface Logger {
+  error(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  debug(message: string, fields?: Record<string, unknown>): void;
+}
+
+/** A line a person reads: time, level, message, then the fields as key=value. */
+function readable(info: winston.Logform.TransformableInfo): string {
+  const { level, message, timestamp, ...fields } = info;
+  const rest = Object.entries(fields)
+    .map(([key, value]) => ` ${key}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`)
+    .join('');
+  return `${String(timestamp)} ${level.padEnd(5)} ${String(message)}${rest}`;
+}
+
+/**
+ * Logs to standard error, so that standard output stays what a command returns: one JSON object a line for a cluster's collector,
+ * or readable lines for a terminal.
+ */
+export function createLogger(level: LogLevel, format: LogFormat): winston.Logger {
+  const { combine, timestamp, json, printf } = winston.format;
+  return winston.createLogger({
+    level,
+    format: combine(timestamp(), format === 'json' ? json() : printf(readable)),
+    transports: [new winston.transports.Stream({ stream: process.stderr })],
+  });
+}
