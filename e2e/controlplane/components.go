@@ -41,6 +41,8 @@ func runKwok() {
 		os.Exit(1)
 	}
 	command := cmd.NewCommand(ctx)
+	// The other components register a --version of another type for the whole process, on which cobra's own stumbles.
+	command.Version = ""
 	command.PersistentFlags().AddFlagSet(flags)
 	if err := command.ExecuteContext(ctx); err != nil {
 		logger.Error("kwok ended", "err", err)

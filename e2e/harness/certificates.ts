@@ -1,0 +1,110 @@
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import forge from 'node-forge';
+
+const generate = promisify(generateKeyPair);
+
+/** File names of a certificate and its key. */
+export interface KeyPairFiles {
+  certificate: string;
+  key: string;
+}
+
+export interface ClusterCertificates {
+  authority: KeyPairFiles;
+  /** The serving certificate of every component that serves HTTPS on 127.0.0.1. */
+  serving: KeyPairFiles;
+  clients: Record<ClientName, KeyPairFiles>;
+  serviceAccountKey: KeyPairFiles;
+}
+
+export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok';
+
+/** User and groups are the certificate's CN and O; the API server's own RBAC bindings know the two system users. */
+const clients: Record<ClientName, { user: string; group?: string }> = {
+  admin: { user: 'kubernetes-admin', group: 'system:masters' },
+  'controller-manager': { user: 'system:kube-controller-manager' },
+  scheduler: { user: 'system:kube-scheduler' },
+  kwok: { user: 'system:kwok', group: 'system:masters' },
+};
+
+/** Makes an authority and everything it has to sign for one control plane, as PEM files below `directory`. Valid for a week. */
+export async function createClusterCertificates(directory: string): Promise<ClusterCertificates> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const names = Object.keys(clients) as ClientName[];
+  const [authorityKeys, servingKeys, serviceAccountKeys, ...clientKeys] = await Promise.all(
+    Array.from({ length: 3 + names.length }, newKeys),
+  );
+  if (authorityKeys === undefined || servingKeys === undefined || serviceAccountKeys === undefined)
+    throw new Error('unreachable');
+  const issuer = [{ name: 'commonName', value: 'embedded-control-plane' }];
+  const issue = (subject: forge.pki.CertificateField[], keys: Keys, extensions: object[]): string => {
+    const certificate = forge.pki.createCertificate();
+    certificate.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
+    // A leading byte between 0x01 and 0x7f: a serial number is a positive integer (RFC 5280, 4.1.2.2), and Go refuses others.
+    certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
+    certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
+    certificate.validity.notAfter = new Date(Date.now() + 7 * 86_400_000);
+    certificate.setSubject(subject);
+    certificate.setIssuer(issuer);
+    certificate.setExtensions(extensions);
+    certificate.sign(forge.pki.privateKeyFromPem(authorityKeys.privateKey), forge.md.sha256.create());
+    return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+  };
+  const write = (name: string, certificate: string, key: string): KeyPairFiles => {
+    const files = { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) };
+    writeFileSync(files.certificate, certificate);
+    writeFileSync(files.key, key, { mode: 0o600 });
+    return files;
+  };
+  const usage = { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true };
+  const authority = issue(issuer, authorityKeys, [
+    { name: 'basicConstraints', cA: true, critical: true },
+    { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true, digitalSignature: true },
+  ]);
+  const serving = issue([{ name: 'commonName', value: 'kube-apiserver' }], servingKeys, [
+    usage,
+    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'subjectAltName', altNames: servingNames() },
+  ]);
+  const clientFiles = names.map((name, index) => {
+    const keys = clientKeys[index];
+    if (keys === undefined) throw new Error('unreachable');
+    const { user, group } = clients[name];
+    const subject = [
+      { name: 'commonName', value: user },
+      ...(group === undefined ? [] : [{ name: 'organizationName', value: group }]),
+    ];
+    return [
+      name,
+      write(name, issue(subject, keys, [usage, { name: 'extKeyUsage', clientAuth: true }]), keys.privateKey),
+    ] as const;
+  });
+  return {
+    authority: write('ca', authority, authorityKeys.privateKey),
+    serving: write('serving', serving, servingKeys.privateKey),
+    clients: Object.fromEntries(clientFiles) as Record<ClientName, KeyPairFiles>,
+    serviceAccountKey: write('service-account', serviceAccountKeys.publicKey, serviceAccountKeys.privateKey),
+  };
+}
+
+function servingNames(): object[] {
+  const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  return [...names.map((value) => ({ type: 2, value })), ...['127.0.0.1', '10.96.0.1'].map((ip) => ({ type: 7, ip }))];
+}
+
+interface Keys {
+  publicKey: string;
+  privateKey: string;
+}
+
+async function newKeys(): Promise<Keys> {
+  return generate('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    // PKCS#1: what forge reads.
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+}

@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClusterCertificates } from './certificates.ts';
+import { freePort } from './free-port.ts';
+
+export const componentNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
+export type ComponentName = (typeof componentNames)[number];
+
+export interface ControlPlanePorts {
+  etcd: number;
+  etcdPeer: number;
+  apiServer: number;
+  controllerManager: number;
+  scheduler: number;
+  kwok: number;
+}
+
+export async function choosePorts(): Promise<ControlPlanePorts> {
+  return {
+    etcd: await freePort(),
+    etcdPeer: await freePort(),
+    apiServer: await freePort(),
+    controllerManager: await freePort(),
+    scheduler: await freePort(),
+    kwok: await freePort(),
+  };
+}
+
+/** Where a component answers probes. */
+export function probeUrls(ports: ControlPlanePorts): Record<ComponentName, string> {
+  return {
+    etcd: `http://127.0.0.1:${ports.etcd}/health`,
+    'kube-apiserver': `https://127.0.0.1:${ports.apiServer}/readyz`,
+    'kube-controller-manager': `https://127.0.0.1:${ports.controllerManager}/healthz`,
+    'kube-scheduler': `https://127.0.0.1:${ports.scheduler}/readyz`,
+    kwok: `http://127.0.0.1:${ports.kwok}/healthz`,
+  };
+}
+
+export interface CommandInputs {
+  directory: string;
+  ports: ControlPlanePorts;
+  certificates: ClusterCertificates;
+  auditPolicy: string;
+  kwokStages: string;
+  /** The kubeconfig of each client of the API server. */
+  kubeconfigs: Record<'controller-manager' | 'scheduler' | 'kwok', string>;
+}
+
+/** File of the audit log in a control plane's directory. */
+export function auditLogFile(directory: string): string {
+  return join(directory, 'audit.log');
+}
+
+/**
+ * The arguments of each component, after its name. Admission plugins, authorization and feature gates are what kubeadm gives a real
+ * cluster; limits on the rate of requests are raised, since everything here shares one machine and nobody waits for a quota.
+ */
+export function componentArguments(inputs: CommandInputs): Record<ComponentName, string[]> {
+  const { directory, ports, certificates, kubeconfigs } = inputs;
+  const serving = [
+    `--tls-cert-file=${certificates.serving.certificate}`,
+    `--tls-private-key-file=${certificates.serving.key}`,
+  ];
+  const etcdUrl = `http://127.0.0.1:${ports.etcd}`;
+  const etcdPeerUrl = `http://127.0.0.1:${ports.etcdPeer}`;
+  return {
+    etcd: [
+      `--data-dir=${join(directory, 'etcd')}`,
+      `--listen-client-urls=${etcdUrl}`,
+      `--advertise-client-urls=${etcdUrl}`,
+      `--listen-peer-urls=${etcdPeerUrl}`,
+      `--initial-advertise-peer-urls=${etcdPeerUrl}`,
+      `--initial-cluster=default=${etcdPeerUrl}`,
+      '--log-level=warn',
+      // The data is thrown away; a killed process loses nothing that the system has accepted.
+      '--unsafe-no-fsync=true',
+    ],
+    'kube-apiserver': [
+      `--etcd-servers=${etcdUrl}`,
+      '--bind-address=127.0.0.1',
+      '--advertise-address=127.0.0.1',
+      // 127.0.0.1 may not be an endpoint of the Service `kubernetes`; nothing here uses that.
+      '--endpoint-reconciler-type=none',
+      `--secure-port=${ports.apiServer}`,
+      ...serving,
+      `--client-ca-file=${certificates.authority.certificate}`,
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction',
+      '--allow-privileged=true',
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      `--service-account-key-file=${certificates.serviceAccountKey.certificate}`,
+      `--service-account-signing-key-file=${certificates.serviceAccountKey.key}`,
+      '--service-cluster-ip-range=10.96.0.0/16',
+      // Webhooks behind a Service are called through the Service's own address or external name.
+      '--enable-aggregator-routing=false',
+      `--audit-policy-file=${inputs.auditPolicy}`,
+      `--audit-log-path=${auditLogFile(directory)}`,
+      // Written before the response is sent: a reader that has seen the response finds the record.
+      '--audit-log-mode=blocking-strict',
+    ],
+    'kube-controller-manager': [
+      `--kubeconfig=${kubeconfigs['controller-manager']}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${ports.controllerManager}`,
+      ...serving,
+      '--leader-elect=false',
+      // Every controller acts under its own name, as in a real cluster: the audit log tells them apart.
+      '--use-service-account-credentials=true',
+      `--service-account-private-key-file=${certificates.serviceAccountKey.key}`,
+      `--root-ca-file=${certificates.authority.certificate}`,
+      `--cluster-signing-cert-file=${certificates.authority.certificate}`,
+      `--cluster-signing-key-file=${certificates.authority.key}`,
+      '--kube-api-qps=1000',
+      '--kube-api-burst=2000',
+      '--concurrent-deployment-syncs=20',
+      '--concurrent-replicaset-syncs=20',
+      '--concurrent-namespace-syncs=20',
+    ],
+    'kube-scheduler': [
+      `--config=${writeSchedulerConfiguration(directory, kubeconfigs.scheduler)}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${ports.scheduler}`,
+      ...serving,
+    ],
+    kwok: [
+      `--kubeconfig=${kubeconfigs.kwok}`,
+      `--config=${inputs.kwokStages}`,
+      '--manage-all-nodes=true',
+      '--node-lease-duration-seconds=40',
+      '--cidr=10.244.0.0/16',
+      '--node-ip=10.0.0.1',
+      `--server-address=127.0.0.1:${ports.kwok}`,
+    ],
+  };
+}
+
+/** With a configuration file the scheduler takes its client's limits from there, not from flags. */
+function writeSchedulerConfiguration(directory: string, kubeconfig: string): string {
+  const file = join(directory, 'scheduler.json');
+  const configuration = {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    clientConnection: { kubeconfig, qps: 1000, burst: 2000 },
+    leaderElection: { leaderElect: false },
+  };
+  writeFileSync(file, JSON.stringify(configuration, undefined, 2));
+  return file;
+}

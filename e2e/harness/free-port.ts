@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+const handedOut = new Set<number>();
+
+/**
+ * A loopback TCP port nothing listens on. Taken below the range from which systems choose ports for outgoing connections
+ * (32768 and up on Linux), so that a component that is stopped finds its own port free when it starts again.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const port = randomInt(20_000, 30_000);
+    if (!handedOut.has(port) && (await canListen(port))) {
+      handedOut.add(port);
+      return port;
+    }
+  }
+  throw new Error('found no free loopback port between 20000 and 29999');
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
+}

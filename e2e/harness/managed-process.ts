@@ -1,0 +1,159 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { signalGroup } from './process-identity.ts';
+import { Hopeless, waitFor } from './wait-for.ts';
+
+export interface ProcessSettings {
+  /** For messages and for the log file's name. */
+  name: string;
+  command: string;
+  arguments: string[];
+  /** Standard output and error are appended here. */
+  logFile: string;
+  environment?: Record<string, string>;
+  /** Called with each new process id, so that a later run can end what this one left behind. */
+  onSpawn: (pid: number, name: string) => void;
+}
+
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A program that can be started, stopped, killed, frozen and started again, as a process group of its own. */
+export class ManagedProcess {
+  readonly name: string;
+  readonly logFile: string;
+  #settings: ProcessSettings;
+  #child: ChildProcess | undefined;
+  #end: ProcessEnd | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(settings: ProcessSettings) {
+    this.name = settings.name;
+    this.logFile = settings.logFile;
+    this.#settings = settings;
+  }
+
+  get pid(): number | undefined {
+    return this.running ? this.#child?.pid : undefined;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined && this.#end === undefined;
+  }
+
+  /** How the last process ended; undefined while it runs or before the first start. */
+  get end(): ProcessEnd | undefined {
+    return this.#end;
+  }
+
+  /** Replaces the arguments for the next start. */
+  set arguments(value: string[]) {
+    this.#settings = { ...this.#settings, arguments: value };
+  }
+
+  start(): void {
+    if (this.running) throw new Error(`${this.name} is running already`);
+    const { command, arguments: args, logFile, environment, onSpawn } = this.#settings;
+    const log = openSync(logFile, 'a');
+    writeSync(log, `--- ${new Date().toISOString()} ${command} ${args.join(' ')}\n`);
+    // A session of its own: Ctrl-C in the terminal reaches the harness, which then stops things in order.
+    const child = spawn(command, args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      // Not the caller's whole environment: proxies, credentials and debug switches of a developer's shell would leak into the test.
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...environment },
+    });
+    closeSync(log);
+    this.#child = child;
+    this.#end = undefined;
+    this.#ended = new Promise((resolve) => {
+      const finish = (end: ProcessEnd) => {
+        this.#end ??= end;
+        resolve();
+      };
+      child.once('exit', (code, signal) => {
+        finish({ code, signal });
+      });
+      child.once('error', () => {
+        finish({ code: 127, signal: null });
+      });
+    });
+    if (child.pid !== undefined) onSpawn(child.pid, this.name);
+  }
+
+  /** Asks the program to end (SIGTERM) and waits; kills it when it does not within `timeout` milliseconds. */
+  async stop(timeout = 30_000): Promise<void> {
+    if (!this.#signal('SIGTERM')) return;
+    const ended = await Promise.race([this.#ended.then(() => true), delay(timeout)]);
+    if (!ended) await this.kill();
+  }
+
+  /** Ends it at once (SIGKILL), as a machine that loses power does. */
+  async kill(): Promise<void> {
+    if (this.#signal('SIGKILL')) await this.#ended;
+  }
+
+  /** Stops scheduling it: connections stay open and nothing answers. */
+  freeze(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  unfreeze(): void {
+    this.#signal('SIGCONT');
+  }
+
+  /** Waits for its end and returns how it ended. */
+  async waitForEnd(timeout: number): Promise<ProcessEnd> {
+    return waitFor(`${this.name} to end`, () => this.#end, { timeout, interval: 20 });
+  }
+
+  /** Waits until `ready` says so; fails at once, with the end of its log, when the program has ended. */
+  async waitUntilReady(ready: () => Promise<boolean>, timeout: number): Promise<void> {
+    try {
+      await waitFor(
+        `${this.name} to be ready`,
+        async () => {
+          if (this.#end !== undefined)
+            throw new Hopeless(`${this.name} ended with ${describeEnd(this.#end)} before it was ready`);
+          return ready();
+        },
+        { timeout, interval: 25 },
+      );
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${this.logTail()}`, { cause: error });
+    }
+  }
+
+  log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+  }
+
+  /** The last lines of its log, headed by the file's name. */
+  logTail(lines = 25): string {
+    return `--- the end of ${this.logFile}\n${this.log().trimEnd().split('\n').slice(-lines).join('\n')}`;
+  }
+
+  /** Lets the harness's own process end while this one goes on. */
+  release(): void {
+    this.#child?.unref();
+  }
+
+  #signal(signal: NodeJS.Signals): boolean {
+    const pid = this.pid;
+    return pid !== undefined && signalGroup(pid, signal);
+  }
+}
+
+function describeEnd(end: ProcessEnd): string {
+  return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
+}
+
+function delay(milliseconds: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => {
+      resolve(false);
+    }, milliseconds).unref();
+  });
+}

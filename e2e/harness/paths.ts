@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's root, wherever the command was called from. */
+export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
+
+/** Everything the harness builds or runs lies here; git ignores it and `make clean` removes it. */
+const build = join(repository, '.build');
+
+export const paths = {
+  binaries: join(build, 'bin'),
+  controlPlane: join(build, 'bin', 'controlplane'),
+  helm: join(build, 'bin', 'helm'),
+  /** One directory for each control plane that a command of its own started. */
+  runs: join(build, 'run'),
+  /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running. */
+  standing: join(build, 'cluster'),
+  controlPlaneSources: join(repository, 'e2e', 'controlplane'),
+  chart: join(repository, 'charts', 'injector-operator'),
+  crds: join(repository, 'crds'),
+  examples: join(repository, 'examples'),
+  injector: join(repository, 'dist', 'injector.cjs'),
+} as const;

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { paths } from './paths.ts';
+import { commandLine, signalGroup } from './process-identity.ts';
+
+const keptLogs = 5;
+
+/**
+ * A directory for one control plane, with a list of the processes that belong to it.
+ * Every one of them has the directory's name in its command line, which is how a recycled process id is told from our own.
+ */
+export interface RunDirectory {
+  path: string;
+  recordProcess: (pid: number, name: string) => void;
+  /** Removes the directory, or only its bulk when the logs are wanted. */
+  remove: (keepLogs: boolean) => void;
+}
+
+/** Creates a directory below .build/run after ending what crashed runs left there. */
+export function createRunDirectory(): RunDirectory {
+  mkdirSync(paths.runs, { recursive: true });
+  reapLeftovers();
+  const path = join(paths.runs, `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`);
+  mkdirSync(path);
+  const guard = startGuard(path);
+  return {
+    path,
+    recordProcess: recorder(path),
+    remove: (keepLogs) => {
+      rmSync(join(path, 'processes'), { force: true });
+      guard();
+      removeBulk(path, keepLogs);
+    },
+  };
+}
+
+/** The directory of the standing cluster: its processes outlive the command that starts them, so nothing guards them. */
+export function createStandingDirectory(): RunDirectory {
+  rmSync(paths.standing, { recursive: true, force: true });
+  mkdirSync(paths.standing, { recursive: true });
+  const path = paths.standing;
+  return {
+    path,
+    recordProcess: recorder(path),
+    remove: (keepLogs) => {
+      removeBulk(path, keepLogs);
+    },
+  };
+}
+
+/** Ends every process that the directory lists and that still belongs to it; returns the names of those that ran. */
+export function endListedProcesses(directory: string): string[] {
+  const list = join(directory, 'processes');
+  if (!existsSync(list)) return [];
+  const ended: string[] = [];
+  for (const line of readFileSync(list, 'utf8').split('\n')) {
+    const [pid = '', name = ''] = line.split(' ');
+    if (pid === '' || commandLine(Number(pid))?.includes(directory) !== true) continue;
+    if (signalGroup(Number(pid), 'SIGKILL')) ended.push(name);
+  }
+  return ended;
+}
+
+/** Ends the processes of runs whose own process is gone, and forgets all but the last few logs. */
+function reapLeftovers(): void {
+  const runs = readdirSync(paths.runs)
+    .map((name) => join(paths.runs, name))
+    .filter((path) => statSync(path).isDirectory())
+    .sort();
+  const abandoned = runs.filter((path) => commandLine(Number(path.split('-').at(-1))) === undefined);
+  for (const path of abandoned) {
+    endListedProcesses(path);
+    removeBulk(path, true);
+  }
+  for (const path of abandoned.slice(0, -keptLogs)) rmSync(path, { recursive: true, force: true });
+}
+
+function recorder(directory: string): (pid: number, name: string) => void {
+  const list = join(directory, 'processes');
+  writeFileSync(list, '');
+  return (pid, name) => {
+    appendFileSync(list, `${pid} ${name}\n`);
+  };
+}
+
+function removeBulk(path: string, keepLogs: boolean): void {
+  if (!keepLogs) {
+    rmSync(path, { recursive: true, force: true });
+    return;
+  }
+  for (const bulk of ['etcd', 'certificates', 'processes']) rmSync(join(path, bulk), { recursive: true, force: true });
+}
+
+/**
+ * Starts a shell that waits for the end of its standard input, which comes when this process ends in whatever way,
+ * and then kills what the list still holds. It is what makes SIGKILL of the harness leave nothing behind.
+ */
+function startGuard(directory: string): () => void {
+  const script = `cat >/dev/null
+[ -f "$1/processes" ] || exit 0
+while read -r pid name; do
+  if [ -d /proc/self ]; then line=$(tr '\\0' ' ' <"/proc/$pid/cmdline") else line=$(ps -o command= -p "$pid"); fi 2>/dev/null
+  case $line in *"$1"*) kill -KILL -- "-$pid" ;; esac
+done <"$1/processes"
+`;
+  const guard = spawn('/bin/sh', ['-c', script, 'guard', directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  // The pipe must not keep this process alive either.
+  (guard.stdin as unknown as { unref?: () => void }).unref?.();
+  return () => guard.stdin.end();
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface WaitOptions {
+  /** Milliseconds until the wait is given up; 30 s when unset. */
+  timeout?: number;
+  /** Milliseconds between two attempts; 50 when unset. */
+  interval?: number;
+}
+
+/**
+ * Calls `probe` until it answers with something other than `undefined`, `null` or `false`, and returns that.
+ * An error of the probe counts as "not yet"; the last one is the cause of the error at the deadline.
+ *
+ * @param what the awaited state as it reads after "waited for", for example `deployment default/sleep to be complete`
+ * @throws Error naming `what`, the time and the last thing seen
+ */
+export async function waitFor<Value>(
+  what: string,
+  probe: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
+  options: WaitOptions = {},
+): Promise<Value> {
+  const { timeout = 30_000, interval = 50 } = options;
+  const deadline = Date.now() + timeout;
+  let cause: unknown;
+  for (;;) {
+    try {
+      const value = await probe();
+      if (value !== undefined && value !== null && value !== false) return value;
+      cause = undefined;
+    } catch (error) {
+      if (error instanceof Hopeless) throw error;
+      cause = error;
+    }
+    if (Date.now() >= deadline) {
+      const seen = cause instanceof Error ? `: ${cause.message}` : '';
+      throw new Error(`waited ${(timeout / 1000).toFixed(1)} s for ${what}${seen}`, { cause });
+    }
+    await sleep(interval);
+  }
+}
+
+/** Thrown by a probe when waiting longer cannot help (a process has ended): the wait fails at once with this error. */
+export class Hopeless extends Error {
+  override readonly name = 'Hopeless';
+}
