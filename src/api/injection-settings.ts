@@ -13,4 +13,8 @@ export interface InjectionSettings {
   readonly keys: WebhookKeys;
   /** Proxy environment by Istio's path names: `cluster`, `net`, others upper-cased (`/inject/cluster/c1/net/n1`). */
   readonly pathEnvironment: Readonly<Record<string, string>>;
+  /** On OpenShift user and group of the proxy come from the namespace's ranges. Kubernetes when absent. */
+  readonly platform?: 'Kubernetes' | 'OpenShift';
+  /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`; empty when absent. */
+  readonly compliancePolicy?: string;
 }

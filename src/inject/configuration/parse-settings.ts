@@ -1,0 +1,40 @@
+import type { InjectionSettings } from '../../api/injection-settings.ts';
+import { z } from 'zod';
+import { ConfigurationError } from '../../api/errors.ts';
+import { istioKeys } from '../../api/webhook-keys.ts';
+
+/** The settings of Istio's own injector: what an absent or partial `settings` text means. */
+const settingsSchema = z.object({
+  revision: z.string().default('default'),
+  delimiters: z.tuple([z.string().min(1), z.string().min(1)]).default(['{{', '}}']),
+  nativeSidecars: z.enum(['Auto', 'Enabled', 'Disabled']).default('Auto'),
+  keys: z
+    .object({
+      injection: z.string().default(istioKeys.injection),
+      revision: z.string().default(istioKeys.revision),
+      inject: z.string().default(istioKeys.inject),
+      status: z.string().default(istioKeys.status),
+    })
+    .default(istioKeys),
+  pathEnvironment: z.record(z.string(), z.string()).default({}),
+  platform: z.enum(['Kubernetes', 'OpenShift']).default('Kubernetes'),
+  compliancePolicy: z.string().default(''),
+});
+
+/**
+ * {@link InjectionSettings} from JSON; an empty text and absent fields mean Istio's own behaviour.
+ * @throws ConfigurationError naming the field.
+ */
+export function parseSettings(text: string): Required<InjectionSettings> {
+  let value: unknown;
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text);
+  } catch (error) {
+    throw new ConfigurationError('settings', `settings: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = settingsSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = ['settings', ...(issue?.path ?? [])].join('.');
+  throw new ConfigurationError(field, `${field}: ${issue?.message ?? 'invalid'}`);
+}

@@ -1,0 +1,42 @@
+import type { JsonPatchOperation } from './patch/json-patch.ts';
+import type { JsonObject } from './patch/json-value.ts';
+
+/** Why a pod is left alone: identifiers, fit for metric labels. */
+export type SkipReason =
+  | 'HostNetwork'
+  | 'IgnoredNamespace'
+  | 'OptedOutByLabel'
+  | 'OptedOutByAnnotation'
+  | 'NeverInjectSelector'
+  | 'PolicyDisabled'
+  | 'PolicyUnknown';
+
+/** Why a pod that should be injected cannot be: identifiers, fit for metric labels. */
+export type FailureReason =
+  | 'InvalidPod'
+  | 'InvalidAnnotation'
+  | 'InvalidProxyConfig'
+  | 'InvalidOverrides'
+  | 'UnknownTemplate'
+  | 'TemplateFailed'
+  | 'InvalidTemplateOutput'
+  | 'InvalidPrometheusConfiguration'
+  | 'Internal';
+
+/** What became of one pod. Refusals are data: {@link inject} does not throw. */
+export type InjectionResult =
+  | {
+      readonly outcome: 'injected';
+      /** The pod afterwards; shares what did not change with the request's pod. */
+      readonly pod: JsonObject;
+      /** From the request's pod to `pod`. */
+      readonly patch: JsonPatchOperation[];
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly outcome: 'skipped';
+      readonly reason: SkipReason;
+      readonly message: string;
+      readonly warnings: readonly string[];
+    }
+  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly message: string };

@@ -1,0 +1,48 @@
+import type { DecisionFacts } from '../decide.ts';
+import { InjectionFailure } from '../injection-failure.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+
+/**
+ * What the decision reads of a pod, checked: a pod that did not come through an API server may hold anything.
+ * An empty namespace is the request's.
+ * @throws InjectionFailure when a field is not of its type.
+ */
+export function readPodFacts(pod: unknown, namespace: string): DecisionFacts {
+  if (!isJsonObject(pod)) throw invalid('pod', 'an object', pod);
+  const metadata = optionalObject(pod, 'metadata', 'metadata');
+  const spec = optionalObject(pod, 'spec', 'spec');
+  const hostNetwork = member(spec, 'hostNetwork') ?? false;
+  if (typeof hostNetwork !== 'boolean') throw invalid('spec.hostNetwork', 'a boolean', hostNetwork);
+  const own = member(metadata, 'namespace') ?? '';
+  if (typeof own !== 'string') throw invalid('metadata.namespace', 'a string', own);
+  return {
+    namespace: own === '' ? namespace : own,
+    hostNetwork,
+    labels: stringMap(metadata, 'labels'),
+    annotations: stringMap(metadata, 'annotations'),
+  };
+}
+
+function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
+}
+
+function optionalObject(parent: JsonObject, name: string, path: string): JsonObject {
+  const value = member(parent, name) ?? {};
+  if (!isJsonObject(value)) throw invalid(path, 'an object', value);
+  return value;
+}
+
+function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, string>> {
+  const value = optionalObject(metadata, name, `metadata.${name}`);
+  for (const key of Object.keys(value)) {
+    if (typeof value[key] !== 'string')
+      throw invalid(`metadata.${name}[${JSON.stringify(key)}]`, 'a string', value[key]);
+  }
+  return value as Record<string, string>;
+}
+
+function invalid(path: string, wanted: string, value: unknown): InjectionFailure {
+  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
+  return new InjectionFailure('InvalidPod', `the pod's ${path} must be ${wanted}, not ${found}`);
+}
