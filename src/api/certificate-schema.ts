@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** Hours, minutes and seconds, each at most once and in this order; what Go's time.ParseDuration and CEL's duration() read too. */
+const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;
+
+function duration() {
+  return z.string().min(2).max(24).regex(durationPattern, 'must be a duration such as 168h or 1h30m');
+}
+
+/** `spec.certificate`: the authority and the serving certificate of the webhook. */
+export const certificateSchema = z.object({
+  provider: z
+    .enum(['SelfSigned'])
+    .default('SelfSigned')
+    .describe(
+      'Who signs the serving certificate; SelfSigned is an authority that the operator keeps for this revision.',
+    ),
+  leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),
+  caDuration: duration().default('8760h').describe('How long the authority is valid.'),
+  renewalFraction: z
+    .number()
+    .min(0.1)
+    .max(0.9)
+    .default(0.667)
+    .describe('The share of its life after which a certificate is renewed, between 0.1 and 0.9.'),
+  keySize: z.literal([2048, 3072, 4096]).default(2048).describe('Bits of the RSA keys.'),
+});

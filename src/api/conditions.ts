@@ -1,0 +1,31 @@
+import type { Condition } from './kubernetes.ts';
+
+/** What a reconcile found out; {@link setCondition} adds the time. */
+export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/**
+ * Sets one condition of a list. `lastTransitionTime` moves only when `status` changes (metav1.Condition), so that an unchanged finding
+ * leaves the list deeply equal and need not be written.
+ */
+export function setCondition(conditions: readonly Condition[], next: ObservedCondition, now: Date): Condition[] {
+  const index = conditions.findIndex(({ type }) => type === next.type);
+  const before = conditions[index];
+  const lastTransitionTime =
+    before?.status === next.status ? before.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z');
+  const condition: Condition = { ...next, lastTransitionTime };
+  return before === undefined ? [...conditions, condition] : conditions.with(index, condition);
+}
+
+/** Sets several conditions; those not mentioned stay as they are. */
+export function mergeConditions(
+  conditions: readonly Condition[],
+  next: readonly ObservedCondition[],
+  now: Date,
+): Condition[] {
+  return next.reduce<Condition[]>((merged, condition) => setCondition(merged, condition, now), [...conditions]);
+}
+
+/** Whether the list holds a condition of this type with status True. */
+export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { LabelSelector } from './kubernetes.ts';
+
+/** DNS-1123 label (Kubernetes' names of namespaces and Services): lower-case letters, digits and `-`. */
+export const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+/** DNS-1123 subdomain: labels joined by dots (names of ConfigMaps and most objects). */
+export const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** Kubernetes' qualified name, the key of a label or annotation: an optional DNS prefix with `/`, then up to 63 characters. */
+export const qualifiedNamePattern =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** A label's value: empty, or up to 63 letters, digits, `-`, `_` and `.`, beginning and ending with a letter or digit. */
+export const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+/** A key of a ConfigMap's data. */
+const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/;
+
+/** A DNS-1123 label of at most `maximum` characters (63, as Kubernetes has it, unless told). */
+export function dnsLabel(maximum = 63) {
+  return z
+    .string()
+    .min(1)
+    .max(maximum)
+    .regex(dnsLabelPattern, 'must be a DNS-1123 label: lower-case letters, digits and -');
+}
+
+/** A label or annotation name. */
+export function qualifiedName() {
+  return z
+    .string()
+    .min(1)
+    .max(317)
+    .regex(qualifiedNamePattern, 'must be a label name such as example.com/inject or inject');
+}
+
+/** A map with string keys and at most `maximum` entries; the bound keeps the cost of CEL rules and the size of objects known. */
+export function boundedRecord<T extends z.ZodType>(value: T, maximum: number) {
+  return z
+    .record(z.string(), value)
+    .refine((record) => Object.keys(record).length <= maximum, `must have at most ${maximum} entries`)
+    .meta({ maxProperties: maximum });
+}
+
+/** An object whose fields are the user's own (JSON of any shape). */
+export function freeForm() {
+  return z.record(z.string(), z.unknown()).meta({ 'x-kubernetes-preserve-unknown-fields': true });
+}
+
+const labelSelectorRequirement = z.object({
+  key: qualifiedName().describe('The label that is compared.'),
+  operator: z
+    .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+    .describe('In and NotIn compare with values; Exists and DoesNotExist take no values.'),
+  values: z
+    .array(z.string().max(63).regex(labelValuePattern, 'must be a label value'))
+    .max(64)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .exactOptional()
+    .describe('What In and NotIn compare with.'),
+});
+
+/** metav1.LabelSelector with bounds. */
+export function labelSelector(): z.ZodType<LabelSelector> {
+  return z
+    .object({
+      matchLabels: boundedRecord(z.string().max(63).regex(labelValuePattern, 'must be a label value'), 32)
+        .exactOptional()
+        .describe('Labels that must be there with exactly these values.'),
+      matchExpressions: z
+        .array(labelSelectorRequirement)
+        .max(32)
+        .meta({ 'x-kubernetes-list-type': 'atomic' })
+        .exactOptional()
+        .describe('Requirements, all of which must hold.'),
+    })
+    .meta({ 'x-kubernetes-map-type': 'atomic' });
+}
+
+/** A key of a ConfigMap somewhere in the cluster. */
+export function configMapReference() {
+  return z.object({
+    namespace: dnsLabel().describe('Namespace of the ConfigMap.'),
+    name: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(dnsSubdomainPattern, 'must be the name of a ConfigMap')
+      .describe('Name of the ConfigMap.'),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(configMapKeyPattern, 'must be a key of a ConfigMap: letters, digits, -, _ and .')
+      .describe('Key in the data of the ConfigMap.'),
+  });
+}
+
+/** A ConfigMap's key by namespace, name and key. */
+export type ConfigMapReference = z.output<ReturnType<typeof configMapReference>>;

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { boundedRecord, configMapReference, freeForm, labelSelector } from './field-types.ts';
+
+/** Longer texts would not fit beside the rest in a ConfigMap (1 MiB for the whole object). */
+const maximumTemplateLength = 600_000;
+const templateName = z.string().min(1).max(63);
+
+/** `spec.injection`: what is injected, and into which of the pods that reach the webhook. */
+export const injectionSchema = z.object({
+  policy: z
+    .enum(['enabled', 'disabled'])
+    .default('enabled')
+    .describe(
+      'What happens to a selected pod that says nothing of its own: enabled injects it, disabled leaves it alone.',
+    ),
+  enableNamespacesByDefault: z
+    .boolean()
+    .default(false)
+    .describe('Whether the default revision also takes namespaces and pods that carry none of the labels.'),
+  templates: boundedRecord(z.string().max(maximumTemplateLength), 32)
+    .exactOptional()
+    .describe('Go templates by name; each renders to a part of a Pod that is merged onto the pod.'),
+  template: z
+    .string()
+    .max(maximumTemplateLength)
+    .exactOptional()
+    .describe(
+      'A single template of the 1.x kind, instead of templates: it renders to initContainers, containers, volumes and imagePullSecrets at the top level.',
+    ),
+  delimiters: z
+    .array(z.string().min(1).max(16))
+    .length(2)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .default(['{{', '}}'])
+    .describe('Left and right delimiter of template actions; templates of the 1.x kind use [[ and ]].'),
+  defaultTemplates: z
+    .array(templateName)
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .exactOptional()
+    .describe('Templates (or aliases) for pods that choose none, in order; "sidecar" when omitted.'),
+  aliases: boundedRecord(z.array(templateName).max(32).meta({ 'x-kubernetes-list-type': 'atomic' }), 32)
+    .default({})
+    .describe('Names that stand for several templates; an alias is expanded once.'),
+  values: freeForm().exactOptional().describe('.Values of the templates.'),
+  valuesFrom: configMapReference()
+    .exactOptional()
+    .describe('A ConfigMap whose key holds the values as JSON or YAML, instead of values.'),
+  meshConfig: freeForm().default({}).describe("Istio's MeshConfig: .MeshConfig and .ProxyConfig of the templates."),
+  injectedAnnotations: boundedRecord(z.string().max(4096), 64)
+    .default({})
+    .describe('Annotations that every injected pod receives.'),
+  alwaysInjectSelector: z
+    .array(labelSelector())
+    .max(16)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .default([])
+    .describe('Pods matched by one of these are injected whatever the policy, unless they opt out themselves.'),
+  neverInjectSelector: z
+    .array(labelSelector())
+    .max(16)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .default([])
+    .describe(
+      'Pods matched by one of these are never injected, unless they opt in themselves; wins over alwaysInjectSelector.',
+    ),
+  nativeSidecars: z
+    .enum(['Auto', 'Enabled', 'Disabled'])
+    .default('Auto')
+    .describe(
+      'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
+    ),
+});

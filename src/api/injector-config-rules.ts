@@ -1,0 +1,134 @@
+import { durationMilliseconds } from './duration.ts';
+import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from './injector-config.ts';
+
+/**
+ * A rule between fields, said twice: in CEL for the API server and in TypeScript for files and for objects that were stored before the rule.
+ * The tests on a real API server hold the two together.
+ */
+export interface ValidationRule<T> {
+  /** The field the message belongs to, from the root of the object. */
+  readonly field: string;
+  /** CEL over `self`; true when all is well. */
+  readonly rule: string;
+  /** What must hold and what to do. */
+  readonly message: string;
+  readonly holds: (value: T) => boolean;
+}
+
+/** Matches the names that our own objects would take: `sidecar-injector-tag-T`, `…-probe-N`, `…-N-serving`, `…-N-<hash8>`. */
+const reservedName = /^(tag|probe)-|-serving$|-[0-9a-f]{8}$/;
+
+/** Rules about the name, over the whole object. */
+export const nameRules: readonly ValidationRule<InjectorConfig>[] = [
+  {
+    field: 'metadata.name',
+    rule: "self.metadata.name.size() <= 46 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+    message: 'metadata.name must be a DNS-1123 label of at most 46 characters: objects are named after it',
+    holds: ({ metadata: { name } }) => name.length <= 46 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name),
+  },
+  {
+    field: 'metadata.name',
+    rule: `!self.metadata.name.matches('${reservedName.source}')`,
+    message:
+      'metadata.name must not begin with tag- or probe- nor end in -serving or - and 8 hex digits: objects with such names belong to other things; choose another name',
+    holds: ({ metadata: { name } }) => !reservedName.test(name),
+  },
+  {
+    field: 'spec.revision',
+    rule: "(self.metadata.name == 'default') == ((has(self.spec.revision) ? self.spec.revision : self.metadata.name) == 'default')",
+    message: 'spec.revision may be "default" exactly when metadata.name is: change the one or the other',
+    holds: (config) => (config.metadata.name === 'default') === (revisionOf(config) === 'default'),
+  },
+];
+
+/** Rules between the fields of the spec, over the spec. */
+export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
+  {
+    field: 'spec.injection',
+    rule: 'has(self.injection.templates) != has(self.injection.template)',
+    message: 'spec.injection needs templates or template, and not both: give one of them',
+    holds: ({ injection }) => (injection.templates === undefined) !== (injection.template === undefined),
+  },
+  {
+    field: 'spec.injection.templates',
+    rule: '!has(self.injection.templates) || size(self.injection.templates) > 0',
+    message: 'spec.injection.templates must hold at least one template',
+    holds: ({ injection: { templates } }) => templates === undefined || Object.keys(templates).length > 0,
+  },
+  {
+    field: 'spec.injection.template',
+    rule: '!has(self.injection.template) || (!has(self.injection.defaultTemplates) && size(self.injection.aliases) == 0)',
+    message:
+      'spec.injection.template excludes defaultTemplates and aliases, which choose among templates: move it to templates or remove them',
+    holds: ({ injection: { template, defaultTemplates, aliases } }) =>
+      template === undefined || (defaultTemplates === undefined && Object.keys(aliases).length === 0),
+  },
+  {
+    field: 'spec.injection.valuesFrom',
+    rule: '!(has(self.injection.values) && has(self.injection.valuesFrom))',
+    message: 'spec.injection.valuesFrom excludes values: remove one of them',
+    holds: ({ injection: { values, valuesFrom } }) => values === undefined || valuesFrom === undefined,
+  },
+  {
+    field: 'spec.injection.delimiters',
+    rule: "self.injection.delimiters[0] != self.injection.delimiters[1] && self.injection.delimiters.all(d, !d.matches('[\\\\s\"`]'))",
+    message:
+      'spec.injection.delimiters must be two different texts without spaces and quotes, such as {{ and }} or [[ and ]]',
+    holds: ({ injection: { delimiters } }) =>
+      delimiters[0] !== delimiters[1] && delimiters.every((text) => !/[\s"`]/.test(text)),
+  },
+  {
+    field: 'spec.webhook.selection',
+    rule: "self.webhook.selection == 'Custom' || (!has(self.webhook.namespaceSelector) && !has(self.webhook.objectSelector))",
+    message:
+      'spec.webhook.selection must be Custom where namespaceSelector or objectSelector is given: set it or remove them',
+    holds: ({ webhook }) =>
+      webhook.selection === 'Custom' ||
+      (webhook.namespaceSelector === undefined && webhook.objectSelector === undefined),
+  },
+  {
+    field: 'spec.webhook.selection',
+    rule: "self.webhook.selection != 'Custom' || has(self.webhook.namespaceSelector) || has(self.webhook.objectSelector)",
+    message:
+      'spec.webhook.selection Custom needs namespaceSelector or objectSelector: without them every pod is selected',
+    holds: ({ webhook }) =>
+      webhook.selection !== 'Custom' || webhook.namespaceSelector !== undefined || webhook.objectSelector !== undefined,
+  },
+  {
+    field: 'spec.webhook.matchConditions',
+    rule: "self.webhook.matchConditions.all(c, !(c.name in ['not-host-network', 'not-opted-out', 'not-mirror-pod']))",
+    message:
+      'spec.webhook.matchConditions must not use the names not-host-network, not-opted-out and not-mirror-pod, which are always there: rename the condition',
+    holds: ({ webhook }) =>
+      webhook.matchConditions.every(
+        ({ name }) => !['not-host-network', 'not-opted-out', 'not-mirror-pod'].includes(name),
+      ),
+  },
+  {
+    field: 'spec.webhook.keys',
+    rule: 'self.webhook.keys.injection != self.webhook.keys.revision && self.webhook.keys.injection != self.webhook.keys.inject && self.webhook.keys.revision != self.webhook.keys.inject && self.webhook.keys.status != self.webhook.keys.inject && self.webhook.keys.status != self.webhook.keys.revision',
+    message: 'spec.webhook.keys must be four different names',
+    holds: ({ webhook: { keys } }) => new Set([keys.injection, keys.revision, keys.inject, keys.status]).size === 4,
+  },
+  {
+    field: 'spec.certificate.leafDuration',
+    rule: "duration(self.certificate.leafDuration) >= duration('1m')",
+    message: 'spec.certificate.leafDuration must be 1m at least',
+    holds: ({ certificate }) => durationMilliseconds(certificate.leafDuration) >= 60_000,
+  },
+  {
+    field: 'spec.certificate.caDuration',
+    rule: 'duration(self.certificate.leafDuration) < duration(self.certificate.caDuration)',
+    message: 'spec.certificate.caDuration must be longer than leafDuration: an authority outlives what it signs',
+    holds: ({ certificate }) =>
+      durationMilliseconds(certificate.leafDuration) < durationMilliseconds(certificate.caDuration),
+  },
+];
+
+/** The rule about changes: `self` and `oldSelf` are the spec. */
+export const revisionIsImmutable = {
+  field: 'spec.revision',
+  rule: 'has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision)',
+  message:
+    'spec.revision cannot be set, changed or removed: create another InjectorConfig for another revision and move namespaces to it',
+} as const;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+const condition = z.object({
+  type: z.string().max(316).describe('What the condition is about, e.g. Ready.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+  observedGeneration: z.int().min(0).exactOptional().describe('The generation that was looked at.'),
+  lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
+  reason: z.string().max(1024).describe('One word for programs.'),
+  message: z.string().max(32_768).describe('A sentence for people.'),
+});
+
+/** `status`, written by the operator alone. */
+export const injectorConfigStatusSchema = z.object({
+  observedGeneration: z.int().min(0).exactOptional().describe('The generation this status was written for.'),
+  revision: z.string().max(63).exactOptional().describe('The revision: spec.revision or the name.'),
+  conditions: z
+    .array(condition)
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .exactOptional()
+    .describe('Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
+  config: z
+    .object({ hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.') })
+    .exactOptional()
+    .describe('The configuration that is served.'),
+  certificate: z
+    .object({
+      notAfter: z
+        .string()
+        .meta({ format: 'date-time' })
+        .exactOptional()
+        .describe('When the serving certificate expires.'),
+      renewAt: z.string().meta({ format: 'date-time' }).exactOptional().describe('When the next renewal is due.'),
+      fingerprint: z.string().max(128).exactOptional().describe('SHA-256 of the serving certificate, in hex.'),
+      caNotAfter: z.string().meta({ format: 'date-time' }).exactOptional().describe('When the authority expires.'),
+      phase: z.string().max(64).exactOptional().describe('Phase of the rotation.'),
+    })
+    .exactOptional()
+    .describe('The certificate that is served.'),
+});

@@ -1,0 +1,26 @@
+import { group } from './injector-config.ts';
+
+/**
+ * Labels of the objects we write. Never `istio.io/rev` or `app: sidecar-injector`: istiod rewrites the caBundle of every webhook
+ * configuration that carries its own revision there.
+ */
+export const labelNames = {
+  /** The revision an object belongs to. */
+  revision: `${group}/revision`,
+  /** metadata.name of the InjectorConfig an object belongs to. */
+  injectorConfig: `${group}/injector-config`,
+  /** The operator class that looks after an object. */
+  operatorClass: `${group}/operator-class`,
+  /** On hashed ConfigMaps: the hash of the configuration. */
+  configurationHash: `${group}/configuration-hash`,
+  managedBy: 'app.kubernetes.io/managed-by',
+} as const;
+
+/** Value of {@link labelNames.managedBy}. */
+export const managedBy = 'sidecar-injector';
+
+/** Annotation of an injected pod: `N.<hash8>`, the InjectorConfig and the configuration that injected it. */
+export const injectedByAnnotation = `${group}/config`;
+
+/** The finalizer with which the operator removes webhooks before anything that serves them. */
+export const finalizer = `${group}/cleanup`;

@@ -1,0 +1,46 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { CertificateMaterial, ServingMaterial } from './certificate-material.ts';
+
+export interface SecretPlace {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The Secret of the rotation: keys of the authority and the phases, in one object, so that one write moves all of it. */
+export function authoritySecret(
+  name: string,
+  stored: CertificateMaterial['stored'],
+  { namespace, labels }: SecretPlace,
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels: { ...labels } },
+    type: 'Opaque',
+    data: encode(stored),
+  };
+}
+
+/** The Secret that replicas serve: kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority beside the pair. */
+export function servingSecret(
+  name: string,
+  { certificatePem, keyPem, caPem }: ServingMaterial,
+  { namespace, labels }: SecretPlace,
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels: { ...labels } },
+    type: 'kubernetes.io/tls',
+    data: encode({ 'ca.crt': caPem, 'tls.crt': certificatePem, 'tls.key': keyPem }),
+  };
+}
+
+function encode(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)]));
+}
+
+/** Kubernetes' form of bytes in JSON. */
+export function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

@@ -1,0 +1,64 @@
+import { group, injectorConfigPlural, version } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { labelNames, managedBy } from '../api/labels.ts';
+import { validatePath, validatorNames } from '../api/names.ts';
+import type { CertificateMaterial } from './certificate-material.ts';
+import { clientConfig } from './client-config.ts';
+import type { ManifestContext } from './manifest-context.ts';
+import { authoritySecret, servingSecret } from './secrets.ts';
+import { webhookService } from './service.ts';
+
+/**
+ * The validating webhook of an operator class and what it needs, in the order of application. It only ever makes mistakes visible sooner:
+ * what it checks is in the CRD's rules too or is checked again by reconcile, so it fails open (Ignore) and nothing waits for it.
+ */
+export function validatorObjects(certificates: CertificateMaterial, context: ManifestContext): KubernetesObject[] {
+  const names = validatorNames(context.operatorClass);
+  const labels = { [labelNames.managedBy]: managedBy, [labelNames.operatorClass]: context.operatorClass };
+  const place = { namespace: context.namespace, labels };
+  return [
+    authoritySecret(names.authoritySecret, certificates.stored, place),
+    servingSecret(names.servingSecret, certificates.serving, place),
+    webhookService(names.service, labels, context),
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: {
+        name: names.webhookConfiguration,
+        labels: { ...labels },
+        ...(context.owner === undefined ? {} : { ownerReferences: [context.owner] }),
+      },
+      webhooks: [
+        {
+          name: `validator.${group}`,
+          admissionReviewVersions: ['v1', 'v1beta1'],
+          clientConfig: clientConfig(
+            { service: names.service, path: validatePath, caBundlePem: certificates.caBundlePem },
+            context,
+          ),
+          failurePolicy: 'Ignore',
+          matchConditions: [
+            {
+              name: 'own-class',
+              expression: `has(object.spec.operatorClass) && object.spec.operatorClass == '${context.operatorClass}'`,
+            },
+          ],
+          matchPolicy: 'Equivalent',
+          namespaceSelector: {},
+          objectSelector: {},
+          rules: [
+            {
+              apiGroups: [group],
+              apiVersions: [version],
+              operations: ['CREATE', 'UPDATE'],
+              resources: [injectorConfigPlural],
+              scope: 'Cluster',
+            },
+          ],
+          sideEffects: 'None',
+          timeoutSeconds: 5,
+        },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+import { parse, YAMLParseError, type Tags } from 'yaml';
+import { ConfigurationError } from '../api/errors.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+const field = 'spec.injection.valuesFrom';
+
+/**
+ * `.Values` as JSON. JSON stays as it is, byte for byte; YAML is read as Kubernetes' Go tools read it: the booleans of YAML 1.1 (yes, on …),
+ * but neither its sexagesimal numbers nor its dates.
+ * @throws ConfigurationError when the text is neither, or not a map
+ */
+export function valuesJson(text: string): string {
+  let json = text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = readYaml(text);
+    json = canonicalJson(value);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigurationError(field, `${field}: the text must be a JSON or YAML map, found ${kind(value)}`);
+  }
+  return json;
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parse(text, { version: '1.1', customTags: withoutTimes }) ?? {};
+  } catch (error) {
+    const detail = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error);
+    throw new ConfigurationError(field, `${field}: the text is neither JSON nor YAML: ${detail ?? ''}`, {
+      cause: error,
+    });
+  }
+}
+
+function withoutTimes(tags: Tags): Tags {
+  return tags.filter(
+    (tag) =>
+      typeof tag === 'string' || (!('format' in tag && tag.format === 'TIME') && !tag.tag.endsWith(':timestamp')),
+  );
+}
+
+function kind(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'nothing' : `a ${typeof value}`;
+}
