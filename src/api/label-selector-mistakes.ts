@@ -1,6 +1,6 @@
 import { labelValuePattern, qualifiedNamePattern } from './field-types.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './kubernetes.ts';
-import type { Mistake } from './validate-injector-config.ts';
+import type { Mistake } from './mistake.ts';
 
 /**
  * What Kubernetes would refuse in a metav1.LabelSelector (apimachinery's ValidateLabelSelector) although its schema admits it.

@@ -1,15 +1,8 @@
+import type { Mistake } from './mistake.ts';
 import { labelSelectorMistakes } from './label-selector-mistakes.ts';
 import type { InjectorConfig } from './injector-config.ts';
 import { nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from './field-types.ts';
-
-/** One thing that is wrong with an object. */
-export interface Mistake {
-  /** The field, from the root of the object, e.g. `spec.injection.templates`. */
-  readonly field: string;
-  /** What must hold, what was found and what to do. */
-  readonly message: string;
-}
 
 /** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
