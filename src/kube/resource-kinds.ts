@@ -1,0 +1,89 @@
+/** One kind of object and where the API server serves it. */
+export interface ResourceKind {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** The last segment of the path: `configmaps`. */
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+function kinds(group: string, version: string, namespaced: boolean, plurals: Record<string, string>): ResourceKind[] {
+  return Object.entries(plurals).map(([kind, plural]) => ({ group, version, plural, kind, namespaced }));
+}
+
+/** The kinds we know without asking; every other one is found by discovery. */
+const known: readonly ResourceKind[] = [
+  ...kinds('', 'v1', true, {
+    ConfigMap: 'configmaps',
+    Event: 'events',
+    Pod: 'pods',
+    PodTemplate: 'podtemplates',
+    ReplicationController: 'replicationcontrollers',
+    Secret: 'secrets',
+    Service: 'services',
+    ServiceAccount: 'serviceaccounts',
+  }),
+  ...kinds('', 'v1', false, { Namespace: 'namespaces', Node: 'nodes' }),
+  ...kinds('apps', 'v1', true, {
+    DaemonSet: 'daemonsets',
+    Deployment: 'deployments',
+    ReplicaSet: 'replicasets',
+    StatefulSet: 'statefulsets',
+  }),
+  ...kinds('batch', 'v1', true, { CronJob: 'cronjobs', Job: 'jobs' }),
+  ...kinds('coordination.k8s.io', 'v1', true, { Lease: 'leases' }),
+  ...kinds('events.k8s.io', 'v1', true, { Event: 'events' }),
+  ...kinds('admissionregistration.k8s.io', 'v1', false, {
+    MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
+    ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
+  }),
+  ...kinds('apiextensions.k8s.io', 'v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
+  ...kinds('certificates.k8s.io', 'v1', false, { CertificateSigningRequest: 'certificatesigningrequests' }),
+  ...kinds('rbac.authorization.k8s.io', 'v1', true, { Role: 'roles', RoleBinding: 'rolebindings' }),
+  ...kinds('rbac.authorization.k8s.io', 'v1', false, {
+    ClusterRole: 'clusterroles',
+    ClusterRoleBinding: 'clusterrolebindings',
+  }),
+  ...kinds('policy', 'v1', true, { PodDisruptionBudget: 'poddisruptionbudgets' }),
+  ...kinds('sidecar-injector.io', 'v1alpha1', false, {
+    InjectorConfig: 'injectorconfigs',
+    RevisionTag: 'revisiontags',
+  }),
+];
+
+const byKind = new Map(known.map((resource) => [`${apiVersionOf(resource)}/${resource.kind}`, resource]));
+
+/** `v1` or `group/version`, as objects spell it. */
+export function apiVersionOf(resource: { group: string; version: string }): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** The kind as far as the static table knows it. */
+export function knownKind(apiVersion: string, kind: string): ResourceKind | undefined {
+  return byKind.get(`${apiVersion}/${kind}`);
+}
+
+/** A kind of the static table; a name that it lacks is a mistake of the caller. */
+export function resourceKind(apiVersion: string, kind: string): ResourceKind {
+  const resource = knownKind(apiVersion, kind);
+  if (resource === undefined) throw new Error(`${apiVersion} ${kind} is not in the table of known kinds`);
+  return resource;
+}
+
+/**
+ * The URL path of a collection (no name), an object or one of its subresources.
+ * Without a namespace the collection of a namespaced kind is that of all namespaces.
+ */
+export function resourcePath(
+  resource: Pick<ResourceKind, 'group' | 'version' | 'plural'>,
+  target: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},
+): string {
+  const segments = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
+  if (target.namespace !== undefined) segments.push('namespaces', target.namespace);
+  segments.push(resource.plural);
+  if (target.name !== undefined) segments.push(target.name);
+  if (target.subresource !== undefined) segments.push(target.subresource);
+  return `/${segments.map(encodeURIComponent).join('/')}`;
+}

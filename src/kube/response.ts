@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, type StatusCause } from './api-error.ts';
+import { unreachable } from './transport.ts';
+
+/** The body as text; a connection that breaks, or a body that takes too long, is an {@link ApiError}. */
+export async function readBody(
+  response: IncomingMessage,
+  host: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<string> {
+  const late = setTimeout(() => {
+    response.destroy(
+      new ApiError({
+        code: 0,
+        reason: 'Timeout',
+        message: `the answer from ${host} did not end within ${timeoutMs} ms`,
+      }),
+    );
+  }, timeoutMs);
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  } catch (error) {
+    throw brokenStream(error, host, signal);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** Why a body ended early: the signal's reason when aborted, an {@link ApiError} for a broken connection. */
+export function brokenStream(error: unknown, host: string, signal?: AbortSignal): unknown {
+  if (signal?.aborted === true) return signal.reason;
+  return error instanceof ApiError || !(error instanceof Error) ? error : unreachable(host, error);
+}
+
+/** metav1.Status, or whatever stands in its place (a proxy's page), as an {@link ApiError}. */
+export function statusError(answer: unknown, what: string, httpStatus?: number, retryAfter?: string): ApiError {
+  const status = (typeof answer === 'object' && answer !== null ? answer : {}) as {
+    code?: number;
+    reason?: string;
+    message?: string;
+    details?: { causes?: StatusCause[]; retryAfterSeconds?: number };
+  };
+  const code = httpStatus ?? status.code ?? 0;
+  const seconds = retryAfter === undefined ? status.details?.retryAfterSeconds : Number.parseInt(retryAfter, 10);
+  const text = typeof answer === 'string' ? answer.trim().slice(0, 200) : '';
+  return new ApiError({
+    code,
+    reason: status.reason ?? `HTTP ${code}`,
+    message: status.message ?? `${what}: HTTP ${code}${text === '' ? '' : `: ${text}`}`,
+    retryAfter: seconds === undefined || Number.isNaN(seconds) ? undefined : seconds,
+    causes: status.details?.causes ?? [],
+  });
+}
