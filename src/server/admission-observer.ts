@@ -1,0 +1,62 @@
+import type { AdmissionDecision } from './admission-decision.ts';
+import type { AdmissionRequest } from './admission-request.ts';
+import type { LogPort, MonotonicClock } from './ports.ts';
+import type { ServerMetrics } from './server-metrics.ts';
+
+/** Who sees what was decided: nothing that an admission does depends on it. */
+export interface AdmissionObserver {
+  /** The clock's reading when a handler starts. */
+  started(): number;
+  /** A handler has decided. */
+  decided(kind: string, request: AdmissionRequest, decision: AdmissionDecision, started: number): void;
+  /** A body that is not a review, or a review with members of the wrong type. */
+  malformed(kind: string, problem: string, uid?: string): void;
+  /** An exception that nobody expected. */
+  defect(error: unknown): void;
+}
+
+/** Metrics for every admission; a log line at debug for what went well, at warn for refusals, failures and malformed reviews. */
+export function createAdmissionObserver(
+  log: LogPort,
+  metrics: ServerMetrics,
+  clock: MonotonicClock,
+): AdmissionObserver {
+  return {
+    started: clock,
+    decided(kind, request, decision, started) {
+      const milliseconds = clock() - started;
+      metrics.decided(kind, decision, milliseconds / 1000);
+      const worrying = !decision.allowed;
+      if (!worrying && log.isLevelEnabled?.('debug') === false) return;
+      const fields: Record<string, unknown> = {
+        uid: request.uid,
+        path: kind,
+        operation: request.operation,
+        namespace: request.namespace,
+        name: request.name === '' ? generateName(request.object) : request.name,
+        outcome: decision.outcome,
+        reason: decision.reason,
+        milliseconds,
+      };
+      if (request.dryRun) fields.dryRun = true;
+      if (decision.injector !== undefined) fields.config = `${decision.injector.name}.${decision.injector.hash}`;
+      if (!worrying) log.debug('admission', fields);
+      else log.warn('admission refused', { ...fields, problem: decision.status?.message });
+    },
+    malformed(kind, problem, uid) {
+      log.warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
+    },
+    defect(error) {
+      log.error('admission failed unexpectedly', {
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+    },
+  };
+}
+
+/** What a pod without a name of its own will be named after. */
+function generateName(object: unknown): string {
+  const metadata = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || !('generateName' in metadata)) return '';
+  return typeof metadata.generateName === 'string' ? metadata.generateName : '';
+}

@@ -1,0 +1,128 @@
+import { type AdmissionDecision, denied } from './admission-decision.ts';
+import type { AdmissionHandler, AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionObserver } from './admission-observer.ts';
+import type { AdmissionRequest, ReviewVersion } from './admission-request.ts';
+import { decodeAdmissionReview } from './decode-admission-review.ts';
+import { encodeAdmissionReview } from './encode-admission-review.ts';
+import { parseGoDuration } from './go-duration.ts';
+import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from './http-answer.ts';
+
+/** What is known of a request before its body. */
+export interface RequestHead {
+  readonly method: string;
+  /** As on the request line, e.g. `/revisions/default/0a1b2c3d/inject?timeout=5s`. */
+  readonly url: string;
+  readonly contentType: string | undefined;
+}
+
+/** Either the answer, which needs no body; or what to do with the body once it is there. */
+export type AdmittedRequest = { readonly kind: string } & (
+  | { readonly answer: HttpAnswer }
+  | {
+      /** The webhook's timeout in milliseconds, from the query; undefined when it is not given. */
+      readonly timeout: number | undefined;
+      respond(body: Buffer): HttpAnswer | Promise<HttpAnswer>;
+    }
+);
+
+export interface AdmissionPipelineOptions {
+  readonly routes: readonly AdmissionRoute[];
+  readonly maxJsonDepth: number;
+  readonly observer: AdmissionObserver;
+}
+
+/**
+ * The whole of admission between bytes and bytes: path → method → route → type → decode → handler → encode. No socket, so all of it runs in a test.
+ * Unknown paths get 404, other methods 405, a path whose injector is not there 503, malformed reviews 400, and everything else 200 with a verdict.
+ */
+export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
+  const { routes, maxJsonDepth, observer } = options;
+
+  function admit(head: RequestHead): AdmittedRequest {
+    const queryStart = head.url.indexOf('?');
+    const path = decodedPath(queryStart === -1 ? head.url : head.url.slice(0, queryStart));
+    if (path === undefined)
+      return { kind: 'unknown', answer: textAnswer(400, 'the path is not valid percent-encoding') };
+    for (const route of routes) {
+      const target = route.resolve(path);
+      if (target === undefined) continue;
+      const { kind } = route;
+      if (head.method !== 'POST') {
+        return { kind, answer: textAnswer(405, `${path} takes POST, not ${head.method}`, { Allow: 'POST' }) };
+      }
+      if ('unavailable' in target) return { kind, answer: unavailable(target.unavailable) };
+      if (!isJson(head.contentType))
+        return { kind, answer: textAnswer(415, 'invalid Content-Type, want `application/json`') };
+      const timeout = queryStart === -1 ? undefined : timeoutOf(head.url.slice(queryStart + 1));
+      return { kind, timeout, respond: (body) => respond(kind, target.handler, body) };
+    }
+    return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
+  }
+
+  function respond(kind: string, handler: AdmissionHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
+    if (body.length === 0) return textAnswer(400, 'no body found');
+    const review = decodeAdmissionReview(body, maxJsonDepth);
+    if (!('version' in review)) {
+      observer.malformed(kind, review.problem);
+      return textAnswer(400, review.problem);
+    }
+    if ('problem' in review) {
+      observer.malformed(kind, review.problem, review.uid);
+      return jsonAnswer(
+        encodeAdmissionReview(review.version, review.uid, denied('MalformedReview', 400, review.problem)),
+      );
+    }
+    const { version, request } = review;
+    const started = observer.started();
+    try {
+      const decision = handler(request);
+      if (!(decision instanceof Promise)) return finish(kind, version, request, decision, started);
+      return decision.then(
+        (later) => finish(kind, version, request, later, started),
+        (error: unknown) => finish(kind, version, request, failedInternally(error), started),
+      );
+    } catch (error) {
+      return finish(kind, version, request, failedInternally(error), started);
+    }
+  }
+
+  function failedInternally(error: unknown): AdmissionDecision {
+    observer.defect(error);
+    return denied('Internal', 500, 'internal error of the injector; its log says more');
+  }
+
+  function finish(
+    kind: string,
+    version: ReviewVersion,
+    request: AdmissionRequest,
+    decision: AdmissionDecision,
+    started: number,
+  ): HttpAnswer {
+    const text = encodeAdmissionReview(version, request.uid, decision);
+    observer.decided(kind, request, decision, started);
+    return jsonAnswer(text);
+  }
+
+  return admit;
+}
+
+/** As Go's `URL.Path`: percent-decoded once, `%2F` too. */
+function decodedPath(path: string): string | undefined {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  if (contentType === 'application/json') return true;
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function timeoutOf(query: string): number | undefined {
+  const value = new URLSearchParams(query).get('timeout');
+  return value === null ? undefined : parseGoDuration(value);
+}

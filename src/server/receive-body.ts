@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import type { BodyBudget, BodyHolder } from './body-budget.ts';
+import { type HttpAnswer, textAnswer, unavailable } from './http-answer.ts';
+
+/** The whole body; or why it will not be read to its end; or neither, because the client has gone. */
+export type ReceivedBody = Buffer | HttpAnswer | undefined;
+
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** Milliseconds from now. */
+  readonly timeout: number;
+  readonly budget: BodyBudget;
+  /** See {@link BodyHolder.expendable}. */
+  readonly expendable: boolean;
+}
+
+/** What a chunk costs beside its bytes, so that bodies sent one byte at a time are no cheaper to us than they are. */
+const chunkOverhead = 256;
+
+/** Receives a request's body within bounds. Reports exactly once; after a refusal the rest of the body is for the caller to discard. */
+export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: (body: ReceivedBody) => void): void {
+  const { maxBytes, budget, expendable } = bounds;
+  const declared = Number(request.headers['content-length'] ?? 0);
+  const tooLarge = (): HttpAnswer => textAnswer(413, `Request entity too large: limit is ${maxBytes}`);
+  if (declared > maxBytes) {
+    done(tooLarge());
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const holder: BodyHolder = {
+    bytes: 0,
+    expendable,
+    giveUp() {
+      settle(overBudget());
+    },
+  };
+  const timer = setTimeout(() => {
+    settle(textAnswer(408, 'the body did not arrive in time'));
+  }, bounds.timeout);
+
+  function settle(body: ReceivedBody): void {
+    clearTimeout(timer);
+    request.off('data', onData).off('end', onEnd).off('close', onClose);
+    budget.release(holder);
+    done(body);
+  }
+  function onData(chunk: Buffer): void {
+    length += chunk.length;
+    if (length > maxBytes) {
+      settle(tooLarge());
+    } else if (!budget.take(holder, chunk.length + chunkOverhead)) {
+      settle(overBudget());
+    } else {
+      chunks.push(chunk);
+    }
+  }
+  function onEnd(): void {
+    settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
+  }
+  function onClose(): void {
+    settle(undefined);
+  }
+  request.on('data', onData).on('end', onEnd).on('close', onClose);
+}
+
+function overBudget(): HttpAnswer {
+  return unavailable('too many bodies at once');
+}

@@ -1,0 +1,171 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AdmissionDecision } from './admission-decision.ts';
+
+/** Readings that are taken when somebody scrapes. */
+export interface ServerReadings {
+  readonly inFlight: number;
+  readonly bufferedBytes: number;
+  readonly connections: number;
+  readonly unprovenConnections: number;
+}
+
+/** Why the listener closed a connection, or did not let it get that far. */
+export type ConnectionLoss = 'handshake' | 'headers' | 'pressure' | 'body';
+
+/**
+ * The listener's metrics. Labels are bounded: kinds of paths, status codes, the names of InjectorConfigs, outcomes and reasons that are enumerated.
+ * `sidecar_injection_*` are Istio's names, for dashboards that exist; unlike Istio's, its success counter counts injections only.
+ */
+export class ServerMetrics {
+  readonly #requests;
+  readonly #decisions;
+  readonly #duration;
+  readonly #bodyBytes;
+  readonly #answerBytes;
+  readonly #handshakes;
+  readonly #losses;
+  readonly #istio;
+  readonly #istioSeconds;
+  #readings: () => ServerReadings = () => ({ inFlight: 0, bufferedBytes: 0, connections: 0, unprovenConnections: 0 });
+  #expiries: () => Iterable<readonly [serverName: string, notAfter: Date]> = () => [];
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'injector_admission_requests_total',
+      help: 'Answered requests by kind of path and HTTP status code.',
+      labelNames: ['path', 'code'],
+      registers,
+    });
+    this.#decisions = new Counter({
+      name: 'injector_admission_decisions_total',
+      help: 'Decided admissions by InjectorConfig, outcome and reason.',
+      labelNames: ['path', 'injector', 'outcome', 'reason'],
+      registers,
+    });
+    this.#duration = new Histogram({
+      name: 'injector_admission_duration_seconds',
+      help: 'Time from the head of a request to its answer, by kind of path.',
+      labelNames: ['path'],
+      buckets: durationBuckets,
+      registers,
+    });
+    this.#bodyBytes = new Histogram({
+      name: 'injector_admission_body_bytes',
+      help: 'Size of the received reviews.',
+      buckets: byteBuckets,
+      registers,
+    });
+    this.#answerBytes = new Histogram({
+      name: 'injector_admission_answer_bytes',
+      help: 'Size of the answered reviews, which is mostly the patch.',
+      buckets: byteBuckets,
+      registers,
+    });
+    this.#handshakes = new Counter({
+      name: 'injector_tls_handshakes_total',
+      help: 'TLS handshakes by result.',
+      labelNames: ['result'],
+      registers,
+    });
+    this.#losses = new Counter({
+      name: 'injector_connections_dropped_total',
+      help: 'Connections that the listener closed before a review on them was answered, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#istio = {
+      requests: istioCounter('requests', 'Injection requests.', registers),
+      success: istioCounter('success', 'Pods that were injected.', registers),
+      failure: istioCounter('failure', 'Pods that were refused because injecting them failed.', registers),
+      skip: istioCounter('skip', 'Pods that were left alone.', registers),
+    };
+    this.#istioSeconds = new Histogram({
+      name: 'sidecar_injection_time_seconds',
+      help: 'Time to inject a pod.',
+      buckets: durationBuckets,
+      registers,
+    });
+    this.#gauges(registers);
+  }
+
+  /** Where the gauges read from: the server, once there is one. */
+  readFrom(readings: () => ServerReadings, expiries: () => Iterable<readonly [string, Date]>): void {
+    this.#readings = readings;
+    this.#expiries = expiries;
+  }
+
+  /** A request was answered. */
+  answered(path: string, code: number, seconds: number, bodyBytes: number, answerBytes: number): void {
+    this.#requests.inc({ path, code });
+    this.#duration.observe({ path }, seconds);
+    if (bodyBytes === 0) return;
+    this.#bodyBytes.observe(bodyBytes);
+    this.#answerBytes.observe(answerBytes);
+  }
+
+  /** A handler has decided; `seconds` is what the decision took. */
+  decided(path: string, decision: AdmissionDecision, seconds: number): void {
+    const { outcome, reason, injector } = decision;
+    this.#decisions.inc({ path, injector: injector?.name ?? '', outcome, reason });
+    if (injector === undefined) return;
+    this.#istio.requests.inc();
+    if (outcome === 'injected') this.#istio.success.inc();
+    else if (outcome === 'skipped') this.#istio.skip.inc();
+    else if (outcome === 'failed') this.#istio.failure.inc();
+    if (outcome === 'injected') this.#istioSeconds.observe(seconds);
+  }
+
+  handshake(result: 'ok' | 'failed'): void {
+    this.#handshakes.inc({ result });
+  }
+
+  dropped(reason: ConnectionLoss): void {
+    this.#losses.inc({ reason });
+  }
+
+  #gauges(registers: Registry[]): void {
+    const reading = (name: string, help: string, read: (readings: ServerReadings) => number): void => {
+      const readings = (): number => read(this.#readings());
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(readings());
+        },
+      });
+    };
+    reading('injector_admission_in_flight', 'Requests whose answer is not sent yet.', (now) => now.inFlight);
+    reading(
+      'injector_admission_buffered_bytes',
+      'Bytes of bodies that are being received.',
+      (now) => now.bufferedBytes,
+    );
+    reading('injector_connections', 'Open connections.', (now) => now.connections);
+    reading(
+      'injector_connections_unproven',
+      'Open connections on which no review was answered yet.',
+      (now) => now.unprovenConnections,
+    );
+    const expiries = (): Iterable<readonly [string, Date]> => this.#expiries();
+    new Gauge({
+      name: 'injector_serving_certificate_not_after_seconds',
+      help: 'End of validity of each served leaf, in seconds since 1970.',
+      labelNames: ['server_name'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [serverName, notAfter] of expiries())
+          this.set({ server_name: serverName }, notAfter.getTime() / 1000);
+      },
+    });
+  }
+}
+
+const durationBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const byteBuckets = [1, 4, 16, 64, 256, 1024, 4096, 16_384].map((kibibytes) => kibibytes * 1024);
+
+function istioCounter(word: string, help: string, registers: Registry[]): Counter {
+  return new Counter({ name: `sidecar_injection_${word}_total`, help, registers });
+}

@@ -1,0 +1,74 @@
+import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { ConnectionGuard } from './connection-guard.ts';
+import type { ServerMetrics } from './server-metrics.ts';
+
+/** The guard's view of the sockets that requests arrive on. */
+export interface TrackedConnections {
+  isProven(socket: Socket): boolean;
+  prove(socket: Socket): void;
+}
+
+/**
+ * Puts a server's connections under a guard, from before their handshake on, and counts handshakes and what goes wrong before there is a request.
+ * The guard holds the plain sockets, requests know the encrypted ones; the client's address and port tie them together, once.
+ */
+export function trackConnections(server: Server, guard: ConnectionGuard, metrics: ServerMetrics): TrackedConnections {
+  const handshaking = new Map<string, Socket>();
+  const plain = new WeakMap<Socket, Socket>();
+
+  server.prependListener('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    handshaking.set(peer, socket);
+    socket.once('close', () => {
+      if (handshaking.get(peer) === socket) handshaking.delete(peer);
+    });
+    guard.admit(socket);
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    metrics.handshake('ok');
+    const peer = peerOf(socket);
+    const carrier = handshaking.get(peer);
+    if (carrier === undefined) return;
+    handshaking.delete(peer);
+    plain.set(socket, carrier);
+  });
+  server.on('tlsClientError', (_error, socket: TLSSocket) => {
+    metrics.handshake('failed');
+    metrics.dropped('handshake');
+    socket.destroy();
+  });
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    metrics.dropped('headers');
+    if (socket.writable) socket.end(rawAnswer(error.code));
+    else socket.destroy();
+  });
+
+  const carrierOf = (socket: Socket): Socket | undefined => plain.get(socket);
+  return {
+    isProven(socket) {
+      const carrier = carrierOf(socket);
+      return carrier !== undefined && guard.isProven(carrier);
+    },
+    prove(socket) {
+      const carrier = carrierOf(socket);
+      if (carrier !== undefined) guard.prove(carrier);
+    },
+  };
+}
+
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? ''}|${socket.remotePort ?? ''}`;
+}
+
+/** The answer to what is not an HTTP request, or not one in time; there is no response object to write it with. */
+function rawAnswer(code: string | undefined): string {
+  const status =
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? '408 Request Timeout'
+      : code === 'HPE_HEADER_OVERFLOW'
+        ? '431 Request Header Fields Too Large'
+        : '400 Bad Request';
+  return `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+}
