@@ -19,8 +19,6 @@ export const certificateSchema = z.object({
   caDuration: duration().default('8760h').describe('How long the authority is valid.'),
   renewalFraction: z
     .number()
-    .min(0.1)
-    .max(0.9)
     .default(0.667)
     .describe('The share of its life after which a certificate is renewed, between 0.1 and 0.9.'),
   keySize: z.literal([2048, 3072, 4096]).default(2048).describe('Bits of the RSA keys.'),

@@ -15,6 +15,8 @@ export interface ValidationRule<T> {
   readonly holds: (value: T) => boolean;
 }
 
+const minute = 60_000;
+
 /** Matches the names that our own objects would take: `sidecar-injector-tag-T`, `…-probe-N`, `…-N-serving`, `…-N-<hash8>`. */
 const reservedName = /^(tag|probe)-|-serving$|-[0-9a-f]{8}$/;
 
@@ -95,6 +97,12 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
       webhook.selection !== 'Custom' || webhook.namespaceSelector !== undefined || webhook.objectSelector !== undefined,
   },
   {
+    field: 'spec.webhook.url',
+    rule: '!has(self.webhook.url) || isURL(self.webhook.url)',
+    message: 'spec.webhook.url must be a URL: https://HOST[:PORT][/PATH]',
+    holds: ({ webhook: { url } }) => url === undefined || URL.canParse(url),
+  },
+  {
     field: 'spec.webhook.matchConditions',
     rule: "self.webhook.matchConditions.all(c, !(c.name in ['not-host-network', 'not-opted-out', 'not-mirror-pod']))",
     message:
@@ -106,7 +114,7 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
   {
     field: 'spec.webhook.keys',
-    rule: 'self.webhook.keys.injection != self.webhook.keys.revision && self.webhook.keys.injection != self.webhook.keys.inject && self.webhook.keys.revision != self.webhook.keys.inject && self.webhook.keys.status != self.webhook.keys.inject && self.webhook.keys.status != self.webhook.keys.revision',
+    rule: 'self.webhook.keys.injection != self.webhook.keys.revision && self.webhook.keys.injection != self.webhook.keys.inject && self.webhook.keys.revision != self.webhook.keys.inject && !(self.webhook.keys.status in [self.webhook.keys.injection, self.webhook.keys.revision, self.webhook.keys.inject])',
     message: 'spec.webhook.keys must be four different names',
     holds: ({ webhook: { keys } }) => new Set([keys.injection, keys.revision, keys.inject, keys.status]).size === 4,
   },
@@ -114,7 +122,14 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     field: 'spec.certificate.leafDuration',
     rule: "duration(self.certificate.leafDuration) >= duration('1m')",
     message: 'spec.certificate.leafDuration must be 1m at least',
-    holds: ({ certificate }) => durationMilliseconds(certificate.leafDuration) >= 60_000,
+    holds: ({ certificate }) => durationMilliseconds(certificate.leafDuration) >= minute,
+  },
+  {
+    // A rule and no bounds of the schema: the API server rounds those in its message.
+    field: 'spec.certificate.renewalFraction',
+    rule: 'self.certificate.renewalFraction >= 0.1 && self.certificate.renewalFraction <= 0.9',
+    message: 'spec.certificate.renewalFraction must lie between 0.1 and 0.9, e.g. 0.667',
+    holds: ({ certificate: { renewalFraction } }) => renewalFraction >= 0.1 && renewalFraction <= 0.9,
   },
   {
     field: 'spec.certificate.caDuration',
@@ -122,6 +137,20 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     message: 'spec.certificate.caDuration must be longer than leafDuration: an authority outlives what it signs',
     holds: ({ certificate }) =>
       durationMilliseconds(certificate.leafDuration) < durationMilliseconds(certificate.caDuration),
+  },
+  {
+    field: 'spec.certificate.caDuration',
+    rule: "duration(self.certificate.caDuration) <= duration('876000h')",
+    message: 'spec.certificate.caDuration must be 876000h (100 years) at most',
+    holds: ({ certificate }) => durationMilliseconds(certificate.caDuration) <= 876_000 * 60 * minute,
+  },
+  {
+    field: 'spec.certificate.caDuration',
+    rule: 'double(duration(self.certificate.caDuration).getSeconds()) * (1.0 - self.certificate.renewalFraction) > 60.0',
+    message:
+      'spec.certificate.caDuration must leave more than 1m after the renewal at renewalFraction, in which the new authority is published: make it longer or renew earlier',
+    holds: ({ certificate }) =>
+      durationMilliseconds(certificate.caDuration) * (1 - certificate.renewalFraction) > minute,
   },
 ];
 

@@ -75,7 +75,10 @@ export const webhookSchema = z.object({
   url: z
     .string()
     .max(2048)
-    .regex(/^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, 'must be https://HOST[:PORT][/PATH] without user, query and fragment')
+    .regex(
+      /^https:\/\/([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[^\s?#]*)?$/,
+      'must be https://HOST[:PORT][/PATH] without user, query and fragment',
+    )
     .exactOptional()
     .describe(
       'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',

@@ -1,0 +1,90 @@
+/** An InjectorConfig that must be refused, and by whom. */
+export interface BadInjectorConfig {
+  readonly title: string;
+  readonly name?: string;
+  readonly spec: Record<string, unknown>;
+  /** The field that every message about it must name. */
+  readonly field: string;
+  /**
+   * `schema`: the API server by its structural schema, and parseInjectorConfig. `rule`: the API server by CEL, and validateInjectorConfig with the same
+   * sentence. `webhook`: validateInjectorConfig alone; the API server's schema admits it.
+   */
+  readonly refusedBy: 'schema' | 'rule' | 'webhook';
+  readonly message: RegExp;
+}
+
+const template = { templates: { sidecar: 'metadata: {}' } };
+const injection = (fields: object) => ({ injection: { ...template, ...fields } });
+const webhook = (fields: object) => ({ injection: template, webhook: fields });
+const certificate = (fields: object) => ({ injection: template, certificate: fields });
+
+export const badInjectorConfigs: readonly BadInjectorConfig[] = [
+  // --- schema
+  { title: 'a revision in capitals', spec: { ...injection({}), revision: 'Canary' }, field: 'spec.revision', refusedBy: 'schema', message: /DNS-1123|should match/ },
+  { title: 'a revision that is too long', spec: { ...injection({}), revision: 'r'.repeat(64) }, field: 'spec.revision', refusedBy: 'schema', message: /63/ },
+  { title: 'a revision that is a number', spec: { ...injection({}), revision: 124 }, field: 'spec.revision', refusedBy: 'schema', message: /string/ },
+  { title: 'an operator class with a dot', spec: { ...injection({}), operatorClass: 'a.b' }, field: 'spec.operatorClass', refusedBy: 'schema', message: /DNS-1123|should match/ },
+  { title: 'an unknown policy', spec: injection({ policy: 'on' }), field: 'spec.injection.policy', refusedBy: 'schema', message: /enabled/ },
+  { title: 'templates as a list', spec: { injection: { templates: ['x'] } }, field: 'spec.injection.templates', refusedBy: 'schema', message: /object|record/ },
+  { title: 'a template that is no text', spec: { injection: { templates: { sidecar: { spec: {} } } } }, field: 'spec.injection.templates.sidecar', refusedBy: 'schema', message: /string/ },
+  { title: 'too many templates', spec: { injection: { templates: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`t${i}`, 'x'])) } }, field: 'spec.injection.templates', refusedBy: 'schema', message: /at most 32|32 items/ },
+  { title: 'one delimiter', spec: injection({ delimiters: ['[['] }), field: 'spec.injection.delimiters', refusedBy: 'schema', message: /2/ },
+  { title: 'three delimiters', spec: injection({ delimiters: ['a', 'b', 'c'] }), field: 'spec.injection.delimiters', refusedBy: 'schema', message: /2/ },
+  { title: 'a selector with an unknown operator', spec: injection({ neverInjectSelector: [{ matchExpressions: [{ key: 'a', operator: 'Equals' }] }] }), field: 'spec.injection.neverInjectSelector[0].matchExpressions[0].operator', refusedBy: 'schema', message: /NotIn/ },
+  { title: 'a selector without a key', spec: injection({ alwaysInjectSelector: [{ matchExpressions: [{ operator: 'Exists' }] }] }), field: 'spec.injection.alwaysInjectSelector[0].matchExpressions[0].key', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'valuesFrom without a key', spec: injection({ valuesFrom: { namespace: 'a', name: 'b' } }), field: 'spec.injection.valuesFrom.key', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'valuesFrom with a name that is none', spec: injection({ valuesFrom: { namespace: 'a', name: 'B_', key: 'values' } }), field: 'spec.injection.valuesFrom.name', refusedBy: 'schema', message: /name|should match/ },
+  { title: 'native sidecars: true', spec: injection({ nativeSidecars: 'true' }), field: 'spec.injection.nativeSidecars', refusedBy: 'schema', message: /Auto/ },
+  { title: 'a failure policy in lower case', spec: webhook({ failurePolicy: 'ignore' }), field: 'spec.webhook.failurePolicy', refusedBy: 'schema', message: /Ignore/ },
+  { title: 'a timeout above what Kubernetes allows', spec: webhook({ timeoutSeconds: 31 }), field: 'spec.webhook.timeoutSeconds', refusedBy: 'schema', message: /30/ },
+  { title: 'a timeout of nothing', spec: webhook({ timeoutSeconds: 0 }), field: 'spec.webhook.timeoutSeconds', refusedBy: 'schema', message: /1/ },
+  { title: 'half a second', spec: webhook({ timeoutSeconds: 0.5 }), field: 'spec.webhook.timeoutSeconds', refusedBy: 'schema', message: /int/ },
+  { title: 'an excluded namespace in capitals', spec: webhook({ excludedNamespaces: ['Prod'] }), field: 'spec.webhook.excludedNamespaces[0]', refusedBy: 'schema', message: /DNS-1123|should match/ },
+  { title: 'a url without TLS', spec: webhook({ url: 'http://injector.example.com' }), field: 'spec.webhook.url', refusedBy: 'schema', message: /https/ },
+  { title: 'a url with a query', spec: webhook({ url: 'https://injector.example.com/?a=b' }), field: 'spec.webhook.url', refusedBy: 'schema', message: /https/ },
+  { title: 'a url with a user', spec: webhook({ url: 'https://me@injector.example.com' }), field: 'spec.webhook.url', refusedBy: 'schema', message: /https/ },
+  { title: 'a key that is no label name', spec: webhook({ keys: { inject: 'a b' } }), field: 'spec.webhook.keys.inject', refusedBy: 'schema', message: /label name|should match/ },
+  { title: 'a condition without an expression', spec: webhook({ matchConditions: [{ name: 'x' }] }), field: 'spec.webhook.matchConditions[0].expression', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'an unknown provider', spec: certificate({ provider: 'Vault' }), field: 'spec.certificate.provider', refusedBy: 'schema', message: /SelfSigned/ },
+  { title: 'a short key', spec: certificate({ keySize: 1024 }), field: 'spec.certificate.keySize', refusedBy: 'schema', message: /2048/ },
+  { title: 'days as a duration', spec: certificate({ leafDuration: '7d' }), field: 'spec.certificate.leafDuration', refusedBy: 'schema', message: /duration|should match/ },
+  // --- rules
+  { title: 'a name with a dot', name: 'a.b', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /DNS-1123 label of at most 46/ },
+  { title: 'a name that is too long', name: 'n'.repeat(47), spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /at most 46/ },
+  { title: 'the name of a tag', name: 'tag-prod', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
+  { title: 'the name of a probe', name: 'probe-x', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
+  { title: 'the name of a serving Secret', name: 'x-serving', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
+  { title: 'the name of a hashed ConfigMap', name: 'x-0123abcd', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
+  { title: 'default under another name', name: 'mesh', spec: { ...injection({}), revision: 'default' }, field: 'spec.revision', refusedBy: 'rule', message: /exactly when/ },
+  { title: 'another revision under the name default', name: 'default', spec: { ...injection({}), revision: '1-24' }, field: 'spec.revision', refusedBy: 'rule', message: /exactly when/ },
+  { title: 'no template at all', spec: {}, field: 'spec.injection', refusedBy: 'rule', message: /templates or template/ },
+  { title: 'templates and template', spec: injection({ template: 'containers: []' }), field: 'spec.injection', refusedBy: 'rule', message: /not both/ },
+  { title: 'an empty map of templates', spec: { injection: { templates: {} } }, field: 'spec.injection.templates', refusedBy: 'rule', message: /at least one/ },
+  { title: 'a single template with defaultTemplates', spec: { injection: { template: 'x', defaultTemplates: ['x'] } }, field: 'spec.injection.template', refusedBy: 'rule', message: /excludes/ },
+  { title: 'a single template with aliases', spec: { injection: { template: 'x', aliases: { a: ['b'] } } }, field: 'spec.injection.template', refusedBy: 'rule', message: /excludes/ },
+  { title: 'values twice', spec: injection({ values: {}, valuesFrom: { namespace: 'a', name: 'b', key: 'c' } }), field: 'spec.injection.valuesFrom', refusedBy: 'rule', message: /excludes values/ },
+  { title: 'equal delimiters', spec: injection({ delimiters: ['%%', '%%'] }), field: 'spec.injection.delimiters', refusedBy: 'rule', message: /two different/ },
+  { title: 'a delimiter with a space', spec: injection({ delimiters: ['{ {', '}}'] }), field: 'spec.injection.delimiters', refusedBy: 'rule', message: /without spaces/ },
+  { title: 'a delimiter with a quote', spec: injection({ delimiters: ['{"', '}}'] }), field: 'spec.injection.delimiters', refusedBy: 'rule', message: /quotes/ },
+  { title: 'a selector without selection Custom', spec: webhook({ objectSelector: {} }), field: 'spec.webhook.selection', refusedBy: 'rule', message: /must be Custom/ },
+  { title: 'selection Custom without a selector', spec: webhook({ selection: 'Custom' }), field: 'spec.webhook.selection', refusedBy: 'rule', message: /needs namespaceSelector/ },
+  { title: 'a url with an impossible address', spec: webhook({ url: 'https://[::::]/' }), field: 'spec.webhook.url', refusedBy: 'rule', message: /must be a URL/ },
+  { title: 'a condition with a generated name', spec: webhook({ matchConditions: [{ name: 'not-opted-out', expression: 'true' }] }), field: 'spec.webhook.matchConditions', refusedBy: 'rule', message: /rename/ },
+  { title: 'one name for two keys', spec: webhook({ keys: { injection: 'example.com/inject', inject: 'example.com/inject' } }), field: 'spec.webhook.keys', refusedBy: 'rule', message: /four different/ },
+  { title: 'the status under the name of the opt-in', spec: webhook({ keys: { status: 'sidecar.istio.io/inject' } }), field: 'spec.webhook.keys', refusedBy: 'rule', message: /four different/ },
+  { title: 'the status under the name of the injection label', spec: webhook({ keys: { status: 'istio-injection' } }), field: 'spec.webhook.keys', refusedBy: 'rule', message: /four different/ },
+  { title: 'a renewal after the end', spec: certificate({ renewalFraction: 1 }), field: 'spec.certificate.renewalFraction', refusedBy: 'rule', message: /between 0\.1 and 0\.9/ },
+  { title: 'a renewal at once', spec: certificate({ renewalFraction: 0 }), field: 'spec.certificate.renewalFraction', refusedBy: 'rule', message: /between 0\.1 and 0\.9/ },
+  { title: 'a leaf of seconds', spec: certificate({ leafDuration: '59s' }), field: 'spec.certificate.leafDuration', refusedBy: 'rule', message: /1m at least/ },
+  { title: 'a leaf that outlives its authority', spec: certificate({ leafDuration: '8760h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /longer than leafDuration/ },
+  { title: 'an authority of two centuries', spec: certificate({ caDuration: '999999h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /100 years/ },
+  { title: 'no time to publish the next authority', spec: certificate({ leafDuration: '1m', caDuration: '2m' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /leave more than 1m/ },
+  // --- only the validating webhook and reconcile
+  { title: 'a default template that does not exist', spec: { injection: { templates: { hello: 'x' } } }, field: 'spec.injection.defaultTemplates', refusedBy: 'webhook', message: /"sidecar".*have hello/ },
+  { title: 'an alias of an alias', spec: injection({ aliases: { a: ['sidecar'], b: ['a'] } }), field: 'spec.injection.aliases.b', refusedBy: 'webhook', message: /"a".*have sidecar/ },
+  { title: 'an annotation with a space', spec: injection({ injectedAnnotations: { 'a b': 'c' } }), field: 'spec.injection.injectedAnnotations', refusedBy: 'webhook', message: /"a b" is not an annotation name/ },
+  { title: 'In without values', spec: injection({ neverInjectSelector: [{ matchExpressions: [{ key: 'a', operator: 'In' }] }] }), field: 'spec.injection.neverInjectSelector[0].matchExpressions[0].values', refusedBy: 'webhook', message: /at least one value/ },
+  { title: 'Exists with values', spec: webhook({ selection: 'Custom', objectSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] } }), field: 'spec.webhook.objectSelector.matchExpressions[0].values', refusedBy: 'webhook', message: /takes no values/ },
+  { title: 'a label name with a space', spec: webhook({ selection: 'Custom', namespaceSelector: { matchLabels: { 'a b': 'c' } } }), field: 'spec.webhook.namespaceSelector.matchLabels', refusedBy: 'webhook', message: /"a b" is not a label name/ },
+  { title: 'a configuration too large for a ConfigMap', spec: { injection: { templates: { sidecar: 'x'.repeat(500_000), gateway: 'y'.repeat(450_000) } } }, field: 'spec.injection', refusedBy: 'webhook', message: /templates 928.*900 KiB/ },
+];
