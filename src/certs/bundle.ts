@@ -1,0 +1,46 @@
+import { readCertificate } from './read-certificate.ts';
+import type { CertificateFacts } from './read-certificate.ts';
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** One certificate of a bundle. */
+export interface BundleEntry extends CertificateFacts {
+  /** PEM with LF line ends and a final newline. */
+  readonly pem: string;
+}
+
+/**
+ * Reads every certificate of a PEM text, each once, in order. Blocks that are no certificate are left out, since a caBundle is not
+ * validated by the API server and one damaged block must not hide the good ones.
+ */
+export function parseBundle(text: string): BundleEntry[] {
+  const entries = new Map<string, BundleEntry>();
+  for (const [found] of text.matchAll(block)) {
+    const pem = `${found.replaceAll('\r\n', '\n')}\n`;
+    const facts = readable(pem);
+    if (facts !== undefined && !entries.has(facts.fingerprint)) {
+      entries.set(facts.fingerprint, { ...facts, pem });
+    }
+  }
+  return [...entries.values()];
+}
+
+/** Joins PEM texts to one bundle: each certificate once, in order, each on lines of its own (two PEMs joined without a newline break every call). */
+export function joinBundle(pems: readonly string[]): string {
+  return parseBundle(pems.join('\n'))
+    .map(({ pem }) => pem)
+    .join('');
+}
+
+/** The fingerprints in a bundle, for comparing what is published with what was read back. */
+export function bundleFingerprints(text: string): Set<string> {
+  return new Set(parseBundle(text).map(({ fingerprint }) => fingerprint));
+}
+
+function readable(pem: string): CertificateFacts | undefined {
+  try {
+    return readCertificate(pem);
+  } catch {
+    return undefined;
+  }
+}

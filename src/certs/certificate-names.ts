@@ -1,0 +1,53 @@
+import { isIP } from 'node:net';
+import { CertificatePolicyError } from './certificate-policy-error.ts';
+
+/** What the API server may call the webhook by. */
+export interface CertificateNames {
+  /** The Service's name; also the subject's common name. */
+  readonly service: string;
+  readonly namespace: string;
+  /** Further DNS names or IP addresses, e.g. the host of `clientConfig.url`; IPv6 with or without brackets. */
+  readonly hosts?: readonly string[];
+}
+
+/** The entries of a subjectAltName extension. */
+export interface SubjectAltNames {
+  readonly dns: readonly string[];
+  readonly ip: readonly string[];
+}
+
+const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
+
+/**
+ * The subject alternative names of a revision's serving certificate. The API server checks `<service>.<namespace>.svc` (and sends it as SNI) for
+ * a webhook behind a Service, and the url's host for a webhook by url; the other forms are for people and probes.
+ * @throws CertificatePolicyError for a host that is neither a DNS name nor an IP address.
+ */
+export function subjectAltNames(names: CertificateNames): SubjectAltNames {
+  const base = `${names.service}.${names.namespace}`;
+  const dns = new Set([`${base}.svc`, `${base}.svc.cluster.local`, base]);
+  const ip = new Set<string>();
+  for (const [index, given] of (names.hosts ?? []).entries()) {
+    const host = given.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    if (isIP(host) !== 0) {
+      ip.add(host);
+    } else if (isDnsName(host)) {
+      dns.add(host);
+    } else {
+      throw new CertificatePolicyError(
+        `hosts[${index}]`,
+        `host ${JSON.stringify(given)} is neither a DNS name nor an IP address: give the host alone, without scheme, port or path`,
+      );
+    }
+  }
+  for (const name of dns) {
+    if (!isDnsName(name)) {
+      throw new CertificatePolicyError('service', `${JSON.stringify(name)} is not a DNS name`);
+    }
+  }
+  return { dns: [...dns], ip: [...ip] };
+}
+
+function isDnsName(name: string): boolean {
+  return name.length <= 253 && name.split('.').every((part) => label.test(part));
+}

@@ -1,0 +1,23 @@
+import { generateKeyPair as generate } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** An RSA key pair: PKCS #8 and SubjectPublicKeyInfo, both PEM with LF line ends. */
+export interface KeyPair {
+  readonly privateKeyPem: string;
+  readonly publicKeyPem: string;
+}
+
+/** Makes an RSA key pair of `bits` bits. Key generation is an argument of the state machine, since it draws on the system's randomness. */
+export type GenerateKeyPair = (bits: number) => Promise<KeyPair>;
+
+const generateAsync = promisify(generate);
+
+/** RSA keys from node:crypto's thread pool: node-forge's own generator would block the event loop for seconds. */
+export const generateRsaKeyPair: GenerateKeyPair = async (bits) => {
+  const { privateKey, publicKey } = await generateAsync('rsa', {
+    modulusLength: bits,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { privateKeyPem: privateKey, publicKeyPem: publicKey };
+};

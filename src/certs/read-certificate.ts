@@ -1,0 +1,30 @@
+import { X509Certificate } from 'node:crypto';
+
+/** What the rest of the operator wants to know of a certificate. */
+export interface CertificateFacts {
+  readonly x509: X509Certificate;
+  /** SHA-256 of the DER, 64 lower-case hex digits. */
+  readonly fingerprint: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly subjectAltNames: { readonly dns: readonly string[]; readonly ip: readonly string[] };
+}
+
+/** Reads the first certificate of a PEM text. @throws when there is none or it is not an X.509 certificate. */
+export function readCertificate(pem: string): CertificateFacts {
+  return factsOf(new X509Certificate(pem));
+}
+
+/** As {@link readCertificate}, for an already parsed certificate. */
+export function factsOf(x509: X509Certificate): CertificateFacts {
+  const names = (x509.subjectAltName ?? '').split(', ');
+  const withPrefix = (prefix: string): string[] =>
+    names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  return {
+    x509,
+    fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
+    notBefore: new Date(x509.validFrom),
+    notAfter: new Date(x509.validTo),
+    subjectAltNames: { dns: withPrefix('DNS:'), ip: withPrefix('IP Address:') },
+  };
+}

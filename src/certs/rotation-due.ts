@@ -1,0 +1,73 @@
+import type { CertificateNames } from './certificate-names.ts';
+import { subjectAltNames } from './certificate-names.ts';
+import type { CertificatePolicy } from './certificate-policy.ts';
+import { readCertificate } from './read-certificate.ts';
+import { isAccepted } from './rotation-bundle.ts';
+import { renewalTime } from './rotation-schedule.ts';
+import type { IssueTerms, StoredAuthority, StoredLeaf } from './rotation-state.ts';
+import { coversName } from './verify-chain.ts';
+
+/** Why a new authority is needed, in one sentence; undefined while the present one will do. */
+export function authorityDue(
+  authority: StoredAuthority | undefined,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  if (authority === undefined) {
+    return 'no authority with a key is stored';
+  }
+  return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
+}
+
+/** Why a new leaf is needed, in one sentence; undefined while the present one will do or `authority` could not make a longer one. */
+export function leafDue(
+  leaf: StoredLeaf | undefined,
+  authority: StoredAuthority,
+  context: { readonly policy: CertificatePolicy; readonly names: CertificateNames; readonly now: Date },
+): string | undefined {
+  const { policy, names, now } = context;
+  if (leaf === undefined) {
+    return 'no serving certificate is stored';
+  }
+  const facts = readCertificate(leaf.certificatePem);
+  if (!isAccepted(leaf, authority.certificatePem, facts.notBefore)) {
+    return 'the serving certificate is not of the present authority';
+  }
+  const { dns, ip } = subjectAltNames(names);
+  const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
+  if (missing.length > 0) {
+    return `the serving certificate lacks ${missing.join(', ')}`;
+  }
+  const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
+  if (changed !== undefined) {
+    return changed;
+  }
+  // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
+  const until = Math.min(
+    now.getTime() + policy.leafDuration,
+    readCertificate(authority.certificatePem).notAfter.getTime(),
+  );
+  return until > facts.notAfter.getTime() ? timeDue(leaf, policy, now) : undefined;
+}
+
+function timeDue(
+  { certificatePem, terms }: StoredAuthority | StoredLeaf,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  const facts = readCertificate(certificatePem);
+  if (facts.notBefore > now) {
+    return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
+  }
+  const renewAt = renewalTime(facts, policy, terms.jitter);
+  return renewAt <= now
+    ? `due for renewal since ${renewAt.toISOString()}, expires ${facts.notAfter.toISOString()}`
+    : undefined;
+}
+
+function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
+  if (terms.duration !== duration) {
+    return `issued for ${terms.duration / 1000}s, now ${duration / 1000}s is wanted`;
+  }
+  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, now ${keySize} are wanted`;
+}

@@ -1,0 +1,50 @@
+import type { Authority } from './authority.ts';
+import type { Leaf } from './serving-certificate.ts';
+
+/** What a certificate was issued for; when the policy differs, it is due. `jitter` is drawn once, in [0, 1), and makes the renewal earlier. */
+export interface IssueTerms {
+  readonly duration: number;
+  readonly keySize: number;
+  readonly jitter: number;
+}
+
+/** An authority of which we hold the key. */
+export interface StoredAuthority extends Authority {
+  readonly terms: IssueTerms;
+  /** Since when it was read back from every webhook configuration without a gap. */
+  readonly publishedAt?: Date;
+  /** When the last leaf that it signed expires. */
+  readonly lastLeafNotAfter?: Date;
+}
+
+/** The leaf that is to be served. */
+export interface StoredLeaf extends Leaf {
+  readonly terms: IssueTerms;
+}
+
+/** An authority that signs no more but stays in the bundle until no leaf of it can be in use. */
+export interface RetiringAuthority {
+  readonly certificatePem: string;
+  readonly retireAfter: Date;
+}
+
+/** Everything that a rotation must remember; stored in one Secret, see rotation-secret.ts. */
+export interface RotationState {
+  /** Signs new leaves. Absent before the first issuance and after its key was lost. */
+  readonly authority?: StoredAuthority;
+  /** The next authority: published in the bundle, has signed nothing yet. */
+  readonly staged?: StoredAuthority;
+  readonly leaf?: StoredLeaf;
+  readonly retiring: readonly RetiringAuthority[];
+}
+
+/** Where a rotation stands, for status. */
+export type RotationPhase = 'Stable' | 'Publishing' | 'Confirming' | 'Retiring';
+
+/** One thing that a pass decided, for Events, logs and metrics. Holds no secrets. */
+export interface RotationChange {
+  readonly kind: 'Issued' | 'Staged' | 'Published' | 'Swapped' | 'Retired' | 'Repaired';
+  readonly subject: 'Authority' | 'ServingCertificate' | 'StoredState' | 'ServingSecret' | 'Bundle';
+  /** One sentence with the reason. */
+  readonly message: string;
+}

@@ -1,0 +1,95 @@
+import { readCertificate } from './read-certificate.ts';
+import { verifyServingPair } from './verify-chain.ts';
+import type { ChainFault, ServingPair } from './verify-chain.ts';
+
+/** A pair that is served, as the server's secure contexts are built from it. */
+export interface ServingCertificate extends ServingPair {
+  /** Who it was offered for, e.g. the name of the InjectorConfig. */
+  readonly owner: string;
+  /** DNS names of the leaf, which SNI is compared with, in lower case. */
+  readonly serverNames: readonly string[];
+  /** SHA-256 of the leaf, 64 lower-case hex digits. */
+  readonly fingerprint: string;
+  readonly notAfter: Date;
+}
+
+/** Told after each change; `certificate` is absent when the owner's was removed. */
+export type ServingCertificateListener = (change: {
+  readonly owner: string;
+  readonly certificate?: ServingCertificate;
+}) => void;
+
+/**
+ * The serving certificates of a replica, in memory: filled from the watched serving Secrets, read by the TLS listener at each handshake.
+ * A pair that could not serve is refused and the last good one stays, so a damaged Secret costs no admission.
+ */
+export class ServingCertificates {
+  readonly #byOwner = new Map<string, ServingCertificate>();
+  readonly #listeners = new Set<ServingCertificateListener>();
+
+  /**
+   * Takes a pair over if it can serve.
+   * @returns the faults for which it was refused; empty when it is served now.
+   */
+  offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
+    const faults = verifyServingPair(pair, { now });
+    // A leaf from the future is taken: it may be this replica's clock that is behind.
+    const fatal = faults.filter(({ reason }) => reason !== 'NotYetValid');
+    if (fatal.length > 0) {
+      return fatal;
+    }
+    const known = this.#byOwner.get(owner);
+    const { fingerprint, notAfter, subjectAltNames } = readCertificate(pair.certificatePem);
+    if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) {
+      return [];
+    }
+    const serverNames = subjectAltNames.dns.map((name) => name.toLowerCase());
+    const certificate = { ...pair, owner, serverNames, fingerprint, notAfter };
+    this.#byOwner.set(owner, certificate);
+    this.#tell({ owner, certificate });
+    return [];
+  }
+
+  /** Forgets an owner's pair: its configuration is gone. Not for a Secret that was deleted, whose pair goes on being served. */
+  remove(owner: string): void {
+    if (this.#byOwner.delete(owner)) {
+      this.#tell({ owner });
+    }
+  }
+
+  /** The certificate for a server name, or the default one for a client that sends none or an unknown one (an IP address is never sent). */
+  find(serverName?: string): ServingCertificate | undefined {
+    const wanted = serverName?.toLowerCase();
+    for (const certificate of this.#byOwner.values()) {
+      if (wanted !== undefined && certificate.serverNames.includes(wanted)) {
+        return certificate;
+      }
+    }
+    return this.default;
+  }
+
+  /** For clients without SNI: the one that was offered first of those still held. */
+  get default(): ServingCertificate | undefined {
+    const [first] = this.#byOwner.values();
+    return first;
+  }
+
+  /** All of them, for metrics, readiness and status. */
+  all(): ServingCertificate[] {
+    return [...this.#byOwner.values()];
+  }
+
+  /** @returns a function that ends the subscription. */
+  onChange(listener: ServingCertificateListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #tell(change: Parameters<ServingCertificateListener>[0]): void {
+    for (const listener of this.#listeners) {
+      listener(change);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { sign } from 'node:crypto';
+import forge from 'node-forge';
+import type { KeyPair } from './key-pair.ts';
+
+/** A distinguished name in the order in which it is encoded; at most 64 characters each (RFC 5280, upper bounds). */
+export interface DistinguishedName {
+  readonly organizationName: string;
+  readonly commonName: string;
+}
+
+/** Everything that is signed, except extensions that follow from the keys. */
+export interface CertificateRequest {
+  readonly serialNumber: string;
+  readonly subject: DistinguishedName;
+  readonly publicKeyPem: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** Extensions in node-forge's notation, without the two key identifiers. */
+  readonly extensions: readonly object[];
+}
+
+/** The signer: absent for a self-signed certificate, which `keys` then signs itself. */
+export interface Issuer {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
+/**
+ * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA.
+ * node-forge writes the structure; node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms.
+ * @returns PEM with LF line ends and a final newline.
+ */
+export function signCertificate(request: CertificateRequest, signer: Issuer | Pick<KeyPair, 'privateKeyPem'>): string {
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(request.publicKeyPem);
+  certificate.serialNumber = request.serialNumber;
+  certificate.validity.notBefore = request.notBefore;
+  certificate.validity.notAfter = request.notAfter;
+  const subject = Object.entries(request.subject).map(([name, value]: [string, string]) => ({ name, value }));
+  certificate.setSubject(subject);
+  const issuer = 'certificatePem' in signer ? forge.pki.certificateFromPem(signer.certificatePem) : undefined;
+  certificate.setIssuer(issuer?.subject.attributes ?? subject);
+  certificate.setExtensions([
+    ...request.extensions,
+    { name: 'subjectKeyIdentifier' },
+    // forge's `keyIdentifier: true` would name the certificate's own key instead of the issuer's.
+    {
+      name: 'authorityKeyIdentifier',
+      keyIdentifier: (issuer ?? certificate).generateSubjectKeyIdentifier().getBytes(),
+    },
+  ]);
+  const key: forge.pki.rsa.PrivateKey = {
+    ...forge.pki.privateKeyFromPem(signer.privateKeyPem),
+    sign: () => sign('sha256', derOf(certificate.tbsCertificate), signer.privateKeyPem).toString('binary'),
+  };
+  certificate.sign(key, forge.md.sha256.create());
+  return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+}
+
+function derOf(structure: forge.asn1.Asn1): Buffer {
+  return Buffer.from(forge.asn1.toDer(structure).getBytes(), 'binary');
+}

@@ -1,0 +1,133 @@
+import { createPrivateKey } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { parseBundle } from './bundle.ts';
+import type { BundleEntry } from './bundle.ts';
+import { signatureFault } from './signature-fault.ts';
+
+/** A serving certificate (leaf first, then intermediates), its key, and the authorities that clients trust; all PEM. */
+export interface ServingPair {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+  readonly caPem: string;
+}
+
+/** Why the API server would refuse a serving pair. */
+export interface ChainFault {
+  readonly reason:
+    | 'Unreadable'
+    | 'KeyMismatch'
+    | 'NotYetValid'
+    | 'Expired'
+    | 'Untrusted'
+    | 'NameMissing'
+    | 'WrongUsage'
+    | 'Unsupported';
+  /** One sentence without secrets. */
+  readonly message: string;
+}
+
+const serverAuth = '1.3.6.1.5.5.7.3.1';
+const anyUsage = '2.5.29.37.0';
+
+/**
+ * Checks a serving pair as the API server's TLS client (Go's crypto/x509) will: key, validity, names, usage, and a chain to one of `caPem`.
+ * @param expected.names names that the certificate must be good for; none: names are not checked.
+ * @returns every fault found; empty when the pair can serve.
+ */
+export function verifyServingPair(
+  pair: ServingPair,
+  expected: { readonly now: Date; readonly names?: readonly string[] },
+): ChainFault[] {
+  const [leaf, ...intermediates] = parseBundle(pair.certificatePem);
+  if (leaf === undefined) {
+    return [
+      { reason: 'Unreadable', message: 'no certificate in PEM was found where the serving certificate is expected' },
+    ];
+  }
+  const faults: ChainFault[] = [];
+  const add = (reason: ChainFault['reason'], message: string | undefined): void => {
+    if (message !== undefined) {
+      faults.push({ reason, message });
+    }
+  };
+  add('KeyMismatch', keyFault(leaf.x509, pair.privateKeyPem));
+  add('NotYetValid', expected.now < leaf.notBefore ? `valid only from ${leaf.notBefore.toISOString()}` : undefined);
+  add('Expired', expected.now >= leaf.notAfter ? `expired at ${leaf.notAfter.toISOString()}` : undefined);
+  add('Unsupported', signatureFault(leaf.x509));
+  add('WrongUsage', usageFault(leaf.x509));
+  for (const name of expected.names ?? []) {
+    add(
+      'NameMissing',
+      coversName(leaf.x509, name) ? undefined : `the certificate is not valid for ${JSON.stringify(name)}`,
+    );
+  }
+  if (!hasChain(leaf, intermediates, parseBundle(pair.caPem), expected.now)) {
+    add('Untrusted', 'no valid chain leads from the serving certificate to an authority of the bundle');
+  }
+  return faults;
+}
+
+/** Whether `issuer` is an authority that signed `certificate`; dates are not looked at. */
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Whether a private key in PEM belongs to a certificate. */
+export function keyMatches(certificate: X509Certificate, privateKeyPem: string): boolean {
+  return keyFault(certificate, privateKeyPem) === undefined;
+}
+
+function keyFault(certificate: X509Certificate, privateKeyPem: string): string | undefined {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(privateKeyPem))
+      ? undefined
+      : 'the private key does not belong to the certificate';
+  } catch {
+    // The error of OpenSSL is not passed on: it may quote its input.
+    return 'the private key is not readable PEM';
+  }
+}
+
+function usageFault({ keyUsage }: X509Certificate): string | undefined {
+  // Node calls the extended key usages `keyUsage`; undefined when the extension is absent, which allows everything.
+  const usages = keyUsage as readonly string[] | undefined;
+  return usages === undefined || usages.includes(serverAuth) || usages.includes(anyUsage)
+    ? undefined
+    : 'the extended key usage does not include serverAuth';
+}
+
+/** Whether a certificate is good for a DNS name or an IP address (IPv6 with or without brackets). */
+export function coversName(certificate: X509Certificate, name: string): boolean {
+  const host = name.replace(/^\[(.*)\]$/, '$1');
+  // Go ignores the common name, so OpenSSL is told to do the same.
+  return isIP(host) === 0
+    ? certificate.checkHost(host, { subject: 'never' }) !== undefined
+    : certificate.checkIP(host) !== undefined;
+}
+
+function hasChain(
+  certificate: BundleEntry,
+  intermediates: readonly BundleEntry[],
+  roots: readonly BundleEntry[],
+  now: Date,
+): boolean {
+  if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) {
+    return true;
+  }
+  const signedBy = (issuer: BundleEntry): boolean =>
+    isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
+  return (
+    roots.some(signedBy) ||
+    intermediates.some(
+      (issuer) =>
+        signedBy(issuer) &&
+        hasChain(
+          issuer,
+          intermediates.filter((other) => other !== issuer),
+          roots,
+          now,
+        ),
+    )
+  );
+}
