@@ -1,0 +1,163 @@
+/** Why a text is no quantity, in the words of k8s.io/apimachinery. */
+export class QuantityError extends Error {
+  override readonly name = 'QuantityError';
+}
+
+type Format = 'DecimalSI' | 'DecimalExponent' | 'BinarySI';
+
+/** digits × 10^exponent, and the notation it was written in. The sign is in the digits. */
+interface Quantity {
+  digits: bigint;
+  exponent: number;
+  format: Format;
+}
+
+const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG_SUFFIX = "unable to parse quantity's suffix";
+
+/** What Go accepts: looser than the expression that its message quotes; the number may even be missing, which means zero. */
+const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
+/** Texts that Go keeps as they are because they are short and cannot be written shorter. */
+const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
+
+const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map([
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['', 0],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+]);
+const DECIMAL_SUFFIXES = new Map([...DECIMAL_EXPONENTS].map(([suffix, exponent]) => [exponent, suffix]));
+const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+const LARGEST = 2n ** 63n - 1n;
+const INT64_DIGITS = 18;
+/** Far beyond any quantity; keeps the cost of arithmetic on numbers that somebody sends us bounded. */
+const LONGEST = 1000;
+/** The most precise quantity is a billionth. */
+const NANO = -9;
+
+/**
+ * The text as resource.Quantity prints it after reading it: `1000m` → `1`, `0.5` → `500m`, `1024Mi` → `1Gi`, `1.5Gi` → `1536Mi`.
+ * Precise below a billionth is rounded up. As in Go, a short text that could not be shorter is kept as it is, also `+5`, `1.234` or `1e3`.
+ * @throws QuantityError with the message of Kubernetes
+ */
+export function canonicalQuantity(text: string): string {
+  if (PLAIN_DECIMAL.test(text) && !/000[a-zA-Z]?$/.test(text)) return text;
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed.length > LONGEST) throw new QuantityError(WRONG_FORMAT);
+  const [, sign, whole, fraction = '', suffix] = SYNTAX.exec(trimmed) ?? [];
+  if (sign === undefined || whole === undefined || suffix === undefined) throw new QuantityError(WRONG_FORMAT);
+  const number = { sign, whole: whole.replace(/^0+/, '') || '0', fraction, suffix, text: trimmed };
+  return suffix.endsWith('i') ? canonicalBinary(number) : canonicalDecimal(number);
+}
+
+interface NumberText {
+  sign: string;
+  whole: string;
+  fraction: string;
+  suffix: string;
+  text: string;
+}
+
+function canonicalDecimal({ sign, whole, fraction, suffix, text }: NumberText): string {
+  const { exponent, format } = decimalSuffix(suffix);
+  const digits = whole + fraction;
+  const scale = exponent - fraction.length;
+  const short = digits.length <= INT64_DIGITS && scale >= NANO;
+  if (short && scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0')) return text;
+  return print(roundUp({ digits: signed(sign, BigInt(digits)), exponent: scale, format }));
+}
+
+function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): string {
+  const power = BINARY_SUFFIXES.indexOf(suffix);
+  if (power < 0) throw new QuantityError(WRONG_SUFFIX);
+  // Go's bound for reckoning in 64 bits: 3/10 of the power of two is about the number of decimal digits.
+  const short = fraction === '' && 14 - whole.length - 3 * power >= 0;
+  if (short && (BigInt(whole) & 7n) !== 0n) return text;
+  const amount = roundUp({
+    digits: BigInt(whole + fraction) * 1024n ** BigInt(power),
+    exponent: -fraction.length,
+    format: 'BinarySI',
+  });
+  const capped = compare(amount, LARGEST) > 0 ? { ...amount, digits: LARGEST, exponent: 0 } : amount;
+  return print({ ...capped, digits: signed(sign, capped.digits) });
+}
+
+function signed(sign: string, digits: bigint): bigint {
+  return sign === '-' ? -digits : digits;
+}
+
+function decimalSuffix(suffix: string): { exponent: number; format: Format } {
+  const exponent = DECIMAL_EXPONENTS.get(suffix);
+  if (exponent !== undefined) return { exponent, format: 'DecimalSI' };
+  const [, written] = /^[eE]([+-]?\d+)$/.exec(suffix) ?? [];
+  if (written === undefined || BigInt.asIntN(64, BigInt(written)) !== BigInt(written)) {
+    throw new QuantityError(WRONG_SUFFIX);
+  }
+  return { exponent: Number(BigInt.asIntN(32, BigInt(written))), format: 'DecimalExponent' };
+}
+
+/** Away from zero, to a whole number of billionths. */
+function roundUp(quantity: Quantity): Quantity {
+  const surplus = NANO - quantity.exponent;
+  if (surplus <= 0 || quantity.digits === 0n) return quantity;
+  const sign = quantity.digits < 0n ? -1n : 1n;
+  const magnitude = quantity.digits * sign;
+  // More digits to drop than there are: what remains is the smallest amount.
+  const unit = 10n ** BigInt(Math.min(surplus, magnitude.toString().length));
+  return { ...quantity, digits: sign * ((magnitude + unit - 1n) / unit), exponent: NANO };
+}
+
+/** Negative, zero or positive. The exponent is not positive. */
+function compare({ digits, exponent }: Quantity, other: bigint): number {
+  const difference = digits - other * 10n ** BigInt(-exponent);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** The largest suffix that needs no fraction. */
+function print(quantity: Quantity): string {
+  if (quantity.digits === 0n) return '0';
+  if (quantity.format === 'BinarySI') {
+    const digits = wholeNumber(quantity);
+    const small = compare(quantity, -1024n) > 0 && compare(quantity, 1024n) < 0;
+    return digits === undefined || small ? printDecimal({ ...quantity, format: 'DecimalSI' }) : printBinary(digits);
+  }
+  return printDecimal(quantity);
+}
+
+/** The number when it has no fraction. The exponent is not positive. */
+function wholeNumber({ digits, exponent }: Quantity): bigint | undefined {
+  const unit = 10n ** BigInt(-exponent);
+  return digits % unit === 0n ? digits / unit : undefined;
+}
+
+function printDecimal(quantity: Quantity): string {
+  let { digits, exponent } = quantity;
+  while (digits % 10n === 0n) {
+    digits /= 10n;
+    exponent += 1;
+  }
+  const excess = ((exponent % 3) + 3) % 3;
+  digits *= 10n ** BigInt(excess);
+  exponent -= excess;
+  if (quantity.format === 'DecimalExponent')
+    return exponent === 0 ? digits.toString() : `${digits.toString()}e${exponent}`;
+  // Above 10^18 Go finds no suffix and prints none.
+  return `${digits.toString()}${DECIMAL_SUFFIXES.get(exponent) ?? ''}`;
+}
+
+function printBinary(value: bigint): string {
+  let digits = value;
+  let power = 0;
+  while (digits % 1024n === 0n) {
+    digits /= 1024n;
+    power += 1;
+  }
+  return `${digits.toString()}${BINARY_SUFFIXES[power] ?? ''}`;
+}

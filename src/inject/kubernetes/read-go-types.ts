@@ -1,0 +1,108 @@
+import type { CustomType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
+
+const CUSTOM_FORMATS: Readonly<Record<string, CustomType['format']>> = {
+  'resource.Quantity': 'quantity',
+  'intstr.IntOrString': 'int-or-string',
+  'v1.Time': 'time',
+  'v1.FieldsV1': 'raw',
+};
+
+const SCALARS: ReadonlySet<string> = new Set<ScalarType['kind']>(['string', 'bool', 'int32', 'int64']);
+
+/** Reads the tables that scripts/go-types writes; the result gives each struct by its Go name, e.g. `v1.Pod`. */
+export function readGoTypes(structTable: string, namedTable: string): (goName: string) => StructType {
+  const lines = readStructs(structTable);
+  const named = new Map(namedTable.trim().split('\n').map(splitLine));
+  const structs = new Map<string, StructType>();
+
+  function struct(goName: string): StructType {
+    const known = structs.get(goName);
+    if (known !== undefined) return known;
+    const declared = lines.get(goName);
+    if (declared === undefined) throw new Error(`the generated tables have no struct ${goName}`);
+    const fields: StructField[] = [];
+    const byName = new Map<string, StructField>();
+    const byFoldedName = new Map<string, StructField>();
+    const alwaysEncoded: StructField[] = [];
+    const localName = goName.slice(goName.indexOf('.') + 1);
+    const result: StructType = { kind: 'struct', goName, localName, fields, alwaysEncoded, byName, byFoldedName };
+    structs.set(goName, result);
+    for (const line of declared) fields.push(...readField(line));
+    for (const field of fields) {
+      if (isAlwaysEncoded(field)) alwaysEncoded.push(field);
+      byName.set(field.name, field);
+      if (!byFoldedName.has(field.name.toLowerCase())) byFoldedName.set(field.name.toLowerCase(), field);
+    }
+    return result;
+  }
+
+  function readField(line: string): readonly StructField[] {
+    const [goName = '', name = '', goType = '', ...flags] = line.split(' ');
+    if (name === '-') {
+      return struct(goType).fields.map((field) => ({ ...field, embeddedIn: [goName, ...field.embeddedIn] }));
+    }
+    const pointer = goType.startsWith('*');
+    return [
+      {
+        goName,
+        name,
+        type: type(pointer ? goType.slice(1) : goType),
+        pointer,
+        omitEmpty: flags.includes('omitempty'),
+        omitZero: flags.includes('omitzero'),
+        embeddedIn: [],
+        patchStrategy: tag(flags, 'strategy').split(',')[0] ?? '',
+        mergeKey: tag(flags, 'key'),
+      },
+    ];
+  }
+
+  /** `goName` is the name of the type itself when that is another than the one it is made of, e.g. v1.ResourceList. */
+  function type(text: string, goName = text): ValueType {
+    if (text.startsWith('[]')) {
+      const element = text.slice(2);
+      const elementPointer = element.startsWith('*');
+      return { kind: 'list', goName, element: type(elementPointer ? element.slice(1) : element), elementPointer };
+    }
+    if (text.startsWith('map[')) return { kind: 'map', goName, value: type(text.slice(text.indexOf(']') + 1)) };
+    if (isScalarKind(text)) return { kind: text, goName };
+    const underlying = named.get(text);
+    if (underlying === undefined) return struct(text);
+    const format = CUSTOM_FORMATS[text];
+    return format === undefined ? type(underlying, goName) : { kind: 'custom', goName, format };
+  }
+
+  return struct;
+}
+
+function isScalarKind(text: string): text is ScalarType['kind'] {
+  return SCALARS.has(text);
+}
+
+function isAlwaysEncoded({ type, pointer, omitEmpty, omitZero }: StructField): boolean {
+  const neverEmpty = !pointer && (type.kind === 'struct' || type.kind === 'custom');
+  return !omitZero && (!omitEmpty || neverEmpty);
+}
+
+function readStructs(table: string): Map<string, string[]> {
+  const structs = new Map<string, string[]>();
+  let fields: string[] = [];
+  for (const line of table.trim().split('\n')) {
+    if (line.startsWith('  ')) {
+      fields.push(line.trim());
+    } else {
+      fields = [];
+      structs.set(line, fields);
+    }
+  }
+  return structs;
+}
+
+function splitLine(line: string): [string, string] {
+  const [name = '', text = ''] = line.split(' ');
+  return [name, text];
+}
+
+function tag(flags: readonly string[], name: string): string {
+  return flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+}

@@ -1,0 +1,65 @@
+/**
+ * The order of a merged list, as Kubernetes keeps it: the items that the patch names in the patch's order, the items that only the original has
+ * in the original's; an original-only item goes before the next item of the patch exactly when the original had it before that item, too.
+ */
+
+/** How items are recognised: by their merge key, or, in a list of scalars, by their value. */
+export type ItemKey<T> = (item: T) => unknown;
+
+/** Merges both groups; neither is changed. `originalOrder` and `patchOrder` are the lists whose order counts. */
+export function orderElements<T>(
+  patchItems: readonly T[],
+  originalOnlyItems: readonly T[],
+  patchOrder: readonly T[],
+  originalOrder: readonly T[],
+  keyOf: ItemKey<T>,
+): readonly T[] {
+  const originalPlaces = placesOf(originalOrder, keyOf);
+  const right = sortByPlace(patchItems, placesOf(patchOrder, keyOf), keyOf);
+  const left = sortByPlace(originalOnlyItems, originalPlaces, keyOf);
+  if (left.length === 0) return right;
+  const merged: T[] = [];
+  let next = 0;
+  for (const item of right) {
+    for (const waiting of left.slice(next)) {
+      if (!isBefore(originalPlaces.get(keyOf(waiting)), originalPlaces.get(keyOf(item)))) break;
+      merged.push(waiting);
+      next += 1;
+    }
+    merged.push(item);
+  }
+  return [...merged, ...left.slice(next)];
+}
+
+/** Whether both stand in the original, in that order. */
+function isBefore(place: number | undefined, other: number | undefined): boolean {
+  return place !== undefined && other !== undefined && place < other;
+}
+
+/** Where each key stands first. */
+function placesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [place, item] of order.entries()) {
+    const key = keyOf(item);
+    if (!places.has(key)) places.set(key, place);
+  }
+  return places;
+}
+
+/**
+ * A stable insertion sort. It is spelled out because Kubernetes compares so that an item without a place comes before every item ahead of it,
+ * which is no order at all: the result depends on the algorithm, and Go sorts up to 20 items by insertion.
+ */
+function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
+  const sorted: { item: T; place: number | undefined }[] = [];
+  for (const item of items) {
+    const place = places.get(keyOf(item));
+    let index = sorted.length;
+    for (; index > 0; index -= 1) {
+      const placeAhead = sorted[index - 1]?.place;
+      if (place !== undefined && placeAhead !== undefined && place >= placeAhead) break;
+    }
+    sorted.splice(index, 0, { item, place });
+  }
+  return sorted.map(({ item }) => item);
+}

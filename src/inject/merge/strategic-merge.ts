@@ -1,0 +1,121 @@
+import type { StructType } from '../kubernetes/go-types.ts';
+import { podType } from '../kubernetes/pod-schema.ts';
+import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
+import {
+  deletionTarget,
+  hasPatchDirective,
+  isDeletionList,
+  isElementOrder,
+  PATCH_DIRECTIVE,
+  plainValue,
+  RETAIN_KEYS,
+} from './directives.ts';
+import { badPatchType, goTypeName, StrategicMergeError } from './merge-error.ts';
+import { deleteFromList, mergeList } from './merge-list.ts';
+import { listSchema, memberSchema, rootSchema, type PatchSchema } from './patch-schema.ts';
+import { mergeOrderedLists } from './set-element-order.ts';
+
+/**
+ * Kubernetes' strategic merge patch, as `strategicpatch.StrategicMergePatch` of k8s.io/apimachinery applies it on the API server.
+ * Lists are merged by the key that the Go type declares, null deletes, and the directives `$patch`, `$retainKeys`,
+ * `$deleteFromPrimitiveList/…` and `$setElementOrder/…` work.
+ *
+ * Neither argument is changed. The result shares with them whatever the patch does not touch: it is `original` itself when nothing changes.
+ * Names and values that the type does not know are kept; `normalisePod` drops or refuses them.
+ * @throws StrategicMergeError with the message of Kubernetes
+ */
+export function strategicMerge(original: JsonObject, patch: JsonObject, type: StructType = podType): JsonObject {
+  return mergeObjects(original, patch, rootSchema(type));
+}
+
+function mergeObjects(original: JsonObject, patch: JsonObject, schema: PatchSchema): JsonObject {
+  if (hasPatchDirective(patch)) return replaceOrDelete(patch);
+  const retained = retainKeys(original, patch);
+  const ordered = mergeOrderedLists(retained.original, retained.patch, schema, mergeObjects);
+  const draft = new Draft(ordered.original);
+  for (const [name, value] of Object.entries(ordered.patch)) {
+    if (isDeletionList(name)) {
+      mergeDeletionList(draft, deletionTarget(name), value, schema);
+    } else if (value === null) {
+      draft.delete(name);
+    } else {
+      mergeMember(draft, name, value, schema);
+    }
+  }
+  return draft.result;
+}
+
+function replaceOrDelete(patch: JsonObject): JsonObject {
+  const { [PATCH_DIRECTIVE]: directive, ...replacement } = patch;
+  if (directive === 'replace') return replacement;
+  if (directive === 'delete') return {};
+  throw badPatchType(directive, patch);
+}
+
+function mergeMember(draft: Draft, name: string, value: unknown, schema: PatchSchema): void {
+  const current = draft.get(name);
+  if (isJsonObject(current) && isJsonObject(value)) {
+    draft.set(name, mergeObjects(current, value, memberSchema(schema, name)));
+  } else if (Array.isArray(current) && Array.isArray(value)) {
+    const list = listSchema(schema, name);
+    draft.set(name, list.merged ? mergeList(current, value, list, mergeObjects) : value);
+  } else {
+    const plain = plainValue(value);
+    if (plain === undefined) draft.delete(name);
+    else draft.set(name, plain);
+  }
+}
+
+/** Only a list can lose items; null deletes the member, other values of the member's own type are merged as if the directive were not there. */
+function mergeDeletionList(draft: Draft, name: string, value: unknown, schema: PatchSchema): void {
+  const current = draft.get(name);
+  if (value === null) {
+    draft.delete(name);
+  } else if (Array.isArray(current) && Array.isArray(value)) {
+    draft.set(name, deleteFromList(current, value, listSchema(schema, name), mergeObjects));
+  } else if (current !== undefined && goTypeName(current) === goTypeName(value)) {
+    mergeMember(draft, name, value, schema);
+  }
+}
+
+/** `$retainKeys` clears the members of the original that it does not name; all of the patch's must be named. */
+function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonObject; patch: JsonObject } {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { original, patch };
+  const { [RETAIN_KEYS]: names, ...remaining } = patch;
+  const malformed = new StrategicMergeError('invalid patch format of retainKeys');
+  if (!Array.isArray(names)) throw malformed;
+  const retained = new Set<unknown>(names);
+  for (const [name, value] of Object.entries(remaining)) {
+    if (value !== null && !isDeletionList(name) && !isElementOrder(name) && !retained.has(name)) throw malformed;
+  }
+  const kept = Object.entries(original).filter(([name]) => retained.has(name));
+  return { original: Object.fromEntries(kept), patch: remaining };
+}
+
+/** An object that is copied when it first changes. */
+class Draft {
+  readonly #original: JsonObject;
+  result: JsonObject;
+
+  constructor(original: JsonObject) {
+    this.#original = original;
+    this.result = original;
+  }
+
+  get(name: string): unknown {
+    return Object.hasOwn(this.result, name) ? this.result[name] : undefined;
+  }
+
+  set(name: string, value: unknown): void {
+    if (this.get(name) !== value) setMember(this.#copy(), name, value);
+  }
+
+  delete(name: string): void {
+    if (Object.hasOwn(this.result, name)) Reflect.deleteProperty(this.#copy(), name);
+  }
+
+  #copy(): JsonObject {
+    if (this.result === this.#original) this.result = { ...this.#original };
+    return this.result;
+  }
+}
