@@ -1,11 +1,5 @@
+import type { Mistake } from '../api/mistake.ts';
 import type { JsonPatchOperation } from '../inject/patch/json-patch.ts';
-
-/** One cause of a refusal, as metav1.StatusCause: which field, and what is wrong with it. */
-export interface FieldError {
-  /** e.g. `spec.injection.templates.sidecar`; empty for the object as a whole. */
-  readonly field: string;
-  readonly message: string;
-}
 
 /** What became of an admission, for metrics, logs and the audit log. */
 export type AdmissionOutcome = 'injected' | 'skipped' | 'failed' | 'allowed' | 'denied';
@@ -23,7 +17,7 @@ export interface AdmissionDecision {
     readonly code: number;
     readonly reason: string;
     readonly message: string;
-    readonly causes?: readonly FieldError[];
+    readonly causes?: readonly Mistake[];
   };
   /** Shown to whoever made the request; shortened to what Kubernetes shows. */
   readonly warnings?: readonly string[];
@@ -43,7 +37,7 @@ export function denied(
   reason: string,
   code: number,
   message: string,
-  causes: readonly FieldError[] = [],
+  causes: readonly Mistake[] = [],
 ): AdmissionDecision {
   return { outcome: 'denied', reason, allowed: false, status: { code, reason: statusReason(code), message, causes } };
 }
