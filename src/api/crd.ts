@@ -53,7 +53,8 @@ const printerColumns = [
   { name: 'Reason', type: 'string', description: 'Why it is ready or not.', jsonPath: ready('reason') },
   {
     name: 'Expires',
-    type: 'date',
+    // Not a date: the API server prints those as ages, and the future as <invalid>.
+    type: 'string',
     description: 'When the serving certificate expires unless it is renewed.',
     jsonPath: '.status.certificate.notAfter',
     priority: 1,
