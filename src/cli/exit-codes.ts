@@ -1,0 +1,8 @@
+/** What the command line's exit status says. */
+export const exitCodes = {
+  success: 0,
+  /** The command ran and its answer is no: a template that fails, a cluster that refuses. */
+  failure: 1,
+  /** The call itself is wrong: an unknown option, a missing file. */
+  usage: 2,
+} as const;

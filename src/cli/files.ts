@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * Reads a file named on the command line; `-` is standard input.
+ * @throws UsageError naming the option, the file and what is wrong with it.
+ */
+export async function readNamedFile(terminal: Terminal, option: string, file: string): Promise<string> {
+  if (file === '-') return terminal.readInput();
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${option} ${file}: ${describe(error)}`, { cause: error });
+  }
+}
+
+/** Writes to the file, or to standard output when there is none (or `-`). */
+export function writeNamedFile(terminal: Terminal, option: string, file: string | undefined, text: string): void {
+  if (file === undefined || file === '-') {
+    terminal.out(text);
+    return;
+  }
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new UsageError(`${option} ${file}: ${describe(error)}`, { cause: error });
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'no such file',
+  EISDIR: 'is a directory, a file is needed',
+  EACCES: 'permission denied',
+  ENOTDIR: 'a part of the path is not a directory',
+};
+
+function describe(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return reasons[code] ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,43 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigurationError } from '../api/errors.ts';
+import { crdCommand } from './commands/crd.ts';
+import { versionCommand } from './commands/version.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The whole command line, talking to the given terminal. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('injector')
+    .description('Sidecar injectors for Kubernetes: the operator, and its engine for files.')
+    .showHelpAfterError('(injector COMMAND --help says more)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.out(text);
+      },
+      writeErr: (text) => {
+        terminal.error(text.trimEnd());
+      },
+    });
+  for (const command of [crdCommand(terminal), versionCommand(terminal)]) {
+    program.addCommand(command.copyInheritedSettings(program));
+  }
+  return program;
+}
+
+/** Runs the command line to its end; a failure is one line on standard error and the exit status. */
+export async function run(terminal: Terminal, argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram(terminal).parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed the help or the mistake already.
+      terminal.setExitCode(error.exitCode === 0 ? exitCodes.success : exitCodes.usage);
+      return;
+    }
+    terminal.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+    const usage = error instanceof UsageError || error instanceof ConfigurationError;
+    terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
+  }
+}

@@ -1,0 +1,28 @@
+/** What a command talks to: handed in by main, so that a test can read what a person would see. */
+export interface Terminal {
+  /** Writes to standard output exactly what it is given. */
+  out(text: string): void;
+  /** Writes one line to standard error. */
+  error(line: string): void;
+  /** Reads all of standard input as UTF-8. */
+  readInput(): Promise<string>;
+  setExitCode(code: number): void;
+}
+
+/** The process's own terminal. */
+export const processTerminal: Terminal = {
+  out(text) {
+    process.stdout.write(text);
+  },
+  error(line) {
+    process.stderr.write(`${line}\n`);
+  },
+  async readInput() {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  },
+  setExitCode(code) {
+    process.exitCode = code;
+  },
+};
