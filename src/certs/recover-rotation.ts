@@ -48,20 +48,17 @@ export function recoverRotation(
   const changes: RotationChange[] = faults.map((message) => ({ kind: 'Repaired', subject: 'StoredState', message }));
   let state: RotationState = read?.state ?? { retiring: [] };
 
-  const forgotten = read === undefined || faults.length > 0;
   const published = bundles.flatMap(parseBundle);
   const isStranger = serving !== undefined && !isAccepted(serving, rotationBundle(state), now);
   const isTrusted = serving !== undefined && published.some(({ pem }) => isAccepted(serving, pem, now));
-  const adopted = adopt(
-    state,
-    [
-      ...(isStranger && (forgotten || isTrusted) && isAccepted(serving, serving.caPem, now)
-        ? parseBundle(serving.caPem)
-        : []),
-      ...(forgotten ? published : []),
-    ],
-    { now, unknownUse, served: serving },
-  );
+  // A stored state that does not know a leaf which works is out of date: restored from a backup, say.
+  const isForgetful = read === undefined || faults.length > 0 || (isStranger && isTrusted);
+  const isAdoptable = isForgetful && isStranger && isAccepted(serving, serving.caPem, now);
+  const adopted = adopt(state, isForgetful ? [...(isAdoptable ? parseBundle(serving.caPem) : []), ...published] : [], {
+    now,
+    unknownUse,
+    served: isAdoptable ? serving : undefined,
+  });
   if (adopted.length > 0) {
     state = { ...state, retiring: [...state.retiring, ...adopted] };
     changes.push({

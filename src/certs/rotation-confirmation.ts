@@ -5,6 +5,13 @@ import { isEverywhere } from './rotation-bundle.ts';
 import type { RotationChange, StoredAuthority } from './rotation-state.ts';
 import { BACKDATE_MILLISECONDS } from './validity.ts';
 
+/** What decides whether a leaf may be served. */
+export interface RotationSituation extends Pick<RecoveredRotation, 'current' | 'expired'> {
+  readonly bundles: readonly string[];
+  readonly policy: CertificatePolicy;
+  readonly now: Date;
+}
+
 /** How long a bundle must have been read back when no good leaf is known at all: long enough for the API servers' own watches. */
 const settlePeriod = 5000;
 
@@ -38,14 +45,7 @@ export function notePublication(
 }
 
 /** From when on a leaf of this authority may be served; undefined until its bundle was read back (or may be served now, when nothing is published). */
-export function servableAt(
-  authority: StoredAuthority,
-  situation: Pick<RecoveredRotation, 'current' | 'expired'> & {
-    readonly bundles: readonly string[];
-    readonly policy: CertificatePolicy;
-    readonly now: Date;
-  },
-): Date | undefined {
+export function servableAt(authority: StoredAuthority, situation: RotationSituation): Date | undefined {
   const { policy, now } = situation;
   if (situation.bundles.length === 0 || situation.expired) {
     // No API server calls us, or every call fails already: there is nothing to lose.

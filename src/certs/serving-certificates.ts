@@ -57,21 +57,21 @@ export class ServingCertificates {
     }
   }
 
-  /** The certificate for a server name, or the default one for a client that sends none or an unknown one (an IP address is never sent). */
-  find(serverName?: string): ServingCertificate | undefined {
-    const wanted = serverName?.toLowerCase();
-    for (const certificate of this.#byOwner.values()) {
-      if (wanted !== undefined && certificate.serverNames.includes(wanted)) {
-        return certificate;
-      }
-    }
-    return this.default;
+  /** The certificate for a server name, in any case; undefined when nobody serves that name. */
+  forServerName(serverName: string): ServingCertificate | undefined {
+    const wanted = serverName.toLowerCase();
+    return this.all().find(({ serverNames }) => serverNames.includes(wanted));
   }
 
-  /** For clients without SNI: the one that was offered first of those still held. */
-  get default(): ServingCertificate | undefined {
+  /** For clients that send no name (an IP address is never sent) or an unknown one: of those still held, the one that was offered first. */
+  defaultPair(): ServingCertificate | undefined {
     const [first] = this.#byOwner.values();
     return first;
+  }
+
+  /** A server name of each certificate and the end of its validity. */
+  expiries(): (readonly [serverName: string, notAfter: Date])[] {
+    return this.all().map(({ owner, serverNames, notAfter }) => [serverNames[0] ?? owner, notAfter]);
   }
 
   /** All of them, for metrics, readiness and status. */

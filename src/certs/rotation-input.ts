@@ -1,0 +1,16 @@
+import type { CertificateNames } from './certificate-names.ts';
+import type { CertificatePolicy } from './certificate-policy.ts';
+import type { GenerateKeyPair } from './key-pair.ts';
+import type { RandomBytes } from './random-source.ts';
+import type { ObservedCertificates } from './recover-rotation.ts';
+
+/** What a pass of the state machine looks at. */
+export interface RotationInput extends ObservedCertificates {
+  readonly policy: CertificatePolicy;
+  readonly names: CertificateNames;
+  readonly now: Date;
+  readonly random: RandomBytes;
+  readonly generateKeyPair: GenerateKeyPair;
+  /** Renewals asked for by a person; each starts the same overlapped rotation as a renewal by time. */
+  readonly requested?: readonly ('Leaf' | 'Authority')[];
+}

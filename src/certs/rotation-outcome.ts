@@ -1,0 +1,55 @@
+import { readCertificate } from './read-certificate.ts';
+import { isAccepted } from './rotation-bundle.ts';
+import { servableAt } from './rotation-confirmation.ts';
+import type { RotationSituation } from './rotation-confirmation.ts';
+import { earliest, latest, renewalTime } from './rotation-schedule.ts';
+import type { RotationPhase, RotationState } from './rotation-state.ts';
+import type { Leaf } from './serving-certificate.ts';
+
+/** The stored leaf, unless a leaf of another authority is in use and the stored one's is not trusted everywhere yet. */
+export function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): Leaf | undefined {
+  const { current, now } = situation;
+  if (leaf === undefined || authority === undefined) {
+    return current;
+  }
+  if (current !== undefined && isAccepted(current, authority.certificatePem, now)) {
+    return leaf;
+  }
+  const at = servableAt(authority, situation);
+  return at !== undefined && at <= now ? leaf : current;
+}
+
+/** Where the rotation stands once `served` is what replicas are given. */
+export function phaseOf({ staged, retiring, leaf }: RotationState, served: Leaf | undefined): RotationPhase {
+  if (staged !== undefined) {
+    return staged.publishedAt === undefined ? 'Publishing' : 'Confirming';
+  }
+  if (leaf?.certificatePem !== served?.certificatePem) {
+    return 'Confirming';
+  }
+  return retiring.length > 0 ? 'Retiring' : 'Stable';
+}
+
+/** How soon to look again while something is not read back yet; events come sooner. */
+const pollPeriod = 5000;
+
+/** When the next renewal is due, and when to look again at the latest. */
+export function deadlines(
+  state: RotationState,
+  situation: RotationSituation,
+): { readonly renewAt: Date; readonly nextAt: Date } {
+  const { policy, now } = situation;
+  const renewals = [state.leaf, state.staged === undefined ? state.authority : undefined].map(
+    (holder) => holder && renewalTime(readCertificate(holder.certificatePem), policy, holder.terms.jitter),
+  );
+  const waiting = [state.authority, state.staged].flatMap((authority) =>
+    authority === undefined ? [] : [servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)],
+  );
+  const times = [...renewals, ...waiting, ...state.retiring.map(({ retireAfter }) => retireAfter)];
+  const far = new Date(now.getTime() + policy.leafDuration);
+  const soon = new Date(now.getTime() + 1000);
+  return {
+    renewAt: earliest(far, ...renewals),
+    nextAt: latest(soon, earliest(far, ...times.filter((time) => time !== undefined && time > now))),
+  };
+}
