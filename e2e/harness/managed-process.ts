@@ -84,7 +84,7 @@ export class ManagedProcess {
   }
 
   /** Asks the program to end (SIGTERM) and waits; kills it when it does not within `timeout` milliseconds. */
-  async stop(timeout = 30_000): Promise<void> {
+  async stop(timeout = 10_000): Promise<void> {
     if (!this.#signal('SIGTERM')) return;
     const ended = await Promise.race([this.#ended.then(() => true), delay(timeout)]);
     if (!ended) await this.kill();

@@ -1,14 +1,5 @@
 import { spawn } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from './paths.ts';
 import { commandLine, signalGroup } from './process-identity.ts';
@@ -45,8 +36,7 @@ export function createRunDirectory(): RunDirectory {
 }
 
 /** The directory of the standing cluster: its processes outlive the command that starts them, so nothing guards them. */
-export function createStandingDirectory(): RunDirectory {
-  rmSync(paths.standing, { recursive: true, force: true });
+export function openStandingDirectory(): RunDirectory {
   mkdirSync(paths.standing, { recursive: true });
   const path = paths.standing;
   return {
@@ -87,7 +77,6 @@ function reapLeftovers(): void {
 
 function recorder(directory: string): (pid: number, name: string) => void {
   const list = join(directory, 'processes');
-  writeFileSync(list, '');
   return (pid, name) => {
     appendFileSync(list, `${pid} ${name}\n`);
   };
@@ -109,8 +98,8 @@ function startGuard(directory: string): () => void {
   const script = `cat >/dev/null
 [ -f "$1/processes" ] || exit 0
 while read -r pid name; do
-  if [ -d /proc/self ]; then line=$(tr '\\0' ' ' <"/proc/$pid/cmdline") else line=$(ps -o command= -p "$pid"); fi 2>/dev/null
-  case $line in *"$1"*) kill -KILL -- "-$pid" ;; esac
+  if [ -d /proc/self ]; then line=$(tr '\\0' ' ' <"/proc/$pid/cmdline"); else line=$(ps -o command= -p "$pid"); fi 2>/dev/null
+  case $line in *"$1"*) kill -s KILL -- "-$pid" ;; esac
 done <"$1/processes"
 `;
   const guard = spawn('/bin/sh', ['-c', script, 'guard', directory], {

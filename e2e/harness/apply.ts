@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { loadAll } from 'js-yaml';
+import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Kinds that others need to exist first; everything else follows in the order given. */
+const early = ['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'ClusterRole', 'Role'];
+
+interface Definition {
+  status?: { conditions?: { type: string; status: string }[] };
+}
+
+/** Server-side apply of a set of objects; waits until the API server serves the custom resources among them. */
+export async function applyAll(client: ApiClient, objects: KubernetesObject[]): Promise<void> {
+  const rank = (object: KubernetesObject) => (early.includes(object.kind) ? early.indexOf(object.kind) : early.length);
+  for (const object of [...objects].sort((left, right) => rank(left) - rank(right))) {
+    await applyObject(client, object);
+    if (object.kind !== 'CustomResourceDefinition') continue;
+    const kind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+    await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
+      const { status } = await client.get<Definition>(kind, object.metadata.name ?? '');
+      return status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True');
+    });
+  }
+}
+
+/** Server-side apply of one object, as `kubectl apply --server-side --force-conflicts` does it. */
+export async function applyObject<T extends KubernetesObject>(client: ApiClient, object: T): Promise<T> {
+  return client.apply(object, { fieldManager: 'e2e', force: true });
+}
+
+/** The objects of a YAML file. */
+export function readObjects(file: string): KubernetesObject[] {
+  return loadAll(readFileSync(file, 'utf8')).filter(
+    (document): document is KubernetesObject => document !== null && document !== undefined,
+  );
+}

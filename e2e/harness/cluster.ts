@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { buildBinaries } from './build.ts';
+import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { createNodes } from './nodes.ts';
+import { paths } from './paths.ts';
+import { createRunDirectory, openStandingDirectory, type RunDirectory } from './run-directory.ts';
+
+/** A cluster that scenarios run against. */
+export interface Cluster {
+  /** One line for people: which cluster this is. */
+  description: string;
+  kubeconfig: string | undefined;
+  context: string | undefined;
+  /** As the cluster's administrator. */
+  client: ApiClient;
+  /** The control plane whose components can be stopped; undefined for a user's own cluster. */
+  controlPlane: ControlPlane | undefined;
+  /** The host under which the cluster's API server reaches processes on this machine. */
+  advertiseHost: string;
+  /** Logs and kubeconfigs of the processes that act on this cluster; each of them has this path in its command line. */
+  run: RunDirectory;
+  /** Ends everything of ours; the logs stay when something failed. */
+  stop: (failed: boolean) => Promise<void>;
+}
+
+export interface ClusterChoice {
+  /** A context of the user's kubeconfig; names the user's own cluster, as $KUBECONFIG does. */
+  context?: string | undefined;
+  /** For the user's own cluster: where its API server reaches this machine. */
+  advertiseHost?: string | undefined;
+}
+
+/** Whether the user has named a cluster of their own, by $KUBECONFIG or by a context; what `make up` started is not one. */
+export function namesOwnCluster(choice: ClusterChoice): boolean {
+  const kubeconfig = process.env['KUBECONFIG'] ?? '';
+  return choice.context !== undefined || (kubeconfig !== '' && kubeconfig !== join(paths.standing, 'kubeconfig'));
+}
+
+/**
+ * The user's own cluster if one is named, else an embedded control plane with two nodes.
+ *
+ * @param standing true for the cluster that outlives this process (`make up`)
+ */
+export async function openCluster(
+  choice: ClusterChoice,
+  report: (line: string) => void,
+  standing = false,
+): Promise<Cluster> {
+  if (namesOwnCluster(choice)) return openOwnCluster(choice);
+  await buildBinaries(report);
+  const started = Date.now();
+  const run = standing ? openStandingDirectory() : createRunDirectory();
+  try {
+    const controlPlane = await startControlPlane(run);
+    const client = administrator(controlPlane.kubeconfig);
+    await createNodes(client, ['node-a', 'node-b']);
+    report(`the control plane is ready after ${((Date.now() - started) / 1000).toFixed(1)} s, logs in ${run.path}`);
+    return {
+      description: `an embedded control plane at ${client.server}`,
+      kubeconfig: controlPlane.kubeconfig,
+      context: undefined,
+      client,
+      controlPlane,
+      advertiseHost: 'localhost',
+      run,
+      stop: async (failed) => {
+        client.close();
+        await controlPlane.stop();
+        run.remove(failed);
+      },
+    };
+  } catch (error) {
+    run.remove(true);
+    throw error;
+  }
+}
+
+function openOwnCluster(choice: ClusterChoice): Cluster {
+  const { context } = choice;
+  const run = createRunDirectory();
+  const config = loadKubeConfig({ context });
+  const client = new ApiClient(config, { userAgent: 'e2e-harness' });
+  return {
+    description: `your own cluster at ${client.server} (context ${config.getCurrentContext()})`,
+    kubeconfig: undefined,
+    context,
+    client,
+    controlPlane: undefined,
+    advertiseHost: choice.advertiseHost ?? '',
+    run,
+    stop: (failed) => {
+      client.close();
+      run.remove(failed);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A client with the rights of the kubeconfig's user, recognisable in the audit log. */
+export function administrator(kubeconfig: string): ApiClient {
+  return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
+}

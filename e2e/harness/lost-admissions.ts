@@ -1,0 +1,48 @@
+import { describeEvent, type AuditEvent } from './audit-log.ts';
+import type { Pod } from './pod.ts';
+
+/** A pod creation that did not end as it would have on an idle system. */
+export interface LostAdmission {
+  /** `refused`: the creation failed or was denied. `plain`, `mixed`: the pod was stored as it should not be. */
+  kind: 'refused' | 'plain' | 'mixed';
+  description: string;
+}
+
+/**
+ * Counts lost admissions: creations that failed or were denied although the same pod is accepted on an idle system
+ * (creations by controllers count, so they are read from the audit log), and pods that should be injected and are stored
+ * without the injector's status or with parts of two configurations.
+ *
+ * Refusals that have nothing to do with admission are not counted: a name that is taken, a namespace that is being deleted,
+ * an exceeded quota.
+ *
+ * @param stored pods that should be injected
+ * @param defect what is wrong with a stored pod, undefined when nothing is
+ */
+export function lostAdmissions(
+  events: AuditEvent[],
+  stored: Pod[],
+  defect: (pod: Pod) => { kind: 'plain' | 'mixed'; what: string } | undefined,
+): LostAdmission[] {
+  const refused = events
+    .filter(isPodCreation)
+    .filter((event) => (event.responseStatus?.code ?? 0) >= 400 && !isUnrelated(event))
+    .map((event): LostAdmission => ({ kind: 'refused', description: describeEvent(event) }));
+  const defective = stored.flatMap((pod): LostAdmission[] => {
+    const found = defect(pod);
+    const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
+    return found === undefined ? [] : [{ kind: found.kind, description: `pod ${name}: ${found.what}` }];
+  });
+  return [...refused, ...defective];
+}
+
+/** Creations of pods, dry runs included; bindings and other subresources are not creations. */
+export function isPodCreation(event: AuditEvent): boolean {
+  return event.verb === 'create' && event.objectRef?.resource === 'pods' && event.objectRef.subresource === undefined;
+}
+
+function isUnrelated(event: AuditEvent): boolean {
+  const { code, reason, message = '' } = event.responseStatus ?? {};
+  if (code === 409 && reason === 'AlreadyExists') return true;
+  return code === 403 && /is being terminated|exceeded quota/.test(message);
+}

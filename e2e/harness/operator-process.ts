@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+import { ManagedProcess } from './managed-process.ts';
+import { paths } from './paths.ts';
+import { answersOk } from './probe.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+export interface OperatorSettings {
+  /** Name of the replica: for messages and the log file. */
+  name: string;
+  role?: 'all' | 'controller' | 'webhook';
+  namespace: string;
+  kubeconfig: string;
+  context?: string | undefined;
+  /** Where the API server reaches this machine. */
+  advertiseHost: string;
+  /** Name of the object that owns what the operator writes at cluster scope. */
+  owner?: string;
+  /** Further flags. */
+  flags?: string[];
+}
+
+/** `injector operator` as a process of its own. */
+export interface OperatorProcess {
+  process: ManagedProcess;
+  webhookPort: number;
+  healthPort: number;
+  /** Waits until /readyz answers 200. */
+  waitUntilReady: (timeout?: number) => Promise<void>;
+  /** Starts it again, on the same ports, and waits until it is ready. */
+  restart: () => Promise<void>;
+  /** The text of /metrics. */
+  metrics: () => Promise<string>;
+  /** Resident memory in MiB. */
+  residentMemory: () => number;
+}
+
+/** Starts the bundled operator; it is not ready yet when this returns. */
+export async function startOperatorProcess(settings: OperatorSettings, run: RunDirectory): Promise<OperatorProcess> {
+  if (!existsSync(paths.injector)) throw new Error(`${paths.injector} is missing: \`npm run build\` makes it`);
+  const [webhookPort, healthPort] = [await freePort(), await freePort()];
+  const operator = new ManagedProcess({
+    name: settings.name,
+    command: process.execPath,
+    arguments: [paths.injector, ...operatorArguments(settings, webhookPort, healthPort)],
+    logFile: join(run.path, `${settings.name}.log`),
+    onSpawn: run.recordProcess,
+    environment: { NODE_ENV: 'production' },
+  });
+  const health = `http://127.0.0.1:${healthPort}`;
+  const waitUntilReady = (timeout = 30_000) => operator.waitUntilReady(() => answersOk(`${health}/readyz`), timeout);
+  operator.start();
+  return {
+    process: operator,
+    webhookPort,
+    healthPort,
+    waitUntilReady,
+    restart: async () => {
+      operator.start();
+      await waitUntilReady();
+    },
+    metrics: async () => (await fetch(`${health}/metrics`)).text(),
+    residentMemory: () => residentMemory(operator.pid),
+  };
+}
+
+function operatorArguments(settings: OperatorSettings, webhookPort: number, healthPort: number): string[] {
+  return [
+    'operator',
+    `--role=${settings.role ?? 'all'}`,
+    `--namespace=${settings.namespace}`,
+    `--kubeconfig=${settings.kubeconfig}`,
+    ...(settings.context === undefined ? [] : [`--context=${settings.context}`]),
+    ...(settings.owner === undefined ? [] : [`--owner=${settings.owner}`]),
+    `--advertise=${settings.advertiseHost}:${webhookPort}`,
+    '--bind-address=127.0.0.1',
+    `--webhook-port=${webhookPort}`,
+    `--health-port=${healthPort}`,
+    '--log-level=debug',
+    '--log-format=text',
+    ...(settings.flags ?? []),
+  ];
+}
+
+function residentMemory(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const status = `/proc/${pid}/status`;
+  const kilobytes = existsSync(status)
+    ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]
+    : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+  return Math.round(Number(kilobytes ?? 0) / 1024);
+}

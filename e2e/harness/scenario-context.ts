@@ -1,0 +1,88 @@
+import { AuditLog } from './audit-log.ts';
+import { cleanUp } from './clean-up.ts';
+import type { Cluster } from './cluster.ts';
+import { installChart, type Installation } from './installation.ts';
+import { waitFor, type WaitOptions } from './wait-for.ts';
+import { createNamespace } from './workloads.ts';
+
+/** What a scenario works with: a cluster, a place for its checks, and the traces to remove. */
+export class ScenarioContext {
+  readonly cluster: Cluster;
+  readonly name: string;
+  /** Checks that held so far. */
+  passed = 0;
+  readonly #report: (line: string) => void;
+  readonly #installations: Installation[] = [];
+
+  constructor(cluster: Cluster, name: string, report: (line: string) => void) {
+    this.cluster = cluster;
+    this.name = name;
+    this.#report = report;
+  }
+
+  get client(): Cluster['client'] {
+    return this.cluster.client;
+  }
+
+  /** What the API server recorded; only the embedded control plane's log can be read. */
+  get audit(): AuditLog {
+    const file = this.cluster.controlPlane?.auditLog;
+    if (file === undefined) throw new Error('the audit log of a cluster of your own cannot be read');
+    return new AuditLog(file);
+  }
+
+  /** Prints a line of progress. */
+  say(line: string): void {
+    this.#report(`      ${line}`);
+  }
+
+  /**
+   * Waits until a statement holds, prints and counts it.
+   *
+   * @param statement reads as a fact: `an injected pod stays when the InjectorConfig goes`
+   * @param probe answers whether it holds; what it throws is "not yet", and the reason at the deadline
+   */
+  async check<Value>(
+    statement: string,
+    probe: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
+    options: WaitOptions = {},
+  ): Promise<Value> {
+    const started = Date.now();
+    const value = await waitFor(`this to hold: ${statement}`, probe, { timeout: 15_000, ...options });
+    this.passed++;
+    this.#report(`  ok  ${statement} (${Date.now() - started} ms)`);
+    return value;
+  }
+
+  /** Creates a namespace of this scenario; its name is prefixed with the scenario's. */
+  async namespace(suffix: string, labels: Record<string, string> = {}): Promise<string> {
+    const name = `${this.name}-${suffix}`;
+    await createNamespace(this.client, name, labels);
+    return name;
+  }
+
+  /** Installs the chart into a namespace of this scenario. */
+  async install(values: Record<string, unknown> = {}): Promise<Installation> {
+    const installation = await installChart(this.cluster, `${this.name}-system`, values);
+    this.#installations.push(installation);
+    return installation;
+  }
+
+  /** The end of each operator's log, for a scenario that failed. */
+  logTails(): string {
+    return this.#operators.map(({ process }) => process.logTail(40)).join('\n');
+  }
+
+  /** Ends the scenario's processes and removes what it left on the cluster. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#operators.map(({ process }) => process.kill()));
+    await cleanUp(
+      this.client,
+      this.#installations.flatMap(({ objects }) => objects),
+    );
+  }
+
+  get #operators() {
+    return this.#installations.flatMap(({ operators }) => operators);
+  }
+}

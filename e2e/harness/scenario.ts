@@ -1,0 +1,17 @@
+import type { ScenarioContext } from './scenario-context.ts';
+
+/** A story told against a real API server, whose end proves something. */
+export interface Scenario {
+  name: string;
+  /** One line for `--list`. */
+  about: string;
+  /**
+   * Why it must not run on a cluster that others use; such a scenario refuses to run on the user's own cluster unless told.
+   * Undefined for scenarios that touch nothing but their own namespaces.
+   */
+  destructive?: string;
+  /** It stops or kills parts of the control plane: it gets one of its own. */
+  ownControlPlane?: boolean;
+  /** Throws when something falls short; returns the figures for its last line. */
+  run: (context: ScenarioContext) => Promise<string>;
+}

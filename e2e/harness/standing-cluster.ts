@@ -1,0 +1,47 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { administrator, openCluster, type Cluster } from './cluster.ts';
+import { paths } from './paths.ts';
+import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
+
+/** Starts the cluster that outlives its starter, after ending what is left of an earlier one. */
+export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
+  stopStandingCluster();
+  const cluster = await openCluster({}, report, true);
+  cluster.controlPlane?.release();
+  return cluster;
+}
+
+/** The standing cluster if its API server answers. Its components belong to another process and cannot be stopped singly. */
+export async function standingCluster(): Promise<Cluster | undefined> {
+  const kubeconfig = join(paths.standing, 'kubeconfig');
+  if (!existsSync(kubeconfig)) return undefined;
+  const client = administrator(kubeconfig);
+  try {
+    await client.request('GET', '/readyz', { timeoutMs: 2000 });
+  } catch {
+    client.close();
+    return undefined;
+  }
+  return {
+    description: `the control plane that \`make up\` started, at ${client.server}`,
+    kubeconfig,
+    context: undefined,
+    client,
+    controlPlane: undefined,
+    advertiseHost: 'localhost',
+    run: openStandingDirectory(),
+    stop: () => {
+      client.close();
+      stopStandingCluster();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Ends all that runs in the standing cluster's directory and removes it; returns the names of what ran. */
+export function stopStandingCluster(): string[] {
+  const ended = endListedProcesses(paths.standing);
+  rmSync(paths.standing, { recursive: true, force: true });
+  return ended;
+}

@@ -1,0 +1,137 @@
+import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import type { Pod } from './pod.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Namespaces of scenarios carry this label, by which they are found and deleted afterwards. */
+export const scenarioLabel = 'e2e.sidecar-injector.io/scenario';
+
+/** Creates a namespace and waits until pods may be created in it (its default ServiceAccount is there). */
+export async function createNamespace(
+  client: ApiClient,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<void> {
+  await client.create({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { [scenarioLabel]: 'true', ...labels } },
+  });
+  await waitFor(`namespace ${name} to have its default ServiceAccount`, () =>
+    client.find(resourceKind('v1', 'ServiceAccount'), 'default', { namespace: name }),
+  );
+}
+
+/** Sets labels of a namespace; null removes one. */
+export async function labelNamespace(
+  client: ApiClient,
+  name: string,
+  labels: Record<string, string | null>,
+): Promise<void> {
+  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, 'merge', { metadata: { labels } });
+}
+
+export interface WorkloadOptions {
+  replicas?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  /** Merged over the pod's spec. */
+  spec?: Record<string, unknown>;
+}
+
+/** A Deployment of the pods that {@link barePod} describes. */
+export function deployment(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject {
+  const labels = { app: name, ...options.labels };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
+    spec: {
+      replicas: options.replicas ?? 1,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels, annotations: options.annotations ?? {} }, spec: podSpec(options) },
+    },
+  };
+}
+
+/** A pod with one container that sleeps and listens on 8080. */
+export function barePod(namespace: string, name: string, options: WorkloadOptions = {}): KubernetesObject & Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: { app: name, ...options.labels }, annotations: options.annotations ?? {} },
+    spec: podSpec(options),
+  };
+}
+
+function podSpec(options: WorkloadOptions): Pod['spec'] {
+  const container = {
+    name: 'sleep',
+    image: 'busybox:1.37',
+    command: ['sleep', 'infinity'],
+    ports: [{ containerPort: 8080 }],
+  };
+  return { containers: [container], ...options.spec };
+}
+
+interface Deployment extends KubernetesObject {
+  metadata: KubernetesObject['metadata'] & { name: string; namespace: string };
+  spec: { replicas: number };
+  status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
+}
+
+/** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
+export async function restartDeployment(
+  client: ApiClient,
+  namespace: string,
+  name: string,
+  timeout = 30_000,
+): Promise<void> {
+  const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
+  await client.patch({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } }, 'merge', {
+    spec: { template },
+  });
+  await waitForDeployment(client, namespace, name, timeout);
+}
+
+/** Waits until every replica of a Deployment is of the newest template and available, and no other pod of it is left. */
+export async function waitForDeployment(
+  client: ApiClient,
+  namespace: string,
+  name: string,
+  timeout = 30_000,
+): Promise<void> {
+  await waitFor(
+    `deployment ${namespace}/${name} to be complete`,
+    async () => {
+      const { metadata, spec, status } = await client.get<Deployment>(resourceKind('apps/v1', 'Deployment'), name, {
+        namespace,
+      });
+      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+      if (status?.observedGeneration !== metadata.generation) return false;
+      if (!counts.every((count) => (count ?? 0) === spec.replicas)) return false;
+      return (await podsOf(client, namespace, name)).length === spec.replicas;
+    },
+    { timeout },
+  );
+}
+
+/** The pods with label `app`, oldest first. */
+export async function podsOf(client: ApiClient, namespace: string, app?: string): Promise<Pod[]> {
+  const { items } = await client.listAll<Pod>(resourceKind('v1', 'Pod'), {
+    namespace,
+    ...(app === undefined ? {} : { labelSelector: `app=${app}` }),
+  });
+  const age = (pod: Pod) => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name ?? ''}`;
+  return items.sort((left, right) => age(left).localeCompare(age(right)));
+}
+
+/** Deletes a pod without grace and waits until it is gone. */
+export async function deletePod(client: ApiClient, namespace: string, name: string): Promise<void> {
+  await client.delete({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace } }, { gracePeriodSeconds: 0 });
+  await waitFor(
+    `pod ${namespace}/${name} to be gone`,
+    async () => (await client.find(resourceKind('v1', 'Pod'), name, { namespace })) === undefined,
+  );
+}
