@@ -1,0 +1,184 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { ApiClient } from './api-client.ts';
+import { ApiError, isConflict } from './api-error.ts';
+import { objectDifference } from './object-difference.ts';
+import { objectKey } from './object-store.ts';
+import type { Clock } from './ports.ts';
+
+export interface ObjectApplierOptions {
+  client: Pick<ApiClient, 'apply' | 'replace' | 'delete'>;
+  /** Under which name the API server records what is ours. */
+  fieldManager: string;
+  clock: Clock;
+}
+
+/** A field that somebody else manages and that we took back, or would take back. */
+export interface ForeignField {
+  manager: string;
+  field: string;
+}
+
+export interface AppliedObject {
+  outcome: 'Unchanged' | 'Created' | 'Updated' | 'Recreated' | 'Deferred';
+  /** As it is in the API server now; for `Deferred` as it was found. */
+  object: KubernetesObject;
+  /** The first field that differed. */
+  difference: string | undefined;
+  foreign: ForeignField[];
+  /** For `Deferred`: milliseconds after which it may be tried again. */
+  retryAfter?: number;
+}
+
+/** Against a writer who undoes what we do, each object is taken back by force at most this often, in milliseconds. */
+const forceIntervalMs = 1000;
+
+/**
+ * Makes objects what they should be with as few writes as can be: none when the live object is as wanted; a server-side apply without force,
+ * which tells who else manages a field; then with force. Where an apply cannot succeed (an item of a list that another manager keeps alive
+ * without its required fields, or an immutable field) the object is replaced or made anew.
+ */
+export class ObjectApplier {
+  readonly #options: ObjectApplierOptions;
+  readonly #forcedAt = new Map<string, number>();
+
+  constructor(options: ObjectApplierOptions) {
+    this.#options = options;
+  }
+
+  /** `live` is the object as last seen, if it was there. Rejects with {@link ApiError} when the API server does. */
+  async apply(
+    desired: KubernetesObject,
+    live: KubernetesObject | undefined,
+    signal?: AbortSignal,
+  ): Promise<AppliedObject> {
+    const { client, fieldManager } = this.#options;
+    const difference = live === undefined ? undefined : objectDifference(desired, live, fieldManager);
+    if (live !== undefined && difference === undefined)
+      return { outcome: 'Unchanged', object: live, difference, foreign: [] };
+    const wait = this.#mustWait(desired);
+    if (wait > 0) return { outcome: 'Deferred', object: live ?? desired, difference, foreign: [], retryAfter: wait };
+    const outcome = live === undefined ? 'Created' : 'Updated';
+    try {
+      const object = await client.apply(desired, { fieldManager, signal });
+      return await this.#settle({ outcome, object, difference, foreign: [] }, desired, signal);
+    } catch (error) {
+      const foreign = foreignFields(error, fieldManager);
+      if (foreign !== undefined) return await this.#force(desired, live, { outcome, difference, foreign }, signal);
+      return await this.#replaceInvalid(desired, live, error, { difference, foreign: [] }, signal);
+    }
+  }
+
+  async #force(
+    desired: KubernetesObject,
+    live: KubernetesObject | undefined,
+    found: Pick<AppliedObject, 'outcome' | 'difference' | 'foreign'>,
+    signal: AbortSignal | undefined,
+  ): Promise<AppliedObject> {
+    const { client, fieldManager } = this.#options;
+    if (found.foreign.length > 0) this.#noteForce(desired);
+    try {
+      const object = await client.apply(desired, { fieldManager, force: true, signal });
+      return await this.#settle({ ...found, object }, desired, signal);
+    } catch (error) {
+      return await this.#replaceInvalid(desired, live, error, found, signal);
+    }
+  }
+
+  /** An apply leaves what others added to our lists; what must be exactly ours is then replaced as a whole. */
+  async #settle(
+    applied: AppliedObject,
+    desired: KubernetesObject,
+    signal: AbortSignal | undefined,
+  ): Promise<AppliedObject> {
+    const { fieldManager } = this.#options;
+    const left = objectDifference(desired, applied.object, fieldManager);
+    if (left === undefined) return applied;
+    this.#noteForce(desired);
+    return { ...applied, object: await this.#replace(desired, applied.object, signal) };
+  }
+
+  async #replaceInvalid(
+    desired: KubernetesObject,
+    live: KubernetesObject | undefined,
+    error: unknown,
+    found: Pick<AppliedObject, 'difference' | 'foreign'>,
+    signal: AbortSignal | undefined,
+  ): Promise<AppliedObject> {
+    if (!(error instanceof ApiError) || error.code !== 422 || live === undefined) throw error;
+    this.#noteForce(desired);
+    try {
+      return { ...found, outcome: 'Updated', object: await this.#replace(desired, live, signal) };
+    } catch (again) {
+      if (!(again instanceof ApiError) || again.code !== 422 || !isImmutable(again)) throw again;
+      return { ...found, outcome: 'Recreated', object: await this.#recreate(desired, live, signal) };
+    }
+  }
+
+  /** With the resourceVersion that was read: somebody's newer write makes it a Conflict, which is tried again later. */
+  #replace(
+    desired: KubernetesObject,
+    live: KubernetesObject,
+    signal: AbortSignal | undefined,
+  ): Promise<KubernetesObject> {
+    const { client, fieldManager } = this.#options;
+    return client.replace(overlay(desired, live), { fieldManager, signal });
+  }
+
+  async #recreate(
+    desired: KubernetesObject,
+    live: KubernetesObject,
+    signal: AbortSignal | undefined,
+  ): Promise<KubernetesObject> {
+    const { client, fieldManager } = this.#options;
+    await client.delete(live, { uid: live.metadata.uid, signal });
+    return client.apply(desired, { fieldManager, force: true, signal });
+  }
+
+  #mustWait(object: KubernetesObject): number {
+    const forcedAt = this.#forcedAt.get(keyOf(object));
+    return forcedAt === undefined ? 0 : Math.max(0, forcedAt + forceIntervalMs - this.#options.clock.monotonic());
+  }
+
+  #noteForce(object: KubernetesObject): void {
+    this.#forcedAt.set(keyOf(object), this.#options.clock.monotonic());
+  }
+}
+
+function keyOf(object: KubernetesObject): string {
+  return `${object.kind}/${objectKey(object)}`;
+}
+
+/** The desired object laid over the live one: what others keep in metadata, and what the API server filled in, stays. */
+function overlay(desired: KubernetesObject, live: KubernetesObject): KubernetesObject {
+  const { labels, annotations, ownerReferences } = desired.metadata;
+  const owners = live.metadata.ownerReferences ?? [];
+  const ours = (ownerReferences ?? []).filter(({ uid }) => !owners.some((owner) => owner.uid === uid));
+  return {
+    ...live,
+    ...desired,
+    metadata: {
+      ...live.metadata,
+      labels: { ...live.metadata.labels, ...labels },
+      annotations: { ...live.metadata.annotations, ...annotations },
+      ownerReferences: [...owners, ...ours],
+    },
+    ...(typeof desired.spec === 'object' ? { spec: { ...(live.spec as object | undefined), ...desired.spec } } : {}),
+  };
+}
+
+/**
+ * Who else manages the fields of an apply that was refused, from the causes of the Conflict; undefined when it is another kind of error.
+ * An earlier replace of our own counts as another manager for the API server, not for us.
+ */
+function foreignFields(error: unknown, fieldManager: string): ForeignField[] | undefined {
+  if (!isConflict(error) || !error.causes.some(({ reason }) => reason === 'FieldManagerConflict')) return undefined;
+  return error.causes.flatMap(({ message = '', field = '' }) => {
+    const manager = /^conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? message;
+    return manager === fieldManager ? [] : [{ manager, field }];
+  });
+}
+
+/** Kubernetes' validation says so in words only (`field is immutable`). */
+function isImmutable(error: ApiError): boolean {
+  return /immutable/.test(error.message);
+}

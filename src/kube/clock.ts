@@ -1,0 +1,42 @@
+import type { Clock } from './ports.ts';
+
+/** Timers of Node take at most 2^31−1 ms; longer ones would fire at once. */
+const longestTimer = 2_147_483_647;
+
+/** The machine's clock. Its timers do not keep the process alive. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+  after(milliseconds, callback) {
+    let timer: NodeJS.Timeout;
+    const arm = (left: number): void => {
+      const part = Math.min(Math.max(left, 0), longestTimer);
+      timer = setTimeout(() => {
+        if (left > part) arm(left - part);
+        else callback();
+      }, part);
+      timer.unref();
+    };
+    arm(milliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
+
+/** Resolves after so many milliseconds, or at once when the signal aborts; never rejects. */
+export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const finish = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    const cancel = clock.after(milliseconds, finish);
+    signal?.addEventListener('abort', finish, { once: true });
+  });
+}

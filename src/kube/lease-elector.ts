@@ -1,0 +1,201 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { ApiClient } from './api-client.ts';
+import { isConflict } from './api-error.ts';
+import { pause } from './clock.ts';
+import { microTime } from './event-recorder.ts';
+import type { Clock, Logger, Random } from './ports.ts';
+import { resourceKind } from './resource-kinds.ts';
+
+export interface LeaseElectorOptions {
+  client: Pick<ApiClient, 'find' | 'create' | 'replace'>;
+  namespace: string;
+  name: string;
+  /** This process, different from every other candidate's. */
+  identity: string;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  /** client-go's figures unless told: a lease is held for 15 s, given up when not renewed for 10 s, tried every 2 s. */
+  leaseSeconds?: number;
+  renewDeadlineSeconds?: number;
+  retrySeconds?: number;
+  /** Told whenever another process becomes the holder. */
+  onHolder?: (identity: string) => void;
+}
+
+/** coordination.k8s.io/v1 LeaseSpec. */
+interface LeaseSpec {
+  holderIdentity?: string;
+  leaseDurationSeconds?: number;
+  acquireTime?: string;
+  renewTime?: string;
+  leaseTransitions?: number;
+}
+type Lease = KubernetesObject & { spec?: LeaseSpec };
+
+const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+
+/**
+ * Leader election by a Lease, with client-go's rules: a Lease counts as held for its duration after we saw it change, by our own clock (clocks
+ * of other machines are never compared). It gives no fencing: for a moment there may be two leaders, and every write must bear that.
+ */
+export class LeaseElector {
+  readonly #options: LeaseElectorOptions;
+  readonly #leaseMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryMs: number;
+  #observed: { lease: Lease; at: number } | undefined;
+
+  constructor(options: LeaseElectorOptions) {
+    this.#options = options;
+    this.#leaseMs = (options.leaseSeconds ?? 15) * 1000;
+    this.#renewDeadlineMs = (options.renewDeadlineSeconds ?? 10) * 1000;
+    this.#retryMs = (options.retrySeconds ?? 2) * 1000;
+  }
+
+  /**
+   * Until the signal aborts: waits for the lease, then runs `lead` with a signal that aborts as soon as the lease is lost. When `lead` has ended,
+   * the lease is released and, unless we are told to stop, waited for again. Never rejects, unless `lead` does.
+   */
+  async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
+    const { logger, name, identity } = this.#options;
+    while (!signal.aborted) {
+      if (!(await this.#acquire(signal))) return;
+      logger.info('leading', { lease: name, identity });
+      const leadership = new AbortController();
+      const stop = (): void => {
+        leadership.abort(signal.reason);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      const renewal = this.#renewUntilLost(leadership);
+      try {
+        await lead(leadership.signal);
+      } finally {
+        signal.removeEventListener('abort', stop);
+        leadership.abort();
+        const lost = await renewal;
+        if (!lost) await this.#release();
+        logger.info(lost ? 'the lease is lost' : 'the lease is released', { lease: name, identity });
+      }
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, random } = this.#options;
+    while (!signal.aborted) {
+      if (await this.#tryOnce(signal)) return true;
+      // client-go's JitterFactor of 1.2: candidates do not meet.
+      await pause(clock, this.#retryMs * (1 + 1.2 * random()), signal);
+    }
+    return false;
+  }
+
+  /** Renews until told to stop (false) or until it has not succeeded for the renew deadline (true, after aborting the leadership). */
+  async #renewUntilLost(leadership: AbortController): Promise<boolean> {
+    const { clock } = this.#options;
+    let renewedAt = clock.monotonic();
+    for (;;) {
+      await pause(clock, this.#retryMs, leadership.signal);
+      if (leadership.signal.aborted) return false;
+      const left = renewedAt + this.#renewDeadlineMs - clock.monotonic();
+      const attempt = new AbortController();
+      const cancel = clock.after(Math.max(left, 0), () => {
+        attempt.abort(new Error('the renew deadline has passed'));
+      });
+      const renewed = await this.#tryOnce(attempt.signal);
+      cancel();
+      if (renewed) renewedAt = clock.monotonic();
+      else if (this.#heldByOther() || clock.monotonic() - renewedAt >= this.#renewDeadlineMs) {
+        leadership.abort(new Error('the lease is lost'));
+        return true;
+      }
+    }
+  }
+
+  /** One attempt to get or renew the lease. */
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    const { client, namespace, name, logger } = this.#options;
+    try {
+      const lease = await client.find<Lease>(leases, name, { namespace, signal, timeoutMs: this.#renewDeadlineMs / 2 });
+      if (lease !== undefined) this.#observe(lease);
+      if (lease !== undefined && this.#heldByOther()) return false;
+      const written =
+        lease === undefined
+          ? await client.create(this.#lease(undefined), { signal })
+          : await client.replace(this.#lease(lease), { signal });
+      this.#observe(written);
+      return true;
+    } catch (error) {
+      // A Conflict is another candidate who was faster.
+      if (!isConflict(error) && !signal.aborted) {
+        logger.warn('cannot get or renew the lease; trying again', {
+          lease: name,
+          error: error instanceof Error ? error.message : String(error),
+        });
+      }
+      return false;
+    }
+  }
+
+  #observe(lease: Lease): void {
+    const { clock, identity, onHolder } = this.#options;
+    const before = this.#observed?.lease.spec;
+    const holder = lease.spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== identity && holder !== before?.holderIdentity) onHolder?.(holder);
+    if (before === undefined || JSON.stringify(before) !== JSON.stringify(lease.spec)) {
+      this.#observed = { lease, at: clock.monotonic() };
+    } else if (this.#observed !== undefined) {
+      this.#observed = { lease, at: this.#observed.at };
+    }
+  }
+
+  #heldByOther(): boolean {
+    if (this.#observed === undefined) return false;
+    const { holderIdentity = '', leaseDurationSeconds } = this.#observed.lease.spec ?? {};
+    if (holderIdentity === '' || holderIdentity === this.#options.identity) return false;
+    const held = leaseDurationSeconds === undefined ? this.#leaseMs : leaseDurationSeconds * 1000;
+    return this.#options.clock.monotonic() - this.#observed.at < held;
+  }
+
+  #lease(before: Lease | undefined): Lease {
+    const { namespace, name, identity, clock } = this.#options;
+    const now = microTime(clock.now());
+    const spec = before?.spec ?? {};
+    const isOurs = spec.holderIdentity === identity;
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: before?.metadata ?? { name, namespace },
+      spec: {
+        ...spec,
+        holderIdentity: identity,
+        leaseDurationSeconds: this.#leaseMs / 1000,
+        acquireTime: isOurs ? (spec.acquireTime ?? now) : now,
+        renewTime: now,
+        leaseTransitions: (spec.leaseTransitions ?? 0) + (isOurs || before === undefined ? 0 : 1),
+      },
+    };
+  }
+
+  /** Lets the next candidate begin at once instead of after the lease's duration. */
+  async #release(): Promise<void> {
+    const { client, clock, identity, logger } = this.#options;
+    const lease = this.#observed?.lease;
+    if (lease?.spec?.holderIdentity !== identity) return;
+    const now = microTime(clock.now());
+    const spec: LeaseSpec = {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: now,
+      acquireTime: now,
+    };
+    try {
+      this.#observe(await client.replace({ ...lease, spec }, { timeoutMs: 5000 }));
+    } catch (error) {
+      logger.warn('the lease was not released; it expires by itself', {
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Where the live object is not what we want, as a field path; undefined when nothing needs to be written.
+ * Labels, annotations and owners of others are left alone. What we name below the root must be exactly as we want it, so that a selector
+ * that somebody added shows, except in `spec` (of Services), where the API server adds fields of its own.
+ * `manager` is our field manager: what it still owns and no longer wants is a difference too.
+ */
+export function objectDifference(
+  desired: KubernetesObject,
+  live: KubernetesObject,
+  manager: string,
+): string | undefined {
+  for (const [field, value] of Object.entries(desired)) {
+    if (field === 'metadata' || field === 'status') continue;
+    const found = live[field];
+    const path = field === 'spec' ? missing(value, found, field) : isDeepStrictEqual(value, found) ? undefined : field;
+    if (path !== undefined) return path;
+  }
+  return metadataDifference(desired, live) ?? formerlyOurs(desired, live, manager);
+}
+
+function metadataDifference(desired: KubernetesObject, live: KubernetesObject): string | undefined {
+  for (const field of ['labels', 'annotations'] as const) {
+    const found = live.metadata[field] ?? {};
+    for (const [key, value] of Object.entries(desired.metadata[field] ?? {})) {
+      if (found[key] !== value) return `metadata.${field}.${key}`;
+    }
+  }
+  const owners = live.metadata.ownerReferences ?? [];
+  const known = (uid: string): boolean => owners.some((owner) => owner.uid === uid);
+  return (desired.metadata.ownerReferences ?? []).every(({ uid }) => known(uid))
+    ? undefined
+    : 'metadata.ownerReferences';
+}
+
+/** The first field that is wanted and is not there with that value; what is there beside it does not count. */
+function missing(wanted: unknown, found: unknown, path: string): string | undefined {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found) || found.length !== wanted.length) return path;
+    return first(wanted, (item, index) => missing(item, found[index], `${path}[${index}]`));
+  }
+  if (typeof wanted !== 'object' || wanted === null) return wanted === found ? undefined : path;
+  if (typeof found !== 'object' || found === null) return path;
+  // A selector is one value: another label in it selects other pods.
+  if (path.endsWith('.selector')) return isDeepStrictEqual(wanted, found) ? undefined : path;
+  return first(Object.entries(wanted), ([key, value]) => missing(value, (found as Json)[key], `${path}.${key}`));
+}
+
+function first<T>(items: readonly T[], find: (item: T, index: number) => string | undefined): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const path = find(item, index);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+/** What server-side apply says we own (managedFields, fieldsV1) and the desired object no longer names. */
+function formerlyOurs(desired: KubernetesObject, live: KubernetesObject, manager: string): string | undefined {
+  const entries = (live.metadata.managedFields ?? []) as {
+    manager?: string;
+    operation?: string;
+    fieldsV1?: Json;
+    subresource?: string;
+  }[];
+  const ours = entries.find(
+    (entry) => entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === '',
+  );
+  return ours?.fieldsV1 === undefined ? undefined : ownedButGone(ours.fieldsV1, desired, '');
+}
+
+function ownedButGone(fields: Json, desired: unknown, path: string): string | undefined {
+  for (const [key, below] of Object.entries(fields)) {
+    if (key === '.') continue;
+    const { found, name } = step(key, desired);
+    const at = path === '' ? name : `${path}.${name}`;
+    if (found === undefined) return at;
+    const gone = ownedButGone(below as Json, found, at);
+    if (gone !== undefined) return gone;
+  }
+  return undefined;
+}
+
+/** One path element of fieldsV1: `f:NAME` a field, `k:{…}` the list item with these keys, `v:…` a value of a set. */
+function step(element: string, desired: unknown): { found: unknown; name: string } {
+  const text = element.slice(2);
+  if (element.startsWith('f:')) return { found: (desired as Json | undefined)?.[text], name: text };
+  const wanted = JSON.parse(text) as unknown;
+  const items: unknown[] = Array.isArray(desired) ? desired : [];
+  const matches = (item: unknown): boolean =>
+    element.startsWith('v:')
+      ? isDeepStrictEqual(item, wanted)
+      : Object.entries(wanted as Json).every(([key, value]) => (item as Json)[key] === value);
+  return { found: items.find(matches), name: `[${text}]` };
+}

@@ -1,0 +1,98 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+
+/** A change of one object in a store; `before` is absent for a new object. Handlers act on the level, not on the event. */
+export interface StoreChange<T extends KubernetesObject> {
+  type: 'Added' | 'Modified' | 'Deleted';
+  object: T;
+  before: T | undefined;
+}
+
+export type StoreListener<T extends KubernetesObject> = (change: StoreChange<T>) => void;
+
+/** `namespace/name`, or the name alone of a cluster-scoped object. */
+export function objectKey(object: { metadata: { name?: string; namespace?: string } }): string {
+  const { name = '', namespace } = object.metadata;
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The objects of one collection as last seen; a reflector fills it, everyone else reads. Objects in it must not be changed. */
+export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
+  readonly #objects = new Map<string, T>();
+  readonly #listeners: StoreListener<T>[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #hasSynced = false;
+
+  /** True once a whole list has been read: from then on a missing object means that there was none. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(name: string, namespace?: string): T | undefined {
+    return this.#objects.get(objectKey({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }));
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** Resolves once the store has synced. */
+  synced(): Promise<void> {
+    return this.#hasSynced ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Is told of every change from now on, and at once of every object that is already there. */
+  subscribe(listener: StoreListener<T>): void {
+    this.#listeners.push(listener);
+    for (const object of this.#objects.values()) listener({ type: 'Added', object, before: undefined });
+  }
+
+  /** The outcome of a list as of a resourceVersion: what is not in it has been deleted, unless it was written after the list. */
+  replace(objects: readonly T[], resourceVersion: string): void {
+    const listed = new Set(objects.map(objectKey));
+    for (const [key, object] of this.#objects) {
+      if (!listed.has(key) && !isOlder(resourceVersion, object.metadata.resourceVersion)) this.#remove(key, object);
+    }
+    for (const object of objects) this.upsert(object);
+    if (this.#hasSynced) return;
+    this.#hasSynced = true;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** An object as read, watched or just written by ourselves, whichever comes first: an older one never replaces a newer one. */
+  upsert(object: T): void {
+    const key = objectKey(object);
+    const before = this.#objects.get(key);
+    const { resourceVersion } = object.metadata;
+    if (before !== undefined && isOlder(resourceVersion, before.metadata.resourceVersion)) return;
+    this.#objects.set(key, object);
+    if (before !== undefined && before.metadata.resourceVersion === resourceVersion) return;
+    this.#tell({ type: before === undefined ? 'Added' : 'Modified', object, before });
+  }
+
+  remove(object: T): void {
+    const key = objectKey(object);
+    const before = this.#objects.get(key);
+    if (before === undefined || isOlder(object.metadata.resourceVersion, before.metadata.resourceVersion)) return;
+    this.#remove(key, object);
+  }
+
+  #remove(key: string, object: T): void {
+    const before = this.#objects.get(key);
+    this.#objects.delete(key);
+    this.#tell({ type: 'Deleted', object, before });
+  }
+
+  #tell(change: StoreChange<T>): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+/** The API server's resourceVersions are increasing decimal numbers per kind; anything else is not compared. */
+function isOlder(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined || !/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
+  return BigInt(one) < BigInt(other);
+}

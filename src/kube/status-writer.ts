@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { ApiClient } from './api-client.ts';
+
+/**
+ * Writes the whole status of an object, only when it differs from the one that was read, and only onto that very version of the object: a
+ * newer one is a Conflict (409), and its own reconcile will write the status that belongs to it.
+ * Returns the object as stored, or undefined when there was nothing to write.
+ */
+export async function writeStatus<T extends KubernetesObject>(
+  client: Pick<ApiClient, 'apply'>,
+  object: T,
+  status: unknown,
+  options: { fieldManager: string; signal?: AbortSignal | undefined },
+): Promise<T | undefined> {
+  // The comparison is of what JSON keeps: an absent field and an undefined one are the same.
+  const wanted: unknown = JSON.parse(JSON.stringify(status));
+  if (isDeepStrictEqual(wanted, object.status ?? {})) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace, resourceVersion } = metadata;
+  const body = {
+    apiVersion,
+    kind,
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+    status: wanted,
+  };
+  const stored = await client.apply<typeof body>(body, { ...options, force: true, subresource: 'status' });
+  return stored as unknown as T;
+}

@@ -1,0 +1,138 @@
+import { BackOff } from './back-off.ts';
+import type { Clock } from './ports.ts';
+
+export interface WorkQueueOptions {
+  clock: Clock;
+  /** Back-off per key, in milliseconds: 5 ms to 1000 s unless told, as client-go's DefaultTypedControllerRateLimiter. */
+  baseMs?: number;
+  maximumMs?: number;
+  /** Retries over all keys, per second (10 unless told) beyond a burst (100). */
+  perSecond?: number;
+  burst?: number;
+}
+
+/**
+ * Keys to work on, with client-go's workqueue rules: a key that waits already is not added twice; one that is being worked on is handed out
+ * again only when it is done, once, however often it was added meanwhile.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #backOff: BackOff;
+  readonly #perSecond: number;
+  readonly #burst: number;
+  /** When the bucket of retries would be full again: each retry takes one token. */
+  #bucketFullAt = Number.NEGATIVE_INFINITY;
+  readonly #ready: string[] = [];
+  readonly #dirty = new Set<string>();
+  readonly #processing = new Set<string>();
+  readonly #later = new Map<string, { at: number; cancel: () => void }>();
+  readonly #takers: ((key: string | undefined) => void)[] = [];
+  #stopped = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.#clock = options.clock;
+    this.#backOff = new BackOff({ baseMs: options.baseMs ?? 5, maximumMs: options.maximumMs ?? 1_000_000 });
+    this.#perSecond = options.perSecond ?? 10;
+    this.#burst = options.burst ?? 100;
+  }
+
+  /** Keys that wait to be taken; not those that wait for their time. */
+  get length(): number {
+    return this.#ready.length;
+  }
+
+  /** As soon as possible. */
+  add(key: string): void {
+    if (this.#stopped || this.#dirty.has(key)) return;
+    this.#dirty.add(key);
+    if (!this.#processing.has(key)) this.#offer(key);
+  }
+
+  /** After so many milliseconds; of several times for one key the soonest counts. */
+  addAfter(key: string, milliseconds: number): void {
+    if (this.#stopped) return;
+    if (milliseconds <= 0) {
+      this.add(key);
+      return;
+    }
+    const at = this.#clock.monotonic() + milliseconds;
+    const waiting = this.#later.get(key);
+    if (waiting !== undefined && waiting.at <= at) return;
+    waiting?.cancel();
+    const cancel = this.#clock.after(milliseconds, () => {
+      this.#later.delete(key);
+      this.add(key);
+    });
+    this.#later.set(key, { at, cancel });
+  }
+
+  /** After the key's back-off, and not faster than the overall rate; returns the delay in milliseconds. */
+  addRateLimited(key: string): number {
+    const delay = Math.max(this.#backOff.next(key), this.#takeToken());
+    this.addAfter(key, delay);
+    return delay;
+  }
+
+  /** The key has succeeded: its next failure begins with the shortest back-off. */
+  forget(key: string): void {
+    this.#backOff.forget(key);
+  }
+
+  /** The API server answers again after an outage: whatever failed meanwhile is tried now, and no key pays for it. */
+  forgetAll(): void {
+    this.#backOff.forgetAll();
+  }
+
+  /** How often the key has failed in a row. */
+  failures(key: string): number {
+    return this.#backOff.failures(key);
+  }
+
+  /** The next key, as soon as there is one; undefined once the queue is stopped. Each key taken must be given back by {@link done}. */
+  take(): Promise<string | undefined> {
+    if (this.#stopped) return Promise.resolve(undefined);
+    const key = this.#ready.shift();
+    if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
+    this.#begin(key);
+    return Promise.resolve(key);
+  }
+
+  /** The work on a key has ended, whatever its outcome. */
+  done(key: string): void {
+    this.#processing.delete(key);
+    if (this.#dirty.has(key) && !this.#stopped) this.#offer(key);
+  }
+
+  /** Drops everything that waits; takers get undefined. */
+  stop(): void {
+    this.#stopped = true;
+    for (const { cancel } of this.#later.values()) cancel();
+    this.#later.clear();
+    this.#ready.length = 0;
+    this.#dirty.clear();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #offer(key: string): void {
+    const taker = this.#takers.shift();
+    if (taker === undefined) {
+      this.#ready.push(key);
+      return;
+    }
+    this.#begin(key);
+    taker(key);
+  }
+
+  #begin(key: string): void {
+    this.#dirty.delete(key);
+    this.#processing.add(key);
+  }
+
+  /** How long to wait for a token of the bucket, in milliseconds. */
+  #takeToken(): number {
+    const now = this.#clock.monotonic();
+    const interval = 1000 / this.#perSecond;
+    this.#bucketFullAt = Math.max(this.#bucketFullAt, now) + interval;
+    return Math.max(0, this.#bucketFullAt - now - this.#burst * interval);
+  }
+}
