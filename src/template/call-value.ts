@@ -1,0 +1,33 @@
+import { canBeNil, isAssignable, nilOf } from './assign.ts';
+import { GoFunction } from './go-function.ts';
+import { typeName } from './go-type.ts';
+import type { GoType } from './go-type.ts';
+import { typeNameOf, typeOf } from './value-kind.ts';
+
+/**
+ * The builtin `call`: calls a function that is a value of the data.
+ *
+ * @param callee How the template names it, for errors.
+ */
+export function callValue(callee: string, value: unknown, ...args: readonly unknown[]): unknown {
+  if (value === undefined || value === null) throw new Error('call of nil');
+  if (!(value instanceof GoFunction)) throw new Error(`non-function ${callee} of type ${typeNameOf(value)}`);
+  const { parameters, rest } = value;
+  if (rest === undefined ? args.length !== parameters.length : args.length < parameters.length) {
+    const want = rest === undefined ? String(parameters.length) : `at least ${parameters.length}`;
+    throw new Error(`wrong number of args for ${callee}: got ${args.length} want ${want}`);
+  }
+  return value.invoke(...args.map((arg, index) => prepare(arg, (parameters[index] ?? rest) as GoType, index)));
+}
+
+function prepare(value: unknown, type: GoType, index: number): unknown {
+  if (value === undefined || value === null) {
+    if (canBeNil(type)) return nilOf(type);
+    throw new Error(`arg ${index}: value is nil; should be of type ${typeName(type)}`);
+  }
+  if (value instanceof GoFunction || !isAssignable(typeOf(value), type)) {
+    if (type.kind === 'interface') return value;
+    throw new Error(`arg ${index}: value has type ${typeNameOf(value)}; should be ${typeName(type)}`);
+  }
+  return value;
+}

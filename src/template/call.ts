@@ -1,0 +1,112 @@
+import { assign } from './assign.ts';
+import type { Evaluate, Execution } from './execution.ts';
+import type { BoundMethod } from './field-access.ts';
+import type { GoFunction } from './go-function.ts';
+import type { GoType } from './go-type.ts';
+import { anyType } from './go-type.ts';
+import type { CommandNode, IdentifierNode, OperandNode } from './nodes.ts';
+import { TemplateError } from './template-error.ts';
+import { typed } from './typed-value.ts';
+import { isTrue } from './value-kind.ts';
+
+/** Stands for "no value comes from the pipeline". */
+export const missingFinal: unique symbol = Symbol('no value from the pipeline');
+
+/** A compiled argument, evaluated for a parameter of a type. */
+export type Argument = (execution: Execution, dot: unknown, type: GoType) => unknown;
+
+type Command = (execution: Execution, dot: unknown, final: unknown) => unknown;
+
+/** The value that the pipeline hands over, as an argument of a parameter's type. */
+function fitFinal(execution: Execution, final: unknown, type: GoType | undefined): unknown {
+  return assign(final, type ?? anyType, (reason) => execution.error(reason));
+}
+
+/** Calls a function by the rules of text/template: the pipeline's value is the last argument. */
+export function runFunction(
+  node: IdentifierNode,
+  whole: CommandNode | IdentifierNode,
+  implementation: GoFunction,
+  args: readonly Evaluate[],
+  call: { readonly callee: string | undefined } | undefined,
+): Command {
+  const { parameters, rest, invoke } = implementation;
+  const given = args.length;
+  return (execution, dot, final) => {
+    execution.node = node;
+    const piped = final !== missingFinal;
+    checkCount(execution, node.name, parameters.length, rest !== undefined, given, piped);
+    const values: unknown[] = [];
+    for (const argument of args) values.push(argument(execution, dot));
+    if (piped) values.push(fitFinal(execution, final, parameters[given] ?? rest));
+    if (call !== undefined) values.unshift(call.callee ?? 'value');
+    try {
+      return invoke(...values);
+    } catch (error) {
+      throw callError(execution, whole, node.name, error);
+    }
+  };
+}
+
+/** Calls a method; its arguments' types are known only now. */
+export function runMethod(
+  execution: Execution,
+  dot: unknown,
+  node: OperandNode,
+  name: string,
+  { method, raw }: BoundMethod,
+  args: readonly Argument[],
+  final: unknown,
+): unknown {
+  const parameters = method.parameters ?? [];
+  const fixed = method.variadic === true ? parameters.length - 1 : parameters.length;
+  const piped = final !== missingFinal;
+  checkCount(execution, name, fixed, method.variadic === true, args.length, piped);
+  const typeAt = (index: number): GoType => parameters[Math.min(index, parameters.length - 1)] ?? anyType;
+  const values = args.map((argument, index) => argument(execution, dot, typeAt(index)));
+  if (piped) values.push(fitFinal(execution, final, typeAt(args.length)));
+  try {
+    return typed(method.result, method.call(raw, ...values));
+  } catch (error) {
+    throw callError(execution, node, name, error);
+  }
+}
+
+function checkCount(
+  execution: Execution,
+  name: string,
+  fixed: number,
+  variadic: boolean,
+  given: number,
+  piped: boolean,
+): void {
+  const count = piped ? given + 1 : given;
+  if (variadic) {
+    if (count < fixed) throw execution.error(`wrong number of args for ${name}: want at least ${fixed} got ${given}`);
+  } else if (count !== fixed) {
+    throw execution.error(`wrong number of args for ${name}: want ${fixed} got ${count}`);
+  }
+}
+
+function callError(execution: Execution, node: CommandNode | OperandNode, name: string, error: unknown): TemplateError {
+  if (error instanceof TemplateError) return error;
+  execution.node = node;
+  return execution.error(`error calling ${name}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** The builtins `and` and `or`: the first argument that decides, later ones are not evaluated. */
+export function shortCircuit(node: IdentifierNode, args: readonly Argument[]): Command {
+  const decisive = node.name === 'or';
+  return (execution, dot, final) => {
+    execution.node = node;
+    const piped = final !== missingFinal;
+    if (args.length === 0 && !piped)
+      throw execution.error(`wrong number of args for ${node.name}: want at least 1 got 0`);
+    let value: unknown;
+    for (const argument of args) {
+      value = argument(execution, dot, { kind: 'reflected' });
+      if (isTrue(value) === decisive) return value;
+    }
+    return piped ? final : value;
+  };
+}

@@ -1,0 +1,134 @@
+import { PipelineCompiler } from './compile-pipeline.ts';
+import type { Functions } from './compile-pipeline.ts';
+import type { Execution, Run } from './execution.ts';
+import type { BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
+import { printValue } from './print-value.ts';
+import { iterate } from './range.ts';
+import { isTrue } from './value-kind.ts';
+
+/** Compiles templates' bodies to closures. */
+export class Compiler {
+  readonly #pipelines: PipelineCompiler;
+
+  constructor(functions: Functions) {
+    this.#pipelines = new PipelineCompiler(functions);
+  }
+
+  /** A list of statements. */
+  list(node: ListNode): Run {
+    const statements = node.nodes.map((statement) => this.#statement(statement));
+    return (execution, dot) => {
+      for (const statement of statements) {
+        const completion = statement(execution, dot);
+        if (completion !== 'done') return completion;
+      }
+      return 'done';
+    };
+  }
+
+  #statement(node: StatementNode): Run {
+    switch (node.type) {
+      case 'text':
+        return (execution) => {
+          execution.node = node;
+          execution.write(node.text);
+          return 'done';
+        };
+      case 'action':
+        return this.#action(node.pipe, node);
+      case 'break':
+      case 'continue': {
+        const { type } = node;
+        return () => type;
+      }
+      case 'template':
+        return this.#templateCall(node);
+      case 'range':
+        return this.#range(node);
+      default:
+        return this.#conditional(node);
+    }
+  }
+
+  #action(pipe: PipeNode, node: StatementNode): Run {
+    const evaluate = this.#pipelines.pipeline(pipe);
+    const prints = pipe.declarations.length === 0;
+    return (execution, dot) => {
+      const value = evaluate(execution, dot);
+      if (!prints) return 'done';
+      execution.node = node;
+      execution.write(typeof value === 'string' ? value : printValue(execution, value));
+      return 'done';
+    };
+  }
+
+  /** {{if}} and {{with}}: alike but for the dot. */
+  #conditional(node: BranchNode): Run {
+    const condition = this.#pipelines.pipeline(node.pipe);
+    const list = this.list(node.list);
+    const elseList = node.elseList === undefined ? undefined : this.list(node.elseList);
+    const setsDot = node.type === 'with';
+    return (execution, dot) => {
+      const mark = execution.names.length;
+      const value = condition(execution, dot);
+      let completion: ReturnType<Run> = 'done';
+      if (isTrue(value)) completion = list(execution, setsDot ? value : dot);
+      else if (elseList !== undefined) completion = elseList(execution, dot);
+      execution.unwind(mark);
+      return completion;
+    };
+  }
+
+  #range(node: BranchNode): Run {
+    const evaluate = this.#pipelines.pipeline(node.pipe);
+    const list = this.list(node.list);
+    const elseList = node.elseList === undefined ? undefined : this.list(node.elseList);
+    const bind = bindIteration(node.pipe);
+    return (execution, dot) => {
+      const outer = execution.names.length;
+      const value = evaluate(execution, dot);
+      const mark = execution.names.length;
+      const some = iterate(execution, value, node.pipe.declarations.length, (index, element) => {
+        execution.step();
+        bind(execution, index, element);
+        const completion = list(execution, element);
+        execution.unwind(mark);
+        return completion !== 'break';
+      });
+      const completion = some || elseList === undefined ? 'done' : elseList(execution, dot);
+      execution.unwind(outer);
+      // As in Go, a {{break}} in {{else}} ends this range, a {{continue}} there concerns the one around it.
+      return completion === 'break' ? 'done' : completion;
+    };
+  }
+
+  #templateCall(node: TemplateNode): Run {
+    const evaluate = node.pipe === undefined ? undefined : this.#pipelines.pipeline(node.pipe);
+    return (execution, dot) => {
+      execution.node = node;
+      execution.step();
+      const body = execution.program.templates.get(node.name);
+      if (body === undefined) throw execution.error(`template "${node.name}" not defined`);
+      execution.call(node.name, body, evaluate?.(execution, dot));
+      return 'done';
+    };
+  }
+}
+
+/** Sets a range's variables: one is the element; of two the first is the index or key. */
+function bindIteration(pipe: PipeNode): (execution: Execution, index: unknown, element: unknown) => void {
+  const names = pipe.declarations.map((variable) => String(variable.names[0]));
+  const [first, second] = names;
+  if (first === undefined) return () => undefined;
+  if (pipe.isAssignment) {
+    return (execution, index, element) => {
+      execution.values[execution.indexOf(first)] = second === undefined ? element : index;
+      if (second !== undefined) execution.values[execution.indexOf(second)] = element;
+    };
+  }
+  return (execution, index, element) => {
+    const top = execution.values.length;
+    execution.values[top - 1] = element;
+    if (second !== undefined) execution.values[top - 2] = index;
+  };
+}

@@ -1,0 +1,153 @@
+/** A decimal number: 0.DIGITS × 10^point. */
+interface Decimal {
+  readonly digits: string;
+  readonly point: number;
+}
+
+/**
+ * Go's strconv.FormatFloat of a float64.
+ *
+ * @param verb `e`, `f`, `g`, `x` or `b`; upper-case `E`, `G`, `X` give upper-case output.
+ * @param precision Digits after the point (`g`: significant digits); -1 for as few as identify the number.
+ */
+export function formatFloat(value: number, verb: string, precision: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const magnitude = Math.abs(value);
+  switch (verb) {
+    case 'b':
+      return sign + formatBinary(magnitude);
+    case 'x':
+      return sign + formatHexadecimal(magnitude, precision);
+    case 'X':
+    case 'E':
+    case 'G':
+      return formatFloat(value, verb.toLowerCase(), precision).toUpperCase();
+    case 'e':
+      return (
+        sign +
+        scientific(precision < 0 ? shortest(magnitude) : rounded(magnitude, 'significant', precision + 1), precision)
+      );
+    case 'f':
+      return sign + fixed(precision < 0 ? shortest(magnitude) : rounded(magnitude, 'fraction', precision), precision);
+    default:
+      return sign + general(magnitude, precision);
+  }
+}
+
+/** What `%v` prints. */
+export function formatFloatShortest(value: number): string {
+  // Integers below a million print as JavaScript prints them.
+  if (Number.isInteger(value) && value > -1e6 && value < 1e6 && !Object.is(value, -0)) return String(value);
+  return formatFloat(value, 'g', -1);
+}
+
+/** %g: scientific for small and large exponents, fixed otherwise. */
+function general(value: number, precision: number): string {
+  const isShortest = precision < 0;
+  const significant = precision === 0 ? 1 : precision;
+  const decimal = isShortest ? shortest(value) : trimZeros(rounded(value, 'significant', significant));
+  const { length } = decimal.digits;
+  const threshold = isShortest ? 6 : significant > length && length >= decimal.point ? length : significant;
+  const exponent = decimal.point - 1;
+  if (exponent < -4 || exponent >= threshold) return scientific(decimal, length - 1);
+  return fixed(decimal, Math.max(length - decimal.point, 0));
+}
+
+function scientific({ digits, point }: Decimal, precision: number): string {
+  const count = precision < 0 ? digits.length - 1 : precision;
+  const fraction = digits.slice(1).padEnd(count, '0');
+  const exponent = digits === '0' ? 0 : point - 1;
+  const power = String(Math.abs(exponent)).padStart(2, '0');
+  return `${digits.charAt(0)}${fraction === '' ? '' : `.${fraction}`}e${exponent < 0 ? '-' : '+'}${power}`;
+}
+
+function fixed({ digits, point }: Decimal, precision: number): string {
+  const count = precision < 0 ? Math.max(digits.length - point, 0) : precision;
+  const whole = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0';
+  const fraction = point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits;
+  return count === 0 ? whole : `${whole}.${fraction.slice(0, count).padEnd(count, '0')}`;
+}
+
+/** The fewest digits that identify the number: JavaScript's own conversion finds them. */
+function shortest(value: number): Decimal {
+  if (value === 0) return { digits: '0', point: 1 };
+  const [mantissa = '', exponent = ''] = value.toExponential().split('e');
+  return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
+}
+
+/** All digits of the number: a double is a fraction with a power of two below. */
+function exact(value: number): Decimal {
+  const { mantissa, exponent } = parts(value);
+  if (exponent >= 0) {
+    const digits = (mantissa << BigInt(exponent)).toString();
+    return { digits, point: digits.length };
+  }
+  const digits = (mantissa * 5n ** BigInt(-exponent)).toString();
+  return { digits, point: digits.length + exponent };
+}
+
+/** The number's digits, rounded half to even to a count of significant digits, or of digits after the point. */
+function rounded(value: number, unit: 'significant' | 'fraction', count: number): Decimal {
+  if (value === 0) return { digits: '0', point: 1 };
+  const { digits, point } = exact(value);
+  const keep = unit === 'significant' ? count : point + count;
+  if (keep >= digits.length) return { digits, point };
+  if (keep < 0) return { digits: '0', point: 1 };
+  const kept = digits.slice(0, keep);
+  const next = digits.charCodeAt(keep) - 48;
+  const isTie = next === 5 && /^0*$/.test(digits.slice(keep + 1));
+  const up = isTie ? Number(kept.at(-1) ?? 0) % 2 === 1 : next >= 5;
+  if (!up) return kept === '' ? { digits: '0', point: 1 } : { digits: kept, point };
+  const raised = (BigInt(kept === '' ? 0 : kept) + 1n).toString();
+  return { digits: raised.padStart(kept.length, '0'), point: raised.length > kept.length ? point + 1 : point };
+}
+
+function trimZeros({ digits, point }: Decimal): Decimal {
+  return { digits: digits.replace(/(?<=.)0+$/, ''), point };
+}
+
+/** mantissa × 2^exponent, the mantissa with its implicit bit. */
+function parts(value: number): { mantissa: bigint; exponent: number } {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const biased = Number((bits >> 52n) & 0x7ffn);
+  const fraction = bits & ((1n << 52n) - 1n);
+  return biased === 0
+    ? { mantissa: fraction, exponent: -1074 }
+    : { mantissa: fraction | (1n << 52n), exponent: biased - 1075 };
+}
+
+function formatBinary(value: number): string {
+  const { mantissa, exponent } = parts(value);
+  return `${mantissa}p${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`;
+}
+
+/** %x: 0x1.8p+01, the mantissa normalised and rounded half to even. */
+function formatHexadecimal(value: number, precision: number): string {
+  let { mantissa, exponent } = parts(value);
+  if (mantissa === 0n) return `0x0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}p+00`;
+  while (mantissa < 1n << 52n) {
+    mantissa <<= 1n;
+    exponent -= 1;
+  }
+  exponent += 52;
+  if (precision >= 0 && precision < 13) {
+    const drop = BigInt(52 - precision * 4);
+    const half = 1n << (drop - 1n);
+    const rest = mantissa & ((1n << drop) - 1n);
+    mantissa >>= drop;
+    if (rest > half || (rest === half && (mantissa & 1n) === 1n)) mantissa += 1n;
+    mantissa <<= drop;
+    if (mantissa >= 1n << 53n) {
+      mantissa >>= 1n;
+      exponent += 1;
+    }
+  }
+  const all = (mantissa & ((1n << 52n) - 1n)).toString(16).padStart(13, '0');
+  const fraction = precision < 0 ? all.replace(/0+$/, '') : all.slice(0, precision).padEnd(precision, '0');
+  const power = String(Math.abs(exponent)).padStart(2, '0');
+  return `0x1${fraction === '' ? '' : `.${fraction}`}p${exponent < 0 ? '-' : '+'}${power}`;
+}

@@ -1,0 +1,53 @@
+import { typeName } from './go-type.ts';
+import type { GoType } from './go-type.ts';
+
+/** A Go type as a function's parameter, with the TypeScript type of its template value. */
+export type Parameter<Value> = GoType & { readonly valueType?: Value };
+
+type Values<Parameters extends readonly unknown[]> = {
+  readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
+};
+
+/** A function that templates may call. Made by `goFunction` and `goVariadic`; a value of this class in data can be called by `call`. */
+export class GoFunction {
+  readonly parameters: readonly GoType[];
+  /** The type of every argument after `parameters`. */
+  readonly rest: GoType | undefined;
+  readonly invoke: (...args: readonly unknown[]) => unknown;
+
+  constructor(
+    parameters: readonly GoType[],
+    rest: GoType | undefined,
+    invoke: (...args: readonly unknown[]) => unknown,
+  ) {
+    this.parameters = parameters;
+    this.rest = rest;
+    this.invoke = invoke;
+  }
+
+  /** The type as Go prints it, e.g. `func(string, ...interface {})` (results are not recorded). */
+  get typeName(): string {
+    const fixed = this.parameters.map(typeName);
+    return `func(${(this.rest === undefined ? fixed : [...fixed, `...${typeName(this.rest)}`]).join(', ')})`;
+  }
+}
+
+/** The functions of templates by name. A later table overrides an earlier one: `{ ...sprig, ...istio }`. */
+export type FunctionTable = Readonly<Record<string, GoFunction>>;
+
+/** A function with fixed parameters. What `invoke` throws fails the template as `error calling NAME: message`. */
+export function goFunction<const Parameters extends readonly Parameter<unknown>[]>(
+  parameters: Parameters,
+  invoke: (...args: Values<Parameters>) => unknown,
+): GoFunction {
+  return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke']);
+}
+
+/** A function with fixed parameters and any number of further arguments of one type. */
+export function goVariadic<const Parameters extends readonly Parameter<unknown>[], Rest>(
+  parameters: Parameters,
+  rest: Parameter<Rest>,
+  invoke: (...args: [...Values<Parameters>, ...Rest[]]) => unknown,
+): GoFunction {
+  return new GoFunction(parameters, rest, invoke as unknown as GoFunction['invoke']);
+}

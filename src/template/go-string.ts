@@ -1,0 +1,114 @@
+/**
+ * Go strings are bytes; JavaScript strings are UTF-16. A byte that is not part of valid UTF-8 (what `trunc` or `slice` can leave behind)
+ * is kept as a lone surrogate U+DC80 … U+DCFF, as Python's surrogateescape does. Everything else is an ordinary character.
+ */
+
+const loneEscape = /[\udc80-\udcff]/u;
+const nonAscii = /[^\0-\x7f]/;
+
+/** Whether the string holds bytes that are not UTF-8. */
+export function hasStrayBytes(text: string): boolean {
+  return loneEscape.test(text);
+}
+
+/** Whether bytes and UTF-16 units are the same thing for this string. */
+export function isAscii(text: string): boolean {
+  return !nonAscii.test(text);
+}
+
+/** Go's `len(text)`: bytes. */
+export function byteLength(text: string): number {
+  if (isAscii(text)) return text.length;
+  return hasStrayBytes(text) ? toBytes(text).length : Buffer.byteLength(text);
+}
+
+/** The bytes of a Go string. */
+export function toBytes(text: string): Buffer {
+  if (!hasStrayBytes(text)) return Buffer.from(text);
+  const pieces: Buffer[] = [];
+  for (const piece of text.split(/([\udc80-\udcff])/u)) {
+    pieces.push(loneEscape.test(piece) ? Buffer.from([piece.charCodeAt(0) - 0xdc00]) : Buffer.from(piece));
+  }
+  return Buffer.concat(pieces);
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The Go string of these bytes, whether they are UTF-8 or not. */
+export function fromBytes(bytes: Uint8Array): string {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return decodeLossless(bytes);
+  }
+}
+
+function decodeLossless(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length;) {
+    const length = sequenceLength(bytes, at);
+    text +=
+      length === 0
+        ? String.fromCharCode(0xdc00 + (bytes[at] as number))
+        : strict.decode(bytes.subarray(at, at + length));
+    at += Math.max(length, 1);
+  }
+  return text;
+}
+
+/** The length of the valid UTF-8 sequence at `at`, or 0 when there is none. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number;
+  if (first < 0x80) return 1;
+  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  const second = bytes[at + 1] as number;
+  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (second < low || second > high) return 0;
+  for (let offset = 2; offset < length; offset += 1) {
+    if (((bytes[at + offset] as number) & 0xc0) !== 0x80) return 0;
+  }
+  return length;
+}
+
+/** The bytes `from` … `to` (exclusive) of a Go string. */
+export function sliceBytes(text: string, from: number, to: number): string {
+  return isAscii(text) ? text.slice(from, to) : fromBytes(toBytes(text).subarray(from, to));
+}
+
+/** Joins stray bytes that have become UTF-8 by concatenation, so that equal Go strings are equal JavaScript strings. */
+export function canonical(text: string): string {
+  return hasStrayBytes(text) ? fromBytes(toBytes(text)) : text;
+}
+
+/** The text as a UTF-8 consumer reads it: each stray byte is U+FFFD. */
+export function toWellFormed(text: string): string {
+  return hasStrayBytes(text) ? canonical(text).replace(/[\udc80-\udcff]/gu, '\ufffd') : text;
+}
+
+/** The code points of a Go string, as ranging over it gives them: a stray byte is U+FFFD. */
+export function runes(text: string): number[] {
+  return Array.from(toWellFormed(text), (character) => character.codePointAt(0) as number);
+}
+
+/** Orders Go strings bytewise: negative, 0 or positive. */
+export function compareStrings(left: string, right: string): number {
+  if (left === right) return 0;
+  if (isAscii(left) && isAscii(right)) return left < right ? -1 : 1;
+  return Buffer.compare(toBytes(left), toBytes(right));
+}
+
+/** Go's `==` on strings. */
+export function equalStrings(left: string, right: string): boolean {
+  return left === right || (hasStrayBytes(left) && hasStrayBytes(right) && canonical(left) === canonical(right));
+}
+
+/** Whether keys need no bytewise comparison to be in Go's order: UTF-16 order differs from it only above U+D7FF. */
+const ordered = /^[\0-\ud7ff]*$/;
+
+/** An object's own keys in Go's order. */
+export function sortedKeys(object: Readonly<Record<string, unknown>>): string[] {
+  const keys = Object.keys(object);
+  return keys.every((key) => ordered.test(key)) ? keys.sort() : keys.sort(compareStrings);
+}

@@ -1,0 +1,35 @@
+import type { IntegerKind } from './go-type.ts';
+
+/** A Go integer of another kind than `int` (which is a plain `bigint`): the result of sprig's `add`, a container's port. */
+export class Integer {
+  readonly kind: Exclude<IntegerKind, 'int'>;
+  readonly value: bigint;
+
+  constructor(kind: Exclude<IntegerKind, 'int'>, value: bigint) {
+    this.kind = kind;
+    this.value = value;
+  }
+}
+
+/** A Go complex128: only literals such as `1i` make one. */
+export class Complex {
+  readonly real: number;
+  readonly imaginary: number;
+
+  constructor(real: number, imaginary: number) {
+    this.real = real;
+    this.imaginary = imaginary;
+  }
+}
+
+const small: readonly bigint[] = Array.from({ length: 1024 }, (_, index) => BigInt(index));
+
+/** A Go `int` from a number that is already integral; small ones are not allocated anew. */
+export function int(value: number): bigint {
+  return small[value] ?? BigInt(value);
+}
+
+/** A Go `int64`, wrapped around at 64 bits as Go's arithmetic is. */
+export function int64(value: bigint): Integer {
+  return new Integer('int64', BigInt.asIntN(64, value));
+}

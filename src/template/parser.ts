@@ -1,0 +1,463 @@
+import { Lexer } from './lexer.ts';
+import { nearestName } from './nearest-name.ts';
+import { printNode } from './nodes.ts';
+import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
+import { parseNumber, parseRune } from './number-literal.ts';
+import { quoteString } from './quote.ts';
+import { SourceText } from './source-text.ts';
+import type { TemplateError } from './template-error.ts';
+import { describeToken } from './tokens.ts';
+import type { Token, TokenType } from './tokens.ts';
+import { unquote } from './unquote.ts';
+
+/** Deeper nesting of actions and parentheses is refused, so that hostile text cannot exhaust the stack (Go allows 10,000 parentheses). */
+const maximumNesting = 400;
+
+/** What the parser has to know besides the text. */
+export interface ParserOptions {
+  readonly delimiters: readonly [string, string];
+  readonly isFunction: (name: string) => boolean;
+  /** All functions, to suggest the nearest when one is unknown. */
+  readonly functionNames: () => readonly string[];
+}
+
+/** What ends a list of statements: {{end}}, {{else}}, or the {{else}} of {{else if}} and {{else with}}. */
+interface Terminator {
+  readonly type: 'end' | 'else';
+  readonly position: number;
+}
+
+function isTerminator(node: StatementNode | Terminator): node is Terminator {
+  return node.type === 'end' || node.type === 'else';
+}
+
+/** The state of one template's body: nested definitions have their own. */
+interface Body {
+  readonly variables: string[];
+  rangeDepth: number;
+}
+
+/**
+ * Parses a template with everything it defines: text, then `define`d templates and blocks by name. The rules are those of Go's
+ * text/template/parse; the grammar's productions are comments of the methods.
+ *
+ * @throws TemplateError of kind `syntax`.
+ */
+export function parseTemplate(source: SourceText, options: ParserOptions): ReadonlyMap<string, ListNode> {
+  return new Parser(source, options).parse();
+}
+
+class Parser {
+  readonly #source: SourceText;
+  readonly #options: ParserOptions;
+  readonly #lexer: Lexer;
+  readonly #definitions = new Map<string, ListNode>();
+  /** Tokens put back, the next one last. */
+  readonly #pending: Token[] = [];
+  /** The last token that the lexer gave: errors are reported at its line. */
+  #lexed: Token = { type: 'end of input', position: 0, value: '' };
+  #body: Body = { variables: ['$'], rangeDepth: 0 };
+  /** Where the action being parsed began, for errors about its end. */
+  #actionStart: number | undefined;
+  #nesting = 0;
+
+  constructor(source: SourceText, options: ParserOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#lexer = new Lexer(source.text, {
+      leftDelimiter: options.delimiters[0],
+      rightDelimiter: options.delimiters[1],
+      breakIsKeyword: !options.isFunction('break'),
+      continueIsKeyword: !options.isFunction('continue'),
+    });
+  }
+
+  /** template: (definition | textOrAction)* */
+  parse(): ReadonlyMap<string, ListNode> {
+    const root: ListNode = { type: 'list', position: this.#peek().position, nodes: [] };
+    while (this.#peek().type !== 'end of input') {
+      if (this.#peek().type === 'left delimiter') {
+        const delimiter = this.#next();
+        const word = this.#nextNonSpace();
+        if (word.type === 'define') {
+          this.#definition();
+          continue;
+        }
+        this.#pushBack(word, delimiter);
+      }
+      const node = this.#textOrAction();
+      if (isTerminator(node)) throw this.#error(`unexpected {{${node.type}}}`, node.position);
+      root.nodes.push(node);
+    }
+    this.#define(this.#source.name, root);
+    return this.#definitions;
+  }
+
+  #next(): Token {
+    const token = this.#pending.pop();
+    if (token !== undefined) return token;
+    this.#lexed = this.#lexer.next();
+    return this.#lexed;
+  }
+
+  #pushBack(...tokens: readonly Token[]): void {
+    this.#pending.push(...tokens);
+  }
+
+  #peek(): Token {
+    const token = this.#next();
+    this.#pushBack(token);
+    return token;
+  }
+
+  #nextNonSpace(): Token {
+    let token = this.#next();
+    while (token.type === 'space') token = this.#next();
+    return token;
+  }
+
+  #peekNonSpace(): Token {
+    const token = this.#nextNonSpace();
+    this.#pushBack(token);
+    return token;
+  }
+
+  #error(reason: string, position = this.#lexed.position): TemplateError {
+    return this.#source.syntaxError(this.#lexed.position, position, reason);
+  }
+
+  #unexpected(token: Token, context: string): TemplateError {
+    if (token.type !== 'error') return this.#error(`unexpected ${describeToken(token)} in ${context}`, token.position);
+    const start = this.#actionStart;
+    let extra = '';
+    if (start !== undefined && this.#source.line(start) !== this.#source.line(token.position)) {
+      const action = token.value.endsWith(' action') ? '' : ' in action';
+      extra = `${action} started at ${this.#source.name}:${this.#source.line(start)}`;
+    }
+    return this.#error(token.value + extra, token.position);
+  }
+
+  #expect(type: TokenType, context: string): Token {
+    const token = this.#nextNonSpace();
+    if (token.type !== type) throw this.#unexpected(token, context);
+    return token;
+  }
+
+  #nested<Result>(parse: () => Result): Result {
+    if (this.#nesting >= maximumNesting) throw this.#error('max expression depth exceeded');
+    this.#nesting += 1;
+    const result = parse();
+    this.#nesting -= 1;
+    return result;
+  }
+
+  /** Installs a template. One of nothing but space and comments never replaces another. */
+  #define(name: string, list: ListNode): void {
+    const known = this.#definitions.get(name);
+    if (known === undefined || isEmpty(known)) this.#definitions.set(name, list);
+    else if (!isEmpty(list)) throw this.#error(`template: multiple definition of template ${quoteString(name)}`);
+  }
+
+  /** definition: "define" string textOrAction* {{end}} */
+  #definition(): void {
+    const context = 'define clause';
+    const name = this.#templateName(this.#nextNonSpace(), context);
+    this.#expect('right delimiter', context);
+    this.#definitionBody(name, context);
+  }
+
+  #definitionBody(name: string, context: string): void {
+    const outer = this.#body;
+    this.#body = { variables: ['$'], rangeDepth: 0 };
+    const [list, end] = this.#itemList();
+    if (end.type !== 'end') throw this.#error(`unexpected {{else}} in ${context}`, end.position);
+    this.#define(name, list);
+    this.#body = outer;
+  }
+
+  #templateName(token: Token, context: string): string {
+    if (token.type !== 'string' && token.type !== 'raw string') throw this.#unexpected(token, context);
+    return this.#unquoted(token);
+  }
+
+  #unquoted(token: Token): string {
+    const text = unquote(token.value);
+    if (text === undefined) throw this.#error('invalid syntax', token.position);
+    return text;
+  }
+
+  /** itemList: textOrAction* ({{end}} | {{else}}) */
+  #itemList(): [ListNode, Terminator] {
+    const list: ListNode = { type: 'list', position: this.#peekNonSpace().position, nodes: [] };
+    while (this.#peekNonSpace().type !== 'end of input') {
+      const node = this.#textOrAction();
+      if (isTerminator(node)) return [list, node];
+      list.nodes.push(node);
+    }
+    throw this.#error('unexpected EOF');
+  }
+
+  /** textOrAction: text | action */
+  #textOrAction(): StatementNode | Terminator {
+    const token = this.#nextNonSpace();
+    if (token.type === 'text') return { type: 'text', position: token.position, text: token.value };
+    if (token.type !== 'left delimiter') throw this.#unexpected(token, 'input');
+    this.#actionStart = token.position;
+    const node = this.#action();
+    this.#actionStart = undefined;
+    return node;
+  }
+
+  /** action: control | pipeline */
+  #action(): StatementNode | Terminator {
+    const token = this.#nextNonSpace();
+    switch (token.type) {
+      case 'block':
+        return this.#block();
+      case 'break':
+      case 'continue':
+        return this.#jump(token.type, token.position);
+      case 'else':
+        return this.#else();
+      case 'end':
+        return { type: 'end', position: this.#expect('right delimiter', 'end').position };
+      case 'if':
+      case 'range':
+      case 'with':
+        return this.#branch(token.type);
+      case 'template':
+        return this.#templateCall();
+    }
+    this.#pushBack(token);
+    return { type: 'action', position: token.position, pipe: this.#pipeline('command', 'right delimiter') };
+  }
+
+  #jump(type: 'break' | 'continue', position: number): StatementNode {
+    const token = this.#nextNonSpace();
+    if (token.type !== 'right delimiter') throw this.#unexpected(token, `{{${type}}}`);
+    if (this.#body.rangeDepth === 0) throw this.#error(`{{${type}}} outside {{range}}`, position);
+    return { type, position };
+  }
+
+  /** else: "else" (right delimiter | if … | with …); the `if` or `with` stays pending. */
+  #else(): Terminator {
+    const token = this.#peekNonSpace();
+    if (token.type === 'if' || token.type === 'with') return { type: 'else', position: token.position };
+    return { type: 'else', position: this.#expect('right delimiter', 'else').position };
+  }
+
+  /** branch: ("if" | "with" | "range") pipeline itemList ({{else}} itemList)? {{end}} */
+  #branch(type: BranchNode['type']): BranchNode {
+    const { variables } = this.#body;
+    const visible = variables.length;
+    const pipe = this.#pipeline(type, 'right delimiter');
+    if (type === 'range') this.#body.rangeDepth += 1;
+    const [list, end] = this.#nested(() => this.#itemList());
+    if (type === 'range') this.#body.rangeDepth -= 1;
+    const elseList = end.type === 'else' ? this.#nested(() => this.#elseList(type, end)) : undefined;
+    variables.length = visible;
+    return { type, position: pipe.position, pipe, list, elseList };
+  }
+
+  /** {{else if}} and {{else with}} are an {{else}} with a branch in it whose {{end}} is the outer one's too. */
+  #elseList(type: BranchNode['type'], start: Terminator): ListNode {
+    if (type !== 'range' && this.#peek().type === type) {
+      this.#next();
+      return { type: 'list', position: start.position, nodes: [this.#branch(type)] };
+    }
+    const [list, end] = this.#itemList();
+    if (end.type !== 'end') throw this.#error('expected end; found {{else}}', end.position);
+    return list;
+  }
+
+  /** block: "block" string pipeline itemList {{end}}: a definition and a call of it. */
+  #block(): TemplateNode {
+    const context = 'block clause';
+    const token = this.#nextNonSpace();
+    const name = this.#templateName(token, context);
+    const pipe = this.#pipeline(context, 'right delimiter');
+    this.#nested(() => {
+      this.#definitionBody(name, context);
+    });
+    return { type: 'template', position: token.position, name, pipe };
+  }
+
+  /** templateCall: "template" string pipeline? */
+  #templateCall(): TemplateNode {
+    const context = 'template clause';
+    const token = this.#nextNonSpace();
+    const name = this.#templateName(token, context);
+    const next = this.#nextNonSpace();
+    if (next.type === 'right delimiter') return { type: 'template', position: token.position, name, pipe: undefined };
+    this.#pushBack(next);
+    return { type: 'template', position: token.position, name, pipe: this.#pipeline(context, 'right delimiter') };
+  }
+
+  /** pipeline: declarations? command ("|" command)* */
+  #pipeline(context: string, end: TokenType): PipeNode {
+    const pipe: PipeNode = {
+      type: 'pipe',
+      position: this.#peekNonSpace().position,
+      isAssignment: false,
+      declarations: [],
+      commands: [],
+    };
+    this.#declarations(pipe, context);
+    for (;;) {
+      const token = this.#nextNonSpace();
+      if (token.type === end) {
+        this.#checkPipeline(pipe, context);
+        return pipe;
+      }
+      if (!startsOperand(token.type)) throw this.#unexpected(token, context);
+      this.#pushBack(token);
+      pipe.commands.push(this.#command());
+    }
+  }
+
+  /** declarations: variable ("," variable)? (":=" | "=") */
+  #declarations(pipe: PipeNode, context: string): void {
+    while (this.#peekNonSpace().type === 'variable') {
+      const variable = this.#next();
+      const after = this.#peek();
+      const next = this.#peekNonSpace();
+      const assigns = next.type === 'assign' || next.type === 'declare';
+      if (!assigns && !(next.type === 'char' && next.value === ',')) {
+        // An argument. A space after it must be seen again, it separates operands.
+        if (after.type === 'space') this.#pushBack(after);
+        this.#pushBack(variable);
+        return;
+      }
+      this.#nextNonSpace();
+      pipe.declarations.push({ type: 'variable', position: variable.position, names: [variable.value] });
+      this.#body.variables.push(variable.value);
+      if (assigns) {
+        pipe.isAssignment = next.type === 'assign';
+        return;
+      }
+      if (context !== 'range' || pipe.declarations.length > 1) throw this.#error(`too many declarations in ${context}`);
+      if (!['variable', 'right delimiter', 'right parenthesis'].includes(this.#peekNonSpace().type)) {
+        throw this.#error('range can only initialize variables');
+      }
+    }
+  }
+
+  #checkPipeline(pipe: PipeNode, context: string): void {
+    if (pipe.commands.length === 0) throw this.#error(`missing value for ${context}`);
+    const constant = pipe.commands.findIndex(
+      ({ operands: [first] }, index) =>
+        index > 0 && first !== undefined && ['boolean', 'dot', 'nil', 'number', 'string'].includes(first.type),
+    );
+    if (constant > 0) throw this.#error(`non executable command in pipeline stage ${constant + 1}`);
+  }
+
+  /** command: operand (space operand)* up to "|" (consumed), ")" or the right delimiter */
+  #command(): CommandNode {
+    const command: CommandNode = { type: 'command', position: this.#peekNonSpace().position, operands: [] };
+    for (;;) {
+      this.#peekNonSpace();
+      const operand = this.#operand();
+      if (operand !== undefined) command.operands.push(operand);
+      const token = this.#next();
+      if (token.type === 'space') continue;
+      if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#pushBack(token);
+      else if (token.type !== 'pipe') throw this.#unexpected(token, 'operand');
+      if (command.operands.length === 0) throw this.#error('empty command');
+      return command;
+    }
+  }
+
+  /** operand: term field* */
+  #operand(): OperandNode | undefined {
+    const term = this.#term();
+    if (term === undefined) return undefined;
+    const { position, type } = this.#peek();
+    if (type !== 'field') return term;
+    const names: string[] = [];
+    while (this.#peek().type === 'field') names.push(this.#next().value.slice(1));
+    switch (term.type) {
+      case 'field':
+      case 'variable':
+        return { type: term.type, position, names: [...term.names, ...names] };
+      case 'boolean':
+      case 'string':
+      case 'number':
+      case 'nil':
+      case 'dot':
+        throw this.#error(`unexpected . after term ${quoteString(printNode(term))}`, position);
+      default:
+        return { type: 'chain', position, node: term, names };
+    }
+  }
+
+  /** term: literal | function | "." | field | variable | "(" pipeline ")" */
+  #term(): OperandNode | undefined {
+    const token = this.#nextNonSpace();
+    const { position, value } = token;
+    switch (token.type) {
+      case 'identifier':
+        if (!this.#options.isFunction(value)) throw this.#unknownFunction(token);
+        return { type: 'identifier', position, name: value };
+      case '.':
+        return { type: 'dot', position };
+      case 'nil':
+        return { type: 'nil', position };
+      case 'variable':
+        if (!this.#body.variables.includes(value))
+          throw this.#error(`undefined variable ${quoteString(value)}`, position);
+        return { type: 'variable', position, names: [value] };
+      case 'field':
+        return { type: 'field', position, names: [value.slice(1)] };
+      case 'boolean':
+        return { type: 'boolean', position, value: value === 'true' };
+      case 'characterConstant':
+      case 'complex':
+      case 'number':
+        return this.#number(token);
+      case 'left parenthesis':
+        return this.#nested(() => this.#pipeline('parenthesized pipeline', 'right parenthesis'));
+      case 'string':
+      case 'raw string':
+        return { type: 'string', position, quoted: value, text: this.#unquoted(token) };
+      default:
+        this.#pushBack(token);
+        return undefined;
+    }
+  }
+
+  #number(token: Token): OperandNode {
+    const value = token.type === 'characterConstant' ? parseRune(token.value) : parseNumber(token.value);
+    if (typeof value === 'string') throw this.#error(value, token.position);
+    return { type: 'number', position: token.position, text: token.value, value };
+  }
+
+  #unknownFunction(token: Token): TemplateError {
+    const nearest = nearestName(token.value, this.#options.functionNames());
+    const hint = nearest === undefined ? '' : `; did you mean ${quoteString(nearest)}?`;
+    return this.#error(`function ${quoteString(token.value)} not defined${hint}`, token.position);
+  }
+}
+
+const operandStarts: ReadonlySet<TokenType> = new Set<TokenType>([
+  'boolean',
+  'characterConstant',
+  'complex',
+  '.',
+  'field',
+  'identifier',
+  'number',
+  'nil',
+  'raw string',
+  'string',
+  'variable',
+  'left parenthesis',
+]);
+
+function startsOperand(type: TokenType): boolean {
+  return operandStarts.has(type);
+}
+
+/** Whether a template's body is nothing but white space (comments are gone already). */
+function isEmpty(list: ListNode): boolean {
+  return list.nodes.every((node) => node.type === 'text' && node.text.trim() === '');
+}

@@ -1,0 +1,74 @@
+import { builtins } from './builtins.ts';
+import { Compiler } from './compile.ts';
+import { Execution } from './execution.ts';
+import type { ExecutionLimits, Program, Run } from './execution.ts';
+import type { FunctionTable } from './go-function.ts';
+import { toWellFormed } from './go-string.ts';
+import type { Node } from './nodes.ts';
+import { parseTemplate } from './parser.ts';
+import { SourceText } from './source-text.ts';
+
+export interface TemplateOptions {
+  /** Shown in errors; also the name under which the template can call itself. */
+  readonly name: string;
+  /** What encloses actions. Default `{{` and `}}`; an empty one stands for its default. */
+  readonly delimiters?: readonly [string, string];
+  /** Functions besides Go's builtins, which a function of the same name replaces. */
+  readonly functions?: FunctionTable;
+  /** Go's missingkey option: what an absent key of a map is. Default `default`: no value, printed `<no value>`. */
+  readonly missingKey?: Program['missingKey'];
+}
+
+/** A compiled template. Immutable: any number of executions may use it. */
+export class Template {
+  readonly name: string;
+  readonly #program: Program;
+  readonly #root: Run;
+  readonly #rootNode: Node;
+
+  constructor(program: Program, root: Run, rootNode: Node) {
+    this.name = program.source.name;
+    this.#program = program;
+    this.#root = root;
+    this.#rootNode = rootNode;
+  }
+
+  /**
+   * Renders the template over `data` (plain JSON, or a TypedValue; see README.md). Data is only changed by functions that change
+   * their argument, as in Go: `set`, `unset`, `merge`, `mergeOverwrite`.
+   *
+   * @returns The output; bytes that are not UTF-8 are U+FFFD.
+   * @throws TemplateError of kind `execution` or `limit`.
+   */
+  execute(data: unknown, limits: ExecutionLimits = {}): string {
+    const execution = new Execution(this.#program, this.#rootNode, data ?? undefined, limits);
+    this.#root(execution, execution.values[0]);
+    return toWellFormed(execution.finish());
+  }
+}
+
+/**
+ * Compiles a template: Go's text/template (1.26).
+ *
+ * @throws TemplateError of kind `syntax`.
+ */
+export function compileTemplate(text: string, options: TemplateOptions): Template {
+  const functions = options.functions ?? {};
+  const has = (name: string): boolean => Object.hasOwn(functions, name);
+  const [left, right] = options.delimiters ?? ['', ''];
+  const source = new SourceText(options.name, text);
+  const trees = parseTemplate(source, {
+    delimiters: [left === '' ? '{{' : left, right === '' ? '}}' : right],
+    isFunction: (name) => has(name) || Object.hasOwn(builtins, name),
+    functionNames: () => [...Object.keys(functions), ...Object.keys(builtins)],
+  });
+  const compiler = new Compiler({
+    get: (name) => (has(name) ? functions[name] : builtins[name]),
+    isBuiltin: (name) => !has(name),
+  });
+  const templates = new Map<string, Run>();
+  for (const [name, list] of trees) templates.set(name, compiler.list(list));
+  const program: Program = { source, missingKey: options.missingKey ?? 'default', templates };
+  const root = options.name;
+  return new Template(program, templates.get(root) as Run, trees.get(root) as Node);
+}

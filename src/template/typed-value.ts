@@ -1,0 +1,122 @@
+import { int, Integer } from './integer.ts';
+import type { GoField, GoType, PointerType, StructType } from './go-type.ts';
+
+/**
+ * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than `[]interface {}` and
+ * `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
+ *
+ * `raw` is the JSON form. For pointers, maps and slices `null` is Go's nil.
+ */
+export class TypedValue {
+  readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
+  readonly raw: unknown;
+  /** Whether Go could take its address (reached through a pointer or a slice): decides if methods on `*T` apply. */
+  readonly addressable: boolean;
+
+  constructor(type: TypedValue['type'], raw: unknown, addressable = false) {
+    this.type = type;
+    this.raw = raw;
+    this.addressable = addressable;
+  }
+
+  /** The form that the type's fields or kind describe: `raw`, decoded where the JSON form differs. */
+  get content(): unknown {
+    const { type } = this;
+    return 'decode' in type && type.decode !== undefined ? type.decode(this.raw) : this.raw;
+  }
+
+  /** Whether this is a nil pointer, map or slice. */
+  get isNil(): boolean {
+    return (
+      this.raw === null && (this.type.kind === 'pointer' || this.type.kind === 'map' || this.type.kind === 'slice')
+    );
+  }
+}
+
+/**
+ * A template value of `type` from its plain JSON form. Absent (`undefined`) and `null` give Go's zero value. Unnamed scalars become
+ * primitives; `[]interface {}` and `map[string]interface {}` stay the plain array and object they are.
+ */
+export function typed(type: GoType, raw: unknown, addressable = false): unknown {
+  switch (type.kind) {
+    case 'interface':
+    case 'reflected':
+      return raw ?? null;
+    case 'pointer':
+      return new TypedValue(type, raw ?? null);
+    case 'struct':
+      return new TypedValue(type, raw ?? undefined, addressable);
+    case 'slice':
+    case 'map':
+      if (raw !== null && raw !== undefined && type.name === undefined && type.element.kind === 'interface') return raw;
+      return new TypedValue(type, raw ?? null, addressable);
+    default:
+      if (type.name !== undefined) return new TypedValue(type, raw, addressable);
+      return scalar(type.kind, type.decode === undefined ? raw : type.decode(raw));
+  }
+}
+
+/** The primitive of a scalar kind, Go's zero value for `undefined` and `null`. Integers may be given as numbers, bigints or decimal strings. */
+export function scalar(
+  kind: Exclude<GoType['kind'], 'struct' | 'slice' | 'map' | 'pointer' | 'interface' | 'reflected'>,
+  raw: unknown,
+): unknown {
+  switch (kind) {
+    case 'string':
+      return typeof raw === 'string' ? raw : '';
+    case 'bool':
+      return raw === true;
+    case 'float64':
+      return typeof raw === 'number' ? raw : 0;
+    case 'int':
+      return integerValue(raw);
+    default:
+      return new Integer(kind, integerValue(raw));
+  }
+}
+
+function integerValue(raw: unknown): bigint {
+  if (typeof raw === 'number') return int(raw);
+  if (typeof raw === 'bigint') return raw;
+  return typeof raw === 'string' ? BigInt(raw) : 0n;
+}
+
+/** What a pointer points at. The pointer must not be nil. */
+export function dereference(pointer: TypedValue & { readonly type: PointerType }): unknown {
+  return typed(pointer.type.element, pointer.raw, true);
+}
+
+const layouts = new WeakMap<StructType, ReadonlyMap<string, GoField>>();
+
+/** The fields of a struct by Go name, those of embedded structs included (a struct's own fields win). */
+export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
+  const known = layouts.get(type);
+  if (known !== undefined) return known;
+  const layout = new Map<string, GoField>();
+  for (const field of type.fields) {
+    if (field.inline !== true || field.type.kind !== 'struct') continue;
+    for (const [name, promoted] of fieldsByName(field.type)) layout.set(name, promoted);
+  }
+  for (const field of type.fields) layout.set(field.name, field);
+  layouts.set(type, layout);
+  return layout;
+}
+
+/** The value of a struct's field, or `undefined` when the struct has no such field. */
+export function structField(struct: TypedValue & { readonly type: StructType }, name: string): unknown {
+  const field = fieldsByName(struct.type).get(name);
+  return field === undefined ? undefined : readField(struct, field);
+}
+
+/** The value of one of a struct's own or promoted fields. */
+export function readField(struct: TypedValue, field: GoField): unknown {
+  const content = struct.content;
+  if (field.inline === true) return typed(field.type, content, struct.addressable);
+  return typed(field.type, property(content, field.json), struct.addressable);
+}
+
+/** An own property of plain JSON; `undefined` when `value` is no object or has none of that name. */
+export function property(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[key];
+}

@@ -1,0 +1,152 @@
+import { anyMapType, anySliceType, boolType, float64Type, intType, stringType, typeName } from './go-type.ts';
+import type { GoType, IntegerKind } from './go-type.ts';
+import { GoFunction } from './go-function.ts';
+import { Complex, Integer } from './integer.ts';
+import { scalar, TypedValue } from './typed-value.ts';
+
+/** Go's reflect.Kind of a template value, by Go's names; `interface` is a nil interface, `invalid` no value at all. */
+export type Kind =
+  | 'invalid'
+  | 'interface'
+  | 'bool'
+  | 'string'
+  | 'float64'
+  | 'complex128'
+  | 'slice'
+  | 'map'
+  | 'ptr'
+  | 'struct'
+  | 'func'
+  | IntegerKind;
+
+/** A map[string]interface {}: any object that is not one of this folder's classes. */
+export function isPlainMap(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(
+      value instanceof TypedValue ||
+      value instanceof Integer ||
+      value instanceof GoFunction ||
+      value instanceof Complex
+    )
+  );
+}
+
+/** The kind of a template value. */
+export function kindOf(value: unknown): Kind {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'number':
+      return 'float64';
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'int';
+    case 'object':
+      return kindOfObject(value);
+    default:
+      return 'invalid';
+  }
+}
+
+function kindOfObject(value: object | null): Kind {
+  if (value === null) return 'interface';
+  if (Array.isArray(value)) return 'slice';
+  if (value instanceof TypedValue) return value.type.kind === 'pointer' ? 'ptr' : value.type.kind;
+  if (value instanceof Integer) return value.kind;
+  if (value instanceof GoFunction) return 'func';
+  return value instanceof Complex ? 'complex128' : 'map';
+}
+
+const complexType: GoType = { kind: 'struct', name: 'complex128', fields: [] };
+
+/** The Go type of a value that is neither missing nor a nil interface. */
+export function typeOf(value: unknown): GoType {
+  switch (typeof value) {
+    case 'string':
+      return stringType;
+    case 'number':
+      return float64Type;
+    case 'boolean':
+      return boolType;
+    case 'bigint':
+      return intType;
+    default:
+      if (value instanceof TypedValue) return value.type;
+      if (value instanceof Integer) return { kind: value.kind };
+      if (value instanceof Complex) return complexType;
+      return Array.isArray(value) ? anySliceType : anyMapType;
+  }
+}
+
+/** The Go type of a value as errors print it. */
+export function typeNameOf(value: unknown): string {
+  if (value === undefined || value === null) return 'interface {}';
+  return value instanceof GoFunction ? value.typeName : typeName(typeOf(value));
+}
+
+/** A named scalar (`v1.Protocol`) as the primitive it is made of; everything else as it is. */
+export function underlying(value: unknown): unknown {
+  if (!(value instanceof TypedValue)) return value;
+  switch (value.type.kind) {
+    case 'pointer':
+    case 'struct':
+    case 'slice':
+    case 'map':
+      return value;
+    default:
+      return scalar(value.type.kind, value.content);
+  }
+}
+
+/** The elements of a slice, still in JSON form for a TypedValue; none for a nil slice. */
+export function rawElements(slice: unknown): readonly unknown[] {
+  const raw = slice instanceof TypedValue ? slice.content : slice;
+  return Array.isArray(raw) ? (raw as readonly unknown[]) : [];
+}
+
+/** The entries of a map, still in JSON form for a TypedValue; none for a nil map. */
+export function rawEntries(map: unknown): Readonly<Record<string, unknown>> {
+  const raw = map instanceof TypedValue ? map.content : map;
+  return typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {};
+}
+
+/** Go's `true` in `if`: not the zero value of its kind. */
+export function isTrue(value: unknown): boolean {
+  switch (typeof value) {
+    case 'boolean':
+      return value;
+    case 'string':
+      return value !== '';
+    case 'number':
+      return value !== 0;
+    case 'bigint':
+      return value !== 0n;
+    default:
+      return isTrueObject(value);
+  }
+}
+
+function isTrueObject(value: unknown): boolean {
+  switch (kindOf(value)) {
+    case 'invalid':
+    case 'interface':
+      return false;
+    case 'slice':
+      return rawElements(value).length > 0;
+    case 'map':
+      return Object.keys(rawEntries(value)).length > 0;
+    case 'ptr':
+      return !(value as TypedValue).isNil;
+    case 'struct':
+    case 'func':
+      return true;
+    case 'complex128':
+      return (value as Complex).real !== 0 || (value as Complex).imaginary !== 0;
+    default:
+      return value instanceof Integer ? value.value !== 0n : isTrue(underlying(value));
+  }
+}
