@@ -49,9 +49,10 @@ export function parseInjectorConfig(object: unknown, options: ParseOptions = {})
       );
     }
   }
-  const status = readStatus(source.status);
+  const { status: sourceStatus, ...rest } = source;
+  const status = readStatus(sourceStatus);
   return {
-    ...source,
+    ...rest,
     apiVersion,
     kind: injectorConfigKind,
     metadata: { ...metadata, name },

@@ -1,3 +1,5 @@
+const largestInt32 = 2 ** 31 - 1;
+
 /** JSON Schema as OpenAPI 3.0 has it. */
 export type JsonSchema = Record<string, unknown>;
 
@@ -12,9 +14,9 @@ export function structuralSchema({ jsonSchema }: { jsonSchema: object }): void {
     delete schema.additionalProperties;
   }
   delete schema.propertyNames;
-  if (schema.type === 'integer') schema.format = schema.maximum === undefined ? 'int64' : 'int32';
-  if (schema.type === 'number' && Array.isArray(schema.enum)) {
-    schema.type = 'integer';
-    schema.format = 'int32';
+  if (schema.type === 'number' && Array.isArray(schema.enum)) schema.type = 'integer';
+  if (schema.type === 'integer') {
+    const short = Array.isArray(schema.enum) || Number(schema.maximum) <= largestInt32;
+    schema.format = short ? 'int32' : 'int64';
   }
 }

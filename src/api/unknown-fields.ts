@@ -3,9 +3,8 @@
  * @param at the path of `source` itself, e.g. `spec`
  */
 export function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
-  if (Array.isArray(source)) {
-    const other = Array.isArray(parsed) ? (parsed as unknown[]) : [];
-    return source.flatMap((item: unknown, index) => unknownFields(item, other[index], `${at}[${index}]`));
+  if (Array.isArray(source) && Array.isArray(parsed)) {
+    return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));
   }
   if (!isRecord(source) || !isRecord(parsed)) return [];
   return Object.entries(source).flatMap(([key, value]) =>

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { isTrue, mergeConditions, setCondition } from './conditions.ts';
+
+const now = new Date('2026-02-03T04:05:06.789Z');
+const later = new Date('2026-03-03T04:05:06Z');
+const ready = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: 'all is well',
+  observedGeneration: 1,
+} as const;
+
+describe('setCondition', () => {
+  it('adds a condition with the time in whole seconds', () => {
+    assert.deepEqual(setCondition([], ready, now), [{ ...ready, lastTransitionTime: '2026-02-03T04:05:06Z' }]);
+  });
+
+  it('keeps the time while the status stays, whatever else changes', () => {
+    const before = setCondition([], ready, now);
+    assert.deepEqual(setCondition(before, ready, later), before);
+    const [after] = setCondition(before, { ...ready, message: 'still well', observedGeneration: 2 }, later);
+    assert.deepEqual(after, { ...before[0], message: 'still well', observedGeneration: 2 });
+  });
+
+  it('moves the time with the status', () => {
+    const before = setCondition([], ready, now);
+    const [after] = setCondition(before, { ...ready, status: 'False', reason: 'Broken' }, later);
+    assert.equal(after?.lastTransitionTime, '2026-03-03T04:05:06Z');
+    assert.equal(before[0]?.status, 'True', 'the list that was given is not changed');
+  });
+});
+
+describe('mergeConditions', () => {
+  it('sets those mentioned, in place, and leaves the others', () => {
+    const before = mergeConditions([], [ready, { ...ready, type: 'WebhookReady' }], now);
+    const after = mergeConditions(
+      before,
+      [
+        { ...ready, status: 'Unknown' },
+        { ...ready, type: 'Overlap' },
+      ],
+      later,
+    );
+    assert.deepEqual(
+      after.map(({ type, status, lastTransitionTime }) => [type, status, lastTransitionTime]),
+      [
+        ['Ready', 'Unknown', '2026-03-03T04:05:06Z'],
+        ['WebhookReady', 'True', '2026-02-03T04:05:06Z'],
+        ['Overlap', 'True', '2026-03-03T04:05:06Z'],
+      ],
+    );
+  });
+});
+
+describe('isTrue', () => {
+  it('is true for status True alone', () => {
+    const conditions = mergeConditions([], [ready, { ...ready, type: 'WebhookReady', status: 'Unknown' }], now);
+    assert.deepEqual(
+      ['Ready', 'WebhookReady', 'Missing'].map((type) => isTrue(conditions, type)),
+      [true, false, false],
+    );
+    assert.equal(isTrue(undefined, 'Ready'), false);
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { injectorConfigCustomResourceDefinition } from './crd.ts';
+
+interface Schema {
+  type?: string;
+  description?: string;
+  default?: unknown;
+  format?: string;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema;
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-validations'?: { rule: string; message: string; fieldPath: string }[];
+  [keyword: string]: unknown;
+}
+
+interface Definition {
+  metadata: { name: string };
+  spec: {
+    scope: string;
+    names: { kind: string; plural: string; shortNames: string[] };
+    versions: {
+      subresources: object;
+      additionalPrinterColumns: { name: string; jsonPath: string }[];
+      schema: { openAPIV3Schema: Schema };
+    }[];
+  };
+}
+
+const definition = injectorConfigCustomResourceDefinition() as unknown as Definition;
+const [version] = definition.spec.versions;
+const root = version!.schema.openAPIV3Schema;
+
+/** Every schema below `schema`, with its path; `named` when it is a field that somebody writes down. */
+function* walk(schema: Schema, path = '', named = true): Generator<{ path: string; schema: Schema; named: boolean }> {
+  yield { path, schema, named };
+  for (const [key, child] of Object.entries(schema.properties ?? {})) yield* walk(child, `${path}.${key}`);
+  if (schema.items) yield* walk(schema.items, `${path}[]`, false);
+  if (schema.additionalProperties) yield* walk(schema.additionalProperties, `${path}.*`, false);
+}
+const all = [...walk(root.properties!.spec!, 'spec'), ...walk(root.properties!.status!, 'status')];
+
+/** What a structural schema may say (apiextensions.k8s.io/v1); everything else is refused or has no effect. */
+const keywords = new Set(
+  'type description default format enum properties required items additionalProperties minLength maxLength minItems maxItems maxProperties minimum maximum pattern x-kubernetes-preserve-unknown-fields x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-validations'.split(
+    ' ',
+  ),
+);
+
+describe('injectorConfigCustomResourceDefinition', () => {
+  it('names the resource', () => {
+    assert.equal(definition.metadata.name, 'injectorconfigs.sidecar-injector.io');
+    assert.equal(definition.spec.scope, 'Cluster');
+    assert.deepEqual(definition.spec.names.shortNames, ['icfg']);
+    assert.deepEqual(version?.subresources, { status: {} });
+  });
+
+  it('is structural: a type everywhere and only keywords that the API server has', () => {
+    for (const { path, schema } of all) {
+      const free = path.endsWith('.*') && schema.type === undefined;
+      assert.ok(schema.type !== undefined || free, `${path} has no type`);
+      for (const keyword of Object.keys(schema)) assert.ok(keywords.has(keyword), `${path}: ${keyword}`);
+      assert.notEqual(schema.additionalProperties, false, path);
+      assert.ok(
+        schema.properties === undefined || schema.additionalProperties === undefined,
+        `${path} is object and map`,
+      );
+    }
+  });
+
+  it('describes every field', () => {
+    for (const { path, schema, named } of all) {
+      if (named)
+        assert.ok((schema.description ?? '').endsWith('.'), `${path}: ${schema.description ?? 'no description'}`);
+    }
+  });
+
+  it('bounds every text, list and map, so that the cost of rules is known', () => {
+    for (const { path, schema } of all) {
+      if (schema.type === 'string' && schema.enum === undefined && schema.format === undefined) {
+        assert.ok(schema.maxLength !== undefined, `${path} has no maxLength`);
+      }
+      if (schema.type === 'array') assert.ok(schema.maxItems !== undefined, `${path} has no maxItems`);
+      if (schema.additionalProperties) assert.ok(schema.maxProperties !== undefined, `${path} has no maxProperties`);
+    }
+  });
+
+  it('gives integers a format', () => {
+    const at = (path: string) => all.find((entry) => entry.path === path)?.schema;
+    assert.deepEqual(
+      [
+        at('spec.webhook.timeoutSeconds')?.format,
+        at('spec.certificate.keySize')?.format,
+        at('status.observedGeneration')?.format,
+      ],
+      ['int32', 'int32', 'int64'],
+    );
+    assert.equal(at('spec.certificate.keySize')?.type, 'integer');
+  });
+
+  it('leaves the shape of values and meshConfig to their owner', () => {
+    const free = all.filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields']).map(({ path }) => path);
+    assert.deepEqual(free, ['spec.injection.values', 'spec.injection.meshConfig']);
+  });
+
+  it('has rules whose fieldPath is a field of the schema, and whose message begins with that field', () => {
+    const check = (schema: Schema, at: string): void => {
+      for (const { fieldPath, message } of schema['x-kubernetes-validations']!) {
+        const found = fieldPath
+          .slice(1)
+          .split('.')
+          .reduce<Schema | undefined>((node, key) => node?.properties?.[key], schema);
+        assert.ok(found, `${at}${fieldPath} is not in the schema`);
+        assert.ok(message.startsWith(`${at}${fieldPath}`.replace(/^\./, '')), message);
+      }
+    };
+    check(root, '');
+    check(root.properties!.spec!, 'spec');
+    assert.ok(root.properties!.spec!['x-kubernetes-validations']!.some(({ rule }) => rule.includes('oldSelf')));
+  });
+
+  it('prints what people ask for', () => {
+    assert.deepEqual(
+      version?.additionalPrinterColumns.map(({ name }) => name),
+      ['Revision', 'Ready', 'Reason', 'Expires', 'Age'],
+    );
+  });
+});
