@@ -18,20 +18,29 @@ export interface DesiredInput {
 }
 
 /**
- * What a webhook needs before it may be called, whatever its configuration: the authority, the serving certificate, the Service.
- * In the order of application. None has an owner: they must outlive the webhook that needs them, so the operator removes them in order.
+ * The Secret of the rotation, to be written first and with the resourceVersion that was read, so that two leaders cannot both go on from it.
+ * No object here but the webhook configuration has an owner: all must outlive the webhook that needs them, so the operator removes them in order.
  */
+export function rotationSecret(
+  config: InjectorConfig,
+  stored: CertificateMaterial['stored'],
+  { namespace }: ManifestContext,
+): KubernetesObject {
+  const { authoritySecret: name } = objectNames(config.metadata.name);
+  return authoritySecret(name, stored, { namespace, labels: revisionLabels(config) });
+}
+
+/** What a webhook needs before it may be called, whatever its configuration: the serving certificate (unless it is to stay) and the Service. */
 export function servingObjects(
   config: InjectorConfig,
-  certificates: CertificateMaterial,
+  serving: CertificateMaterial['serving'],
   context: ManifestContext,
 ): KubernetesObject[] {
   const names = objectNames(config.metadata.name);
   const labels = revisionLabels(config);
   const place = { namespace: context.namespace, labels };
   return [
-    authoritySecret(names.authoritySecret, certificates.stored, place),
-    servingSecret(names.servingSecret, certificates.serving, place),
+    ...(serving === undefined ? [] : [servingSecret(names.servingSecret, serving, place)]),
     webhookService(names.service, labels, context),
   ];
 }
@@ -50,7 +59,8 @@ export function configurationObjects(
 export function desiredObjects(input: DesiredInput, context: ManifestContext): KubernetesObject[] {
   const { config, files, hash, certificates } = input;
   return [
-    ...servingObjects(config, certificates, context),
+    rotationSecret(config, certificates.stored, context),
+    ...servingObjects(config, certificates.serving, context),
     ...configurationObjects(config, files, hash, context),
     webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, context),
   ];

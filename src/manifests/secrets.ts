@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import type { CertificateMaterial, ServingMaterial } from './certificate-material.ts';
+import type { ServingPair } from '../certs/verify-chain.ts';
+import type { CertificateMaterial } from './certificate-material.ts';
 
 export interface SecretPlace {
   readonly namespace: string;
@@ -24,7 +25,7 @@ export function authoritySecret(
 /** The Secret that replicas serve: kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority beside the pair. */
 export function servingSecret(
   name: string,
-  { certificatePem, keyPem, caPem }: ServingMaterial,
+  { certificatePem, privateKeyPem, caPem }: ServingPair,
   { namespace, labels }: SecretPlace,
 ): KubernetesObject {
   return {
@@ -32,7 +33,7 @@ export function servingSecret(
     kind: 'Secret',
     metadata: { name, namespace, labels: { ...labels } },
     type: 'kubernetes.io/tls',
-    data: encode({ 'ca.crt': caPem, 'tls.crt': certificatePem, 'tls.key': keyPem }),
+    data: encode({ 'ca.crt': caPem, 'tls.crt': certificatePem, 'tls.key': privateKeyPem }),
   };
 }
 

@@ -18,7 +18,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   const place = { namespace: context.namespace, labels };
   return [
     authoritySecret(names.authoritySecret, certificates.stored, place),
-    servingSecret(names.servingSecret, certificates.serving, place),
+    ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, place)]),
     webhookService(names.service, labels, context),
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
