@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { Condition, KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, readObjects } from './apply.ts';
+import { paths } from './paths.ts';
+import { waitFor } from './wait-for.ts';
+
+/** An InjectorConfig as a user writes it and the operator reports on it. */
+export interface InjectorConfigObject extends KubernetesObject {
+  metadata: KubernetesObject['metadata'] & { name: string };
+  spec: {
+    injection: Record<string, unknown>;
+    webhook?: Record<string, unknown>;
+    certificate?: Record<string, unknown>;
+    [field: string]: unknown;
+  };
+  status?: {
+    observedGeneration?: number;
+    conditions?: Condition[];
+    config?: { hash?: string };
+    [field: string]: unknown;
+  };
+}
+
+export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
+
+/** The InjectorConfig of a file in examples/. */
+export function exampleConfig(file: string): InjectorConfigObject {
+  const found = readObjects(join(paths.examples, file)).find((object) => object.kind === 'InjectorConfig');
+  if (found === undefined) throw new Error(`examples/${file} holds no InjectorConfig`);
+  return found as InjectorConfigObject;
+}
+
+/** A small InjectorConfig whose template adds one container with the InjectorConfig's name. */
+export function smallConfig(name: string, webhook: Record<string, unknown> = {}): InjectorConfigObject {
+  const template = `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
+  return {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+    spec: { injection: { templates: { sidecar: template } }, webhook },
+  };
+}
+
+/** Applies an InjectorConfig and waits until the operator says that this very generation is Ready. */
+export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
+  const { metadata } = await applyObject(client, config);
+  return waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
+}
+
+/** Waits until a condition has a status for a generation (or a later one); names what it says instead at the deadline. */
+export async function waitForCondition(
+  client: ApiClient,
+  name: string,
+  type: string,
+  status: Condition['status'],
+  generation = 0,
+  timeout = 20_000,
+): Promise<InjectorConfigObject> {
+  return waitFor(
+    `InjectorConfig ${name} to have ${type}=${status}`,
+    async () => {
+      const config = await client.get<InjectorConfigObject>(injectorConfigs, name);
+      const found = condition(config, type);
+      if (
+        found?.status === status &&
+        (found.observedGeneration ?? config.status?.observedGeneration ?? 0) >= generation
+      )
+        return config;
+      throw new Error(`it says ${JSON.stringify(config.status?.conditions ?? 'nothing')}`);
+    },
+    { timeout },
+  );
+}
+
+export function condition(config: InjectorConfigObject, type: string): Condition | undefined {
+  return config.status?.conditions?.find((each) => each.type === type);
+}

@@ -1,0 +1,164 @@
+import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
+import {
+  applyUntilReady,
+  exampleConfig,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import { readyColumn } from '../harness/pod-table.ts';
+import type { Pod } from '../harness/pod.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
+
+const workspace = { 'kubesphere.io/workspace': 'demo' };
+const mesh = { 'istio.io/rev': 'istio-1-1' };
+
+/** KubeSphere's way of choosing namespaces, with a log sidecar that stands beside the mesh's proxy on one pod. */
+export const kubesphereWalk: Scenario = {
+  name: 'kubesphere-walk',
+  about: "KubeSphere's workspace selector with a log sidecar, beside the proxy on the same pod, in both orders",
+  destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
+  run: async (context) => {
+    const { client } = context;
+    const installation = await context.install();
+    await installation.startOperator();
+    await applyUntilReady(client, exampleConfig('kubesphere-logsidecar.yaml'));
+    await walkWorkspaces(context);
+
+    await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
+    const namespace = await context.namespace('both', { ...workspace, ...mesh });
+    await client.create(deployment(namespace, 'sleep'));
+    await waitForDeployment(client, namespace, 'sleep');
+    const first = await order(context, namespace);
+    await checkBoth(context, namespace, 'the proxy first, then the log sidecar', ['istio-1-1', 'logsidecar'], first);
+
+    // The API server calls webhooks in the order of their configurations' names: another name, another order.
+    await removeConfig(context, 'logsidecar');
+    const renamed = exampleConfig('kubesphere-logsidecar.yaml');
+    renamed.metadata.name = 'a-logsidecar';
+    await applyUntilReady(client, renamed);
+    await restartDeployment(client, namespace, 'sleep');
+    const second = await order(context, namespace);
+    await checkBoth(context, namespace, 'the log sidecar first, then the proxy', ['a-logsidecar', 'istio-1-1'], second);
+
+    for (const config of [renamed, exampleConfig('istio-1.1-release.yaml')])
+      await applyUntilReady(client, reinvoked(config));
+    await restartDeployment(client, namespace, 'sleep');
+    const again = await order(context, namespace);
+    await checkBoth(
+      context,
+      namespace,
+      'called again after each other (IfNeeded), each is there once',
+      ['a-logsidecar', 'istio-1-1'],
+      again,
+    );
+
+    await removeConfig(context, 'istio-1-1');
+    await restartDeployment(client, namespace, 'sleep');
+    await context.check(
+      'the proxy is withdrawn: the log sidecar stays',
+      async () => (await containers(context, namespace)).join() === 'logsidecar,sleep',
+    );
+    return `orders ${first.length + second.length} webhooks called, 3 containers in each`;
+  },
+};
+
+async function walkWorkspaces(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const cases: { says: string; labels: Record<string, string>; injected: boolean }[] = [
+    { says: 'a namespace of a workspace gets the log sidecar', labels: workspace, injected: true },
+    { says: 'a namespace of no workspace does not', labels: {}, injected: false },
+    {
+      says: 'nor one that switches it off',
+      labels: { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' },
+      injected: false,
+    },
+    {
+      says: 'the labels of the mesh mean nothing to it',
+      labels: { ...workspace, 'istio-injection': 'disabled' },
+      injected: true,
+    },
+  ];
+  for (const [index, { says, labels, injected }] of cases.entries()) {
+    const namespace = await context.namespace(`workspace-${index}`, labels);
+    const pod = await dryRun(client, barePod(namespace, 'app'));
+    await context.check(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected, {
+      timeout: 0,
+    });
+  }
+}
+
+/** Restarted pods of both families: both containers once, both statuses, both volumes, everything ready. */
+async function checkBoth(
+  context: ScenarioContext,
+  namespace: string,
+  says: string,
+  expected: string[],
+  called: string[],
+): Promise<void> {
+  await context.check(`${says}: 3/3`, async () => {
+    const pods = await podsOf(context.client, namespace, 'sleep');
+    return pods.length === 1 && pods.map(readyColumn).join() === '3/3';
+  });
+  await context.check(
+    `the API server called ${expected.join(', then ')}`,
+    () => {
+      const names = called.map((each) => each.split('/')[0]?.replace(/^sidecar-injector-/, ''));
+      return names.slice(0, 2).join() === expected.join();
+    },
+    { timeout: 0 },
+  );
+  const pod = await onlyPod(context, namespace);
+  await context.check(
+    'one proxy, one log sidecar, one of the application, in one pod',
+    async () => (await containers(context, namespace)).join() === 'istio-proxy,logsidecar,sleep',
+  );
+  await context.check(
+    'each wrote its own status, and brought its own volumes',
+    () => {
+      const annotations = Object.keys(pod.metadata.annotations ?? {});
+      const volumes = (pod.spec.volumes ?? []).map(({ name }) => name);
+      return (
+        annotations.includes('sidecar.istio.io/status') &&
+        annotations.includes('logging.kubesphere.io/status') &&
+        ['app-logs', 'istio-envoy', 'istio-certs'].every((name) => volumes.filter((each) => each === name).length === 1)
+      );
+    },
+    { timeout: 0 },
+  );
+}
+
+async function onlyPod(context: ScenarioContext, namespace: string): Promise<Pod> {
+  const [pod] = await podsOf(context.client, namespace, 'sleep');
+  if (pod === undefined) throw new Error(`there is no pod of sleep in ${namespace}`);
+  return pod;
+}
+
+async function containers(context: ScenarioContext, namespace: string): Promise<string[]> {
+  return (await onlyPod(context, namespace)).spec.containers.map(({ name }) => name).sort();
+}
+
+/** The configurations that the API server calls for a pod of the namespace, in order. */
+async function order(context: ScenarioContext, namespace: string): Promise<string[]> {
+  const { audit } = context;
+  audit.mark();
+  await dryRun(context.client, barePod(namespace, 'order'));
+  return podCreations(audit.events(), namespace).flatMap(calledWebhooks);
+}
+
+async function removeConfig(context: ScenarioContext, name: string): Promise<void> {
+  await context.client.delete({
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+  });
+  await context.check(
+    `InjectorConfig ${name} is removed`,
+    async () => (await context.client.find(injectorConfigs, name)) === undefined,
+  );
+}
+
+function reinvoked(config: InjectorConfigObject): InjectorConfigObject {
+  return { ...config, spec: { ...config.spec, webhook: { ...config.spec.webhook, reinvocationPolicy: 'IfNeeded' } } };
+}

@@ -1,0 +1,25 @@
+import type { Scenario } from '../harness/scenario.ts';
+import { walkBasics } from './seed-walk/basics.ts';
+import { walkDeletion } from './seed-walk/deletion.ts';
+import { walkOutage } from './seed-walk/outage.ts';
+import { walkRevisions } from './seed-walk/revisions.ts';
+import { walkSelection } from './seed-walk/selection.ts';
+
+/** What the articles that this project started from tell about sidecar injection, on a real API server. */
+export const seedWalk: Scenario = {
+  name: 'seed-walk',
+  about: 'the main job: labels, policy, opt-out, revisions, dry run, url, deletion, an operator that is killed',
+  destructive:
+    'it installs the default revision, which selects every namespace labelled istio-injection=enabled, and kills the operator',
+  run: async (context) => {
+    const installation = await context.install();
+    const operator = await installation.startOperator();
+    const times = await walkBasics(context);
+    await walkSelection(context);
+    await walkRevisions(context, operator);
+    await walkDeletion(context, installation);
+    await walkOutage(context, operator);
+    const memory = operator.residentMemory();
+    return `apply → Ready ${times.ready} ms, apply → first injected pod ${times.firstPod} ms, operator RSS ${memory} MiB`;
+  },
+};

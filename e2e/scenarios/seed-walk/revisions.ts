@@ -1,0 +1,94 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { objectNames } from '../../../src/api/names.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { dryRun } from '../../harness/admissions.ts';
+import { applyUntilReady, exampleConfig, smallConfig } from '../../harness/injector-configs.ts';
+import type { OperatorProcess } from '../../harness/operator-process.ts';
+import { readyColumn } from '../../harness/pod-table.ts';
+import type { Container } from '../../harness/pod.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../../harness/workloads.ts';
+
+const revisionLabel = 'istio.io/rev';
+
+interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { clientConfig: { url?: string; service?: unknown } }[];
+}
+
+/** A second revision beside the default one, chosen by istio.io/rev; and one that the API server calls by URL. */
+export async function walkRevisions(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
+  const { client } = context;
+  const namespace = await context.namespace('revision');
+  await client.create(deployment(namespace, 'sleep'));
+  await waitForDeployment(client, namespace, 'sleep');
+  await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
+  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, 'merge', {
+    metadata: { labels: { [revisionLabel]: 'istio-1-1' } },
+  });
+  await restartDeployment(client, namespace, 'sleep');
+  const pods = await podsOf(client, namespace, 'sleep');
+  await context.check(
+    'a second revision by istio.io/rev: 2/2 with its proxy',
+    () => pods.map(readyColumn).join() === '2/2',
+  );
+  const initialiser = pods[0]?.spec.initContainers?.find(({ name }) => name === 'istio-init');
+  await context.check("the 1.1-style init container: -u 1337, -b the containers' ports, -d 15020, NET_ADMIN", () => {
+    const capabilities = JSON.stringify(initialiser?.['securityContext'] ?? {});
+    return (
+      argument(initialiser, '-u') === '1337' &&
+      argument(initialiser, '-b') === '8080' &&
+      argument(initialiser, '-d') === '15020' &&
+      capabilities.includes('NET_ADMIN')
+    );
+  });
+  const proxy = pods[0]?.spec.containers.find(({ name }) => name === 'istio-proxy');
+  await context.check('the 1.1-style proxy: --applicationPorts, and readiness on the status port', () => {
+    const readiness = JSON.stringify(proxy?.['readinessProbe'] ?? {});
+    return argument(proxy, '--applicationPorts') === '8080' && readiness.includes('15020');
+  });
+  const volumes = JSON.stringify(pods[0]?.spec.volumes ?? []);
+  await context.check(
+    'its volumes: one in memory, and the Secret istio.<serviceaccount>',
+    () => volumes.includes('"medium":"Memory"') && volumes.includes('"secretName":"istio.default"'),
+  );
+
+  const unlabelled = await context.namespace('own-revision');
+  const chosen = await dryRun(client, barePod(unlabelled, 'chosen', { labels: { [revisionLabel]: 'istio-1-1' } }));
+  await context.check("a pod's own istio.io/rev in an unlabelled namespace", () =>
+    chosen.spec.containers.some(({ name }) => name === 'istio-proxy'),
+  );
+  const both = await context.namespace('both-labels', { 'istio-injection': 'enabled', [revisionLabel]: 'istio-1-1' });
+  const names = (await dryRun(client, barePod(both, 'both'))).spec.containers.map(({ name }) => name);
+  await context.check(
+    'istio-injection=enabled beats istio.io/rev',
+    () => names.includes('hello') && !names.includes('istio-proxy'),
+  );
+
+  await walkUrl(context, operator);
+}
+
+async function walkUrl(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
+  const { client, cluster } = context;
+  const url = `https://${cluster.advertiseHost}:${operator.webhookPort}`;
+  await applyUntilReady(client, smallConfig('by-url', { url }));
+  const name = objectNames('by-url').webhookConfiguration;
+  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+  const { webhooks } = await client.get<WebhookConfiguration>(kind, name);
+  await context.check('clientConfig.url instead of the Service', () =>
+    webhooks.every(
+      ({ clientConfig }) => clientConfig.url?.startsWith(url) === true && clientConfig.service === undefined,
+    ),
+  );
+  const namespace = await context.namespace('by-url', { [revisionLabel]: 'by-url' });
+  const pod = await dryRun(client, barePod(namespace, 'by-url'));
+  await context.check('a pod is injected through the url', () =>
+    pod.spec.containers.some((container) => container.name === 'by-url'),
+  );
+}
+
+/** The value that follows a flag in a container's arguments. */
+function argument(container: Container | undefined, flag: string): string | undefined {
+  const args = container?.args ?? [];
+  const index = args.indexOf(flag);
+  return index === -1 ? undefined : args[index + 1];
+}
