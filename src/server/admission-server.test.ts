@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict';
+import { connect as connectPlain, createServer } from 'node:net';
+import { connect, type PeerCertificate } from 'node:tls';
+import { ConfigurationError } from '../api/errors.ts';
+import { allowed } from './admission-decision.ts';
+import type { AdmissionRoute } from './admission-handler.ts';
+import { answeredReview, bytesOf, patchOf, reviewOf } from './testdata/reviews.ts';
+import { injectPath, received, startTestServer, type TestAnswer } from './testdata/test-server.ts';
+
+type TestServer = Awaited<ReturnType<typeof startTestServer>>;
+
+describe('the admission server', () => {
+  const running: TestServer[] = [];
+  async function start(settings?: Parameters<typeof startTestServer>[0]): Promise<TestServer> {
+    const server = await startTestServer(settings);
+    running.push(server);
+    return server;
+  }
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  });
+
+  describe('answers', () => {
+    it('a review, on a connection that stays open for the next one', async () => {
+      const { post, server } = await start();
+      const [first, second] = [await post(), await post()];
+      assert.equal(server.state, 'serving');
+      assert.deepEqual([first.status, second.status], [200, 200]);
+      assert.deepEqual(patchOf(answeredReview(first.body)), [
+        { op: 'add', path: '/spec/hello', value: 1 },
+        { op: 'add', path: '/metadata/annotations', value: { 'sidecar-injector.io/config': 'default.0a1b2c3d' } },
+      ]);
+      assert.equal(first.localPort, second.localPort);
+      assert.equal(first.headers.connection, 'keep-alive');
+    });
+
+    it('a body of 19 MiB that comes in pieces', async () => {
+      const { post } = await start();
+      const { status, body } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(19 * 1024 * 1024) } })));
+      assert.deepEqual([status, answeredReview(body).response.allowed], [200, true]);
+    });
+
+    for (const [what, options, status, header] of [
+      ['an unknown path', { path: '/nowhere' }, 404, undefined],
+      ['another method', { method: 'PUT' }, 405, undefined],
+      [
+        'another type',
+        { headers: { 'Content-Type': 'text/plain', 'Content-Length': bytesOf(reviewOf()).length } },
+        415,
+        undefined,
+      ],
+      ['an unknown configuration', { path: '/revisions/default/99999999/inject?timeout=10s' }, 503, '1'],
+    ] as const) {
+      it(`${what} with ${status} and ends the connection`, async () => {
+        const { post } = await start();
+        const answer = await post(bytesOf(reviewOf()), options);
+        assert.deepEqual(
+          [answer.status, answer.headers.connection, answer.headers['retry-after']],
+          [status, 'close', header],
+        );
+      });
+    }
+
+    it('an empty body with 400', async () => {
+      const { post } = await start();
+      assert.deepEqual([(await post('')).status, (await post('')).body], [400, 'no body found\n']);
+    });
+
+    it('what is not HTTP with 400, and what has too long a head with 431', async () => {
+      const { open } = await start();
+      const [garbage, long] = [await open(), await open()];
+      garbage.write('no http\r\n\r\n');
+      long.write(`POST ${injectPath} HTTP/1.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
+      assert.match(await received(garbage), /^HTTP\/1\.1 400 /);
+      assert.match(await received(long), /^HTTP\/1\.1 431 /);
+    });
+  });
+
+  describe('bounds bodies', () => {
+    it('413 for one that says it is too large, without reading it all', async () => {
+      const { open } = await start({ limits: { maxBodyBytes: 1000, lingerTimeout: 20 } });
+      const socket = await open();
+      socket.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n{`,
+      );
+      assert.match(await received(socket), /^HTTP\/1\.1 413 [^]*Connection: close[^]*limit is 1000\n$/);
+    });
+
+    it('413 for one that becomes too large, though the client sends all of it before it reads', async () => {
+      const { post } = await start({ limits: { maxBodyBytes: 100_000 } });
+      const answer = await post('x'.repeat(5_000_000), {
+        headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+      });
+      assert.equal(answer.status, 413);
+    });
+
+    it('no more of a refused body than is decent', async () => {
+      const { open } = await start({ limits: { maxBodyBytes: 10, lingerBytes: 100_000 } });
+      const socket = await open();
+      const all = received(socket);
+      socket.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n`,
+      );
+      const feed = setInterval(() => socket.write('x'.repeat(50_000)), 1);
+      assert.match(await all, /^HTTP\/1\.1 413 /);
+      clearInterval(feed);
+    });
+
+    it('408 for one that does not arrive in time; the request may ask for less time', async () => {
+      const { open } = await start({ limits: { lingerTimeout: 10 } });
+      const socket = await open();
+      socket.write(
+        `POST ${injectPath}?timeout=20ms HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+      );
+      assert.match(await received(socket), /^HTTP\/1\.1 408 [^]*the body did not arrive in time/);
+    });
+
+    it('408 for a head that does not arrive in time', async () => {
+      const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30 } });
+      const socket = await open();
+      socket.write('POST /');
+      assert.match(await received(socket), /^HTTP\/1\.1 408 /);
+    });
+
+    it('forgets a client that leaves in the middle', async () => {
+      const { open, registry, post } = await start();
+      const socket = await open();
+      socket.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+      );
+      await until(async () => (await registry.metrics()).includes('injector_admission_buffered_bytes 257\n'));
+      socket.destroy();
+      await until(async () => (await registry.metrics()).includes('injector_admission_buffered_bytes 0\n'));
+      assert.match(await registry.metrics(), /injector_admission_in_flight 0\n/);
+      assert.equal((await post()).status, 200);
+    });
+
+    it('gives up the largest body of a new connection when memory runs out', async () => {
+      const { open, post, registry } = await start({ limits: { maxBufferedBytes: 50_000, lingerTimeout: 10 } });
+      const hog = await open();
+      const refused = received(hog);
+      hog.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`,
+      );
+      hog.write('x'.repeat(45_000));
+      await until(async () => /injector_admission_buffered_bytes 4[5-9]\d\d\d\n/.test(await registry.metrics()));
+      const { status } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(20_000) } })));
+      assert.equal(status, 200);
+      assert.match(await refused, /^HTTP\/1\.1 503 [^]*Retry-After: 1\r\n[^]*Connection: close/);
+    });
+
+    it('503 for the large body itself when nobody else can be asked', async () => {
+      const { post } = await start({ limits: { maxBufferedBytes: 50_000 } });
+      const { status, headers } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(60_000) } })));
+      assert.deepEqual([status, headers['retry-after'], headers.connection], [503, '1', 'close']);
+    });
+
+    it('503 beyond the requests that it takes at once', async () => {
+      const { open, post, registry } = await start({ limits: { maxConcurrentRequests: 1 } });
+      const slow = await open();
+      slow.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+      );
+      await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 1\n'));
+      const { status, body } = await post();
+      assert.deepEqual([status, body], [503, 'too many requests at once\n']);
+      slow.destroy();
+      await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 0\n'));
+      assert.equal((await post()).status, 200);
+    });
+  });
+
+  describe('bounds connections', () => {
+    it('and closes only those on which no review was answered', async () => {
+      const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 3, maxConnections: 5 } });
+      const first = await post();
+      const idle = await Promise.all([open(), open(), open()]);
+      const ended = Promise.race(idle.map((socket) => received(socket)));
+      const last = await open();
+      assert.equal(await ended, '');
+      assert.match(await registry.metrics(), /injector_connections_dropped_total\{reason="pressure"\} 1\n/);
+      const again = await post();
+      assert.deepEqual([again.status, again.localPort], [200, first.localPort]);
+      for (const socket of [...idle, last]) socket.destroy();
+    });
+
+    it('and forgets those that end', async () => {
+      const { open, registry } = await start();
+      const socket = await open();
+      socket.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+      );
+      assert.match(await received(socket), /^HTTP\/1\.1 400 /);
+      await until(async () => (await registry.metrics()).includes('injector_connections 0\n'));
+      assert.match(await registry.metrics(), /injector_connections_unproven 0\n/);
+    });
+
+    it('and ends those that never finish their handshake', async () => {
+      const { server, registry } = await start({ limits: { handshakeTimeout: 20 } });
+      const socket = connectPlain({ host: '127.0.0.1', port: server.address?.port ?? 0 });
+      socket.write(Buffer.from([0x16, 3, 1]));
+      socket.on('error', () => undefined);
+      await new Promise((resolve) => socket.on('close', resolve));
+      assert.match(await registry.metrics(), /injector_connections_dropped_total\{reason="handshake"\} 1\n/);
+    });
+
+    it('and goes on answering while hundreds of slow clients hold on', async () => {
+      const { open, post, registry } = await start({ limits: { maxUnprovenConnections: 40, lingerTimeout: 10 } });
+      const first = await post();
+      const slow = [];
+      for (let index = 0; index < 200; index++) {
+        const socket = await open();
+        socket.on('error', () => undefined);
+        socket.write(
+          `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nContent-Type: application/json\r\n\r\n{`,
+        );
+        slow.push(socket);
+        if (index % 20 === 0) assert.equal((await post()).status, 200);
+      }
+      assert.equal((await post()).localPort, first.localPort);
+      assert.match(await registry.metrics(), /injector_connections_dropped_total\{reason="pressure"\} 160\n/);
+      for (const socket of slow) socket.destroy();
+    });
+  });
+
+  describe('certificates', () => {
+    async function peer(server: TestServer, servername?: string): Promise<PeerCertificate> {
+      const { port = 0 } = server.server.address ?? {};
+      return new Promise((resolve, reject) => {
+        const name = servername === undefined ? {} : { servername };
+        const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...name }, () => {
+          resolve(socket.getPeerCertificate());
+          socket.destroy();
+        });
+        socket.on('error', reject);
+      });
+    }
+
+    it('are chosen by the name that the client asks for, in any case; the default one otherwise', async () => {
+      const server = await start();
+      server.pairs.byName.set('second.test.svc', server.authority.issue('second'));
+      const subjects = [];
+      for (const name of ['first.test.svc', 'second.test.svc', 'SECOND.test.svc', 'third.test.svc', undefined]) {
+        subjects.push((await peer(server, name)).subject.CN);
+      }
+      assert.deepEqual(subjects, ['first', 'second', 'second', 'first', 'first']);
+    });
+
+    it('are swapped without a connection being closed', async () => {
+      const server = await start();
+      const before = await server.post();
+      const serial = (await peer(server, 'first.test.svc')).serialNumber;
+      const renewed = server.authority.issue('first');
+      server.pairs.byName.set('first.test.svc', renewed);
+      server.pairs.fallback = renewed;
+      const after = await server.post();
+      assert.equal(after.localPort, before.localPort);
+      const serials = new Set([(await peer(server, 'first.test.svc')).serialNumber, (await peer(server)).serialNumber]);
+      assert.equal(serials.size, 1);
+      assert.ok(!serials.has(serial));
+    });
+
+    it('that cannot be used end the handshake, and the log says which without its key', async () => {
+      const server = await start();
+      const privateKeyPem = 'no key: hunter2';
+      const broken = { certificatePem: server.authority.issue('first').certificatePem, privateKeyPem };
+      server.pairs.byName.set('broken.test.svc', broken);
+      await assert.rejects(peer(server, 'broken.test.svc'));
+      server.pairs.fallback = broken;
+      assert.equal((await peer(server)).subject.CN, 'first');
+      const errors = server.log.lines.filter(({ level }) => level === 'error');
+      assert.deepEqual(
+        errors.map(({ message }) => message),
+        ['a serving certificate cannot be used', 'the default serving certificate cannot be used'],
+      );
+      assert.doesNotMatch(JSON.stringify(errors), /hunter2/);
+      assert.match(await server.registry.metrics(), /injector_tls_handshakes_total\{result="failed"\} 1\n/);
+    });
+
+    it('that are not there yet end the handshake', async () => {
+      const server = await start();
+      server.pairs.byName.clear();
+      server.pairs.fallback = undefined;
+      await assert.rejects(peer(server, 'other.test.svc'));
+    });
+
+    it('need TLS 1.2 at least', async () => {
+      const server = await start();
+      const { port = 0 } = server.server.address ?? {};
+      await assert.rejects(
+        new Promise((_resolve, reject) => {
+          const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+          connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...old }).on('error', reject);
+        }),
+      );
+    });
+
+    it('show in the metrics with the end of their validity', async () => {
+      const server = await start();
+      assert.match(
+        await server.registry.metrics(),
+        /injector_serving_certificate_not_after_seconds\{server_name="first\.test\.svc"\} 1900000000\n/,
+      );
+    });
+  });
+
+  describe('ends', () => {
+    it('by sending clients away first, then closing what is idle', async () => {
+      const { server, post } = await start();
+      const before = await post();
+      server.drain();
+      const during = await post();
+      assert.equal(server.state, 'draining');
+      assert.deepEqual([during.status, during.localPort, during.headers.connection], [200, before.localPort, 'close']);
+      const next = await post();
+      assert.notEqual(next.localPort, during.localPort);
+      await server.close(1000);
+      assert.equal(server.state, 'closed');
+      await assert.rejects(post(), /ECONNREFUSED/);
+      await server.close(1000);
+      server.drain();
+      assert.equal(server.state, 'closed');
+    });
+
+    it('only when what is in flight has been answered; what comes on other open connections meanwhile is sent away', async () => {
+      const waiting: (() => void)[] = [];
+      const slow: AdmissionRoute = {
+        kind: 'slow',
+        resolve: (path) =>
+          path === '/slow'
+            ? {
+                handler: () =>
+                  new Promise((resolve) =>
+                    waiting.push(() => {
+                      resolve(allowed('Valid'));
+                    }),
+                  ),
+              }
+            : undefined,
+      };
+      const { server, post, open } = await start({ routes: [slow] });
+      const fresh = await open();
+      const pending = post(bytesOf(reviewOf()), { path: '/slow' });
+      await until(() => waiting.length > 0);
+      const closing = server.close(10_000);
+      assert.equal(server.state, 'closing');
+      const body = bytesOf(reviewOf());
+      fresh.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+      );
+      fresh.write(body);
+      assert.match(await received(fresh), /^HTTP\/1\.1 503 [^]*Retry-After: 1[^]*shutting down/);
+      for (const answer of waiting) answer();
+      const answer: TestAnswer = await pending;
+      assert.deepEqual([answer.status, answer.headers.connection], [200, 'close']);
+      await closing;
+    });
+
+    it('in any case when the time is over', async () => {
+      const { server, open } = await start();
+      const socket = await open();
+      const ended = received(socket);
+      socket.write('POST /');
+      await server.close(20);
+      assert.equal(await ended, '');
+    });
+  });
+
+  describe('refuses to start', () => {
+    it('on a port that is taken, and says which', async () => {
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const address = other.address();
+      assert.ok(typeof address === 'object' && address !== null);
+      try {
+        await assert.rejects(startTestServer({ port: address.port }), (error) => {
+          assert.ok(error instanceof ConfigurationError);
+          assert.equal(error.field, 'port');
+          const where = `127.0.0.1:${address.port} for the admission webhook`;
+          assert.equal(error.message, `${where} is in use by another process: stop it, or choose another port`);
+          return true;
+        });
+      } finally {
+        other.close();
+      }
+    });
+  });
+});
+
+/** Waits, a little at a time, for something that happens elsewhere. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { checkReadiness, type ReadinessCheck } from './readiness.ts';
+
+const failing = (): never => {
+  throw new Error('broken');
+};
+
+describe('checkReadiness', () => {
+  it('is ready when every check holds, and when there is none', async () => {
+    const checks: ReadinessCheck[] = [
+      { name: 'a', check: () => undefined },
+      { name: 'b', check: () => Promise.resolve(undefined) },
+    ];
+    assert.deepEqual(await checkReadiness(checks, 1000), { ready: true, lines: ['[+]a ok', '[+]b ok'] });
+    assert.deepEqual(await checkReadiness([], 1000), { ready: true, lines: [] });
+  });
+
+  for (const [what, check, line] of [
+    ['says what is missing', () => 'not synced', '[-]a not synced'],
+    ['says so later', () => Promise.resolve('not synced'), '[-]a not synced'],
+    ['throws', failing, '[-]a broken'],
+    ['rejects', () => Promise.reject(new Error('broken')), '[-]a broken'],
+    ['rejects with what is not an error', () => Promise.reject(JSON.parse('"odd"') as Error), '[-]a odd'],
+    ['never answers', () => new Promise<undefined>(() => undefined), '[-]a no answer within 10 ms'],
+  ] as const) {
+    it(`is not ready when a check ${what}`, async () => {
+      const readiness = await checkReadiness(
+        [
+          { name: 'a', check },
+          { name: 'b', check: () => undefined },
+        ],
+        10,
+      );
+      assert.deepEqual(readiness, { ready: false, lines: [line, '[+]b ok'] });
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import type { AdmissionRequest } from '../admission-request.ts';
+
+export const somePod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { generateName: 'web-6d4f-', labels: { app: 'web' } },
+  spec: { containers: [{ name: 'web', image: 'web:1' }] },
+};
+
+/** A decoded request for the creation of a pod. */
+export function podCreation(changes: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return {
+    uid: 'uid-1',
+    resource: 'pods',
+    subResource: '',
+    name: '',
+    namespace: 'shop',
+    operation: 'CREATE',
+    dryRun: false,
+    object: somePod,
+    oldObject: null,
+    ...changes,
+  };
+}
+
+/** An AdmissionReview as the API server sends it, with members of its request replaced. */
+export function reviewOf(request: Record<string, unknown> = {}, envelope: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    request: {
+      uid: 'uid-1',
+      kind: { group: '', version: 'v1', kind: 'Pod' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      namespace: 'shop',
+      operation: 'CREATE',
+      userInfo: { username: 'somebody' },
+      object: somePod,
+      oldObject: null,
+      dryRun: false,
+      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+      ...request,
+    },
+    ...envelope,
+  };
+}
+
+export function bytesOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** The members of an answered review that tests look at. */
+export interface AnsweredReview {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly response: {
+    readonly uid: string;
+    readonly allowed: boolean;
+    readonly status?: { readonly status: string; readonly code: number; readonly reason: string; readonly message: string; readonly details?: unknown };
+    readonly patch?: string;
+    readonly patchType?: string;
+    readonly warnings?: readonly string[];
+    readonly auditAnnotations?: Readonly<Record<string, string>>;
+  };
+}
+
+export function answeredReview(body: string): AnsweredReview {
+  return JSON.parse(body) as AnsweredReview;
+}
+
+/** The operations of an answer's patch. */
+export function patchOf(answer: AnsweredReview): unknown {
+  return answer.response.patch === undefined ? undefined : JSON.parse(Buffer.from(answer.response.patch, 'base64').toString());
+}
