@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'node:https';
+
+export interface ReviewTarget {
+  port: number;
+  path: string;
+  /** The name that the API server would use (SNI), which the certificate must carry. */
+  serverName: string;
+  /** PEM of the caBundle. */
+  authority: string;
+}
+
+export interface ReviewAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The body as an AdmissionReview, undefined when it is none. */
+  review: AnsweredReview | undefined;
+}
+
+interface AnsweredReview {
+  apiVersion: string;
+  response?: { uid: string; allowed: boolean; patch?: string; patchType?: string; status?: { message?: string } };
+}
+
+/** Posts bytes to a webhook on this machine as the API server does, certificate checks included. */
+export function postReview(
+  target: ReviewTarget,
+  body: string,
+  contentType = 'application/json',
+): Promise<ReviewAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port: target.port,
+        path: `${target.path}?timeout=10s`,
+        method: 'POST',
+        servername: target.serverName,
+        ca: target.authority,
+        agent: false,
+        headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, review: parse(text) });
+        });
+        response.on('error', reject);
+      },
+    );
+    outgoing.setTimeout(15_000, () => outgoing.destroy(new Error('no answer within 15 s')));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+function parse(text: string): AnsweredReview | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<AnsweredReview> | null;
+    return typeof value?.apiVersion === 'string' ? { ...value, apiVersion: value.apiVersion } : undefined;
+  } catch {
+    return undefined;
+  }
+}

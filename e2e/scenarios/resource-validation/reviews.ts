@@ -1,0 +1,140 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { objectNames, serviceHostName } from '../../../src/api/names.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import type { Installation } from '../../harness/installation.ts';
+import type { OperatorProcess } from '../../harness/operator-process.ts';
+import { postReview, type ReviewAnswer } from '../../harness/post-review.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { barePod } from '../../harness/workloads.ts';
+
+interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
+}
+
+const pod = barePod('default', 'posted');
+const request = {
+  uid: 'e2e-1',
+  kind: { group: '', version: 'v1', kind: 'Pod' },
+  resource: { group: '', version: 'v1', resource: 'pods' },
+  namespace: 'default',
+  operation: 'CREATE',
+  object: pod,
+};
+const review = (apiVersion: string, fields: object = request) =>
+  JSON.stringify({ apiVersion, kind: 'AdmissionReview', request: fields });
+const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+
+/** What an AdmissionReview gets that no API server would send: an HTTP error, or a refusal in the review's own terms; never a crash. */
+const malformed: { says: string; body: string; contentType?: string; expect: (answer: ReviewAnswer) => boolean }[] = [
+  { says: 'an empty body', body: '', expect: isHttpError(400) },
+  { says: 'text', body: 'hello', expect: isHttpError(400) },
+  { says: 'half a review', body: review('admission.k8s.io/v1').slice(0, 80), expect: isHttpError(400) },
+  { says: 'a list', body: '[]', expect: isHttpError(400) },
+  {
+    says: 'another content type',
+    body: review('admission.k8s.io/v1'),
+    contentType: 'text/plain',
+    expect: isHttpError(415),
+  },
+  { says: 'another kind', body: JSON.stringify({ apiVersion: 'v1', kind: 'Pod' }), expect: isHttpError(400) },
+  { says: 'an unknown version', body: review('admission.k8s.io/v2'), expect: isHttpError(400) },
+  {
+    says: 'no request',
+    body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
+    expect: isHttpError(400),
+  },
+  {
+    says: 'a request without uid',
+    body: review('admission.k8s.io/v1', { ...request, uid: undefined }),
+    expect: isHttpError(400),
+  },
+  {
+    says: 'an object that is no pod',
+    body: review('admission.k8s.io/v1', { ...request, object: { spec: 'x' } }),
+    expect: isRefusal,
+  },
+  { says: 'no object', body: review('admission.k8s.io/v1', { ...request, object: null }), expect: isRefusal },
+  { says: '200000 levels of nesting', body: deep, expect: isHttpError(400) },
+  {
+    says: 'a prototype as a key',
+    body: review('admission.k8s.io/v1', { ...request, object: JSON.parse('{"__proto__":{"spec":{}}}') as object }),
+    expect: isRefusal,
+  },
+];
+
+/** Posts reviews to the webhook's own port; returns how many malformed ones were answered. */
+export async function checkReviews(
+  context: ScenarioContext,
+  installation: Installation,
+  operator: OperatorProcess,
+): Promise<number> {
+  const { client } = context;
+  const names = objectNames('bystander');
+  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+  const { webhooks } = await client.get<WebhookConfiguration>(kind, names.webhookConfiguration);
+  const { caBundle = '', service } = webhooks[0]?.clientConfig ?? {};
+  const target = {
+    port: operator.webhookPort,
+    serverName: serviceHostName(names.service, installation.namespace),
+    authority: Buffer.from(caBundle, 'base64').toString('utf8'),
+  };
+  const path = service?.path ?? '';
+  const post = (body: string, contentType?: string, to = path) =>
+    postReview({ ...target, path: to }, body, contentType);
+
+  for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
+    const { status, review: answer } = await post(review(version));
+    await context.check(
+      `a ${version} review is answered as such, with a patch`,
+      () => {
+        const response = answer?.response;
+        return (
+          status === 200 &&
+          answer?.apiVersion === version &&
+          response?.uid === 'e2e-1' &&
+          response.allowed &&
+          response.patchType === 'JSONPatch' &&
+          response.patch !== undefined
+        );
+      },
+      { timeout: 0 },
+    );
+  }
+  const odd: string[] = [];
+  for (const { says, body, contentType, expect } of malformed) {
+    const answer = await post(body, contentType);
+    if (!expect(answer)) odd.push(`${says}: ${answer.status} ${answer.text.slice(0, 300)}`);
+  }
+  await context.check(
+    `${malformed.length} malformed reviews get one clear error each`,
+    () => {
+      if (odd.length > 0) throw new Error(`\n${odd.join('\n')}`);
+      return true;
+    },
+    { timeout: 0 },
+  );
+  const unknown = await post(review('admission.k8s.io/v1'), undefined, '/revisions/nobody/00000000/inject');
+  await context.check(
+    'an unknown configuration: 503 with Retry-After and Connection: close, so that the API server asks another replica',
+    () => {
+      return unknown.status === 503 && unknown.headers['retry-after'] === '1' && unknown.headers.connection === 'close';
+    },
+    { timeout: 0 },
+  );
+  await context.check(
+    'the operator still answers',
+    async () => (await post(review('admission.k8s.io/v1'))).status === 200,
+  );
+  return malformed.length;
+}
+
+function isHttpError(status: number): (answer: ReviewAnswer) => boolean {
+  return (answer) => answer.status === status && answer.text !== '';
+}
+
+function isRefusal(answer: ReviewAnswer): boolean {
+  const response = answer.review?.response;
+  return (
+    answer.status === 200 && response?.uid === 'e2e-1' && !response.allowed && (response.status?.message ?? '') !== ''
+  );
+}
