@@ -48,14 +48,17 @@ export function openStandingDirectory(): RunDirectory {
   };
 }
 
-/** Ends every process that the directory lists and that still belongs to it; returns the names of those that ran. */
-export function endListedProcesses(directory: string): string[] {
+/**
+ * Ends the processes that the directory lists, that have a wanted name and that still belong to it;
+ * returns the names of those that ran.
+ */
+export function endListedProcesses(directory: string, wanted: (name: string) => boolean = () => true): string[] {
   const list = join(directory, 'processes');
   if (!existsSync(list)) return [];
   const ended: string[] = [];
   for (const line of readFileSync(list, 'utf8').split('\n')) {
     const [pid = '', name = ''] = line.split(' ');
-    if (pid === '' || commandLine(Number(pid))?.includes(directory) !== true) continue;
+    if (pid === '' || !wanted(name) || commandLine(Number(pid))?.includes(directory) !== true) continue;
     if (signalGroup(Number(pid), 'SIGKILL')) ended.push(name);
   }
   return ended;

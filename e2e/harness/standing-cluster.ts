@@ -45,3 +45,8 @@ export function stopStandingCluster(): string[] {
   rmSync(paths.standing, { recursive: true, force: true });
   return ended;
 }
+
+/** Ends the operators on the standing cluster, whoever started them; the control plane goes on. */
+export function endStandingOperators(): string[] {
+  return endListedProcesses(paths.standing, (name) => name.startsWith('operator-'));
+}
