@@ -16,7 +16,12 @@ interface Step {
 
 const typescript = ['node', '--import', 'ts-blank-space/register'];
 /** The control plane is compiled while the checks that need one core only are running; seconds when Go's cache is warm. */
-const build: Step = { name: 'control plane', command: [...typescript, 'e2e/harness/build.ts'], counts: 'one', needsCluster: true };
+const build: Step = {
+  name: 'control plane',
+  command: [...typescript, 'e2e/harness/build.ts'],
+  counts: 'one',
+  needsCluster: true,
+};
 const steps: Step[] = [
   { name: 'types', command: ['npx', 'tsc', '--noEmit'], counts: 'one' },
   { name: 'lint', command: ['npx', 'eslint', '.'], counts: 'one' },
@@ -54,7 +59,9 @@ async function run(step: Step): Promise<void> {
       log.write(String(error));
       resolve(127);
     });
-    child.on('close', (status) => { resolve(status ?? 1); });
+    child.on('close', (status) => {
+      resolve(status ?? 1);
+    });
   });
   process.removeListener('SIGINT', stop).removeListener('SIGTERM', stop);
   await new Promise((resolve) => log.end(resolve));

@@ -9,9 +9,8 @@ export class InjectorRegistry {
   }
 
   set(name: string, hash8: string, injector: Injector): void {
-    let hashes = this.#byName.get(name);
-    if (hashes === undefined) this.#byName.set(name, (hashes = new Map()));
-    hashes.set(hash8, injector);
+    const hashes = this.#byName.get(name) ?? new Map<string, Injector>();
+    this.#byName.set(name, hashes.set(hash8, injector));
   }
 
   delete(name: string, hash8: string): void {

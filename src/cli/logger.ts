@@ -16,7 +16,9 @@ export interface Logger {
 function readable(info: winston.Logform.TransformableInfo): string {
   const { level, message, timestamp, ...fields } = info;
   const rest = Object.entries(fields)
-    .map(([key, value]) => ` ${key}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`)
+    .map(
+      ([key, value]) => ` ${key}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`,
+    )
     .join('');
   return `${String(timestamp)} ${level.padEnd(5)} ${String(message)}${rest}`;
 }
@@ -30,6 +32,6 @@ export function createLogger(level: LogLevel, format: LogFormat): winston.Logger
   return winston.createLogger({
     level,
     format: combine(timestamp(), format === 'json' ? json() : printf(readable)),
-    transports: [new winston.transports.Stream({ stream: process.stderr })],
+    transports: [new winston.transports.Console({ stderrLevels: [...logLevels] })],
   });
 }

@@ -4,7 +4,9 @@ import { version } from './version.ts';
 
 describe('version', () => {
   it("is package.json's", () => {
-    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
     assert.equal(version, manifest.version);
   });
 });

@@ -1,0 +1,123 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { WatchEnd } from '../../kube/ports.ts';
+import type { OperatorMetrics } from '../../operator/ports.ts';
+
+/** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs, kinds, conditions, outcomes. */
+export class PrometheusOperatorMetrics implements OperatorMetrics {
+  readonly #reconciles;
+  readonly #reconcileSeconds;
+  readonly #queueLength;
+  readonly #leader;
+  readonly #applies;
+  readonly #conditions;
+  readonly #expiry;
+  readonly #lists;
+  readonly #objects;
+  readonly #watchEnds;
+  /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
+  readonly #conditionTypes = new Map<string, Set<string>>();
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#reconciles = new Counter({
+      name: 'injector_reconcile_total',
+      help: 'Reconciles by InjectorConfig and outcome.',
+      labelNames: ['injector', 'outcome'],
+      registers,
+    });
+    this.#reconcileSeconds = new Histogram({
+      name: 'injector_reconcile_duration_seconds',
+      help: 'Time of a reconcile.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
+    this.#queueLength = new Gauge({
+      name: 'injector_queue_length',
+      help: 'Objects that wait to be reconciled.',
+      registers,
+    });
+    this.#leader = new Gauge({ name: 'injector_leader', help: '1 while this process leads.', registers });
+    this.#applies = new Counter({
+      name: 'injector_applies_total',
+      help: 'Objects compared with the cluster by kind and outcome.',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    });
+    this.#conditions = new Gauge({
+      name: 'injector_condition',
+      help: '1 while the condition of an InjectorConfig holds.',
+      labelNames: ['injector', 'type'],
+      registers,
+    });
+    this.#expiry = new Gauge({
+      name: 'injector_serving_certificate_expiry_timestamp_seconds',
+      help: 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
+      labelNames: ['injector'],
+      registers,
+    });
+    this.#lists = new Counter({
+      name: 'injector_lists_total',
+      help: 'Complete lists of a collection: one at the start, one after each watch that could not be resumed.',
+      labelNames: ['resource'],
+      registers,
+    });
+    this.#objects = new Gauge({
+      name: 'injector_watched_objects',
+      help: 'Objects of a collection at its last complete list.',
+      labelNames: ['resource'],
+      registers,
+    });
+    this.#watchEnds = new Counter({
+      name: 'injector_watch_ends_total',
+      help: 'Watches that ended, by reason.',
+      labelNames: ['resource', 'reason'],
+      registers,
+    });
+  }
+
+  reconciled(name: string, outcome: 'Success' | 'Error', seconds: number): void {
+    this.#reconciles.inc({ injector: name, outcome });
+    this.#reconcileSeconds.observe(seconds);
+  }
+
+  queued(length: number): void {
+    this.#queueLength.set(length);
+  }
+
+  leading(leading: boolean): void {
+    this.#leader.set(leading ? 1 : 0);
+  }
+
+  applied(kind: string, outcome: string): void {
+    this.#applies.inc({ kind, outcome });
+  }
+
+  conditions(name: string, conditions: ReadonlyMap<string, boolean>): void {
+    const types = this.#conditionTypes.get(name) ?? new Set();
+    this.#conditionTypes.set(name, types);
+    for (const [type, holds] of conditions) {
+      types.add(type);
+      this.#conditions.set({ injector: name, type }, holds ? 1 : 0);
+    }
+  }
+
+  certificateExpires(name: string, notAfter: Date): void {
+    this.#expiry.set({ injector: name }, notAfter.getTime() / 1000);
+  }
+
+  forget(name: string): void {
+    for (const type of this.#conditionTypes.get(name) ?? []) this.#conditions.remove({ injector: name, type });
+    this.#conditionTypes.delete(name);
+    this.#expiry.remove({ injector: name });
+    for (const outcome of ['Success', 'Error']) this.#reconciles.remove({ injector: name, outcome });
+  }
+
+  listed(plural: string, objects: number): void {
+    this.#lists.inc({ resource: plural });
+    this.#objects.set({ resource: plural }, objects);
+  }
+
+  watchEnded(plural: string, reason: WatchEnd): void {
+    this.#watchEnds.inc({ resource: plural, reason });
+  }
+}

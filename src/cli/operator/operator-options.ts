@@ -1,0 +1,104 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
+
+/** The flags of `injector operator`. */
+export interface OperatorOptions {
+  readonly role: 'all';
+  readonly namespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly operatorClass: string;
+  readonly owner?: string;
+  readonly advertise?: { readonly host: string; readonly port: number };
+  readonly identity?: string;
+  readonly podSelector: Readonly<Record<string, string>>;
+  readonly bindAddress: string;
+  readonly webhookPort: number;
+  readonly healthPort: number;
+  /** Seconds between going unready and closing. */
+  readonly drainSeconds: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat?: LogFormat;
+}
+
+/** Adds the flags to the command; commander checks each value and says which flag is wrong. */
+export function addOperatorOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--role <role>', 'which part of the operator this process is').choices(['all']).default('all'),
+    )
+    .option('--namespace <name>', "the operator's own namespace (default: the pod's, then the kubeconfig context's)")
+    .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)')
+    .option('--context <name>', 'a context of the kubeconfig instead of its current one')
+    .option('--operator-class <name>', 'look after InjectorConfigs of this class only', 'default')
+    .option(
+      '--owner <name>',
+      'the MutatingWebhookConfiguration that owns the webhooks, so that they go with the installation',
+    )
+    .option(
+      '--advertise <host:port>',
+      'where the API server reaches this process when it does not run in the cluster',
+      hostAndPort,
+    )
+    .option('--identity <name>', 'the name of this replica (default: $POD_NAME, then the host name and process id)')
+    .option('--pod-selector <labels>', 'labels of the pods that serve admission: key=value,…', labels, {
+      'app.kubernetes.io/name': 'injector-operator',
+    })
+    .option('--bind-address <address>', 'the address to listen on', '0.0.0.0')
+    .option('--webhook-port <port>', 'the port of the webhook', port, 15017)
+    .option('--health-port <port>', 'the port of probes and metrics', port, 8080)
+    .option(
+      '--drain-seconds <seconds>',
+      'how long to go on serving after SIGTERM while balancers take notice',
+      seconds,
+      5,
+    )
+    .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
+    .addOption(
+      new Option('--log-format <format>', 'json for collectors, text for people (default: text on a terminal)').choices(
+        ['json', 'text'],
+      ),
+    );
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > 65_535) {
+    throw new InvalidArgumentError('It must be a port: a number from 0 (any free one) to 65535.');
+  }
+  return value;
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 3600) {
+    throw new InvalidArgumentError('It must be a number of seconds from 0 to 3600.');
+  }
+  return value;
+}
+
+function hostAndPort(text: string): { host: string; port: number } {
+  const match = /^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?):(\d+)$/.exec(text);
+  const [, host = '', , number = ''] = match ?? [];
+  if (match === null || Number(number) < 1 || Number(number) > 65_535) {
+    throw new InvalidArgumentError(
+      'It must be HOST:PORT; HOST is a DNS name (a Service cannot point to an IP address).',
+    );
+  }
+  if (/^[\d.]+$/.test(host)) {
+    throw new InvalidArgumentError(
+      'HOST must be a DNS name (a Service cannot point to an IP address), for example localhost.',
+    );
+  }
+  return { host, port: Number(number) };
+}
+
+function labels(text: string): Record<string, string> {
+  const pairs = text.split(',').map((pair) => /^([^=\s]+)=([^=\s]*)$/.exec(pair));
+  return Object.fromEntries(
+    pairs.map((match) => {
+      if (match === null) throw new InvalidArgumentError('It must be key=value, several separated by commas.');
+      return [match[1] ?? '', match[2] ?? ''];
+    }),
+  );
+}
