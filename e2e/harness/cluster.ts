@@ -17,6 +17,8 @@ export interface Cluster {
   client: ApiClient;
   /** The control plane whose components can be stopped; undefined for a user's own cluster. */
   controlPlane: ControlPlane | undefined;
+  /** Whether its nodes are KWOK's: pods become ready and no program runs in them. */
+  fakeNodes: boolean;
   /** The host under which the cluster's API server reaches processes on this machine. */
   advertiseHost: string;
   /** Logs and kubeconfigs of the processes that act on this cluster; each of them has this path in its command line. */
@@ -63,6 +65,7 @@ export async function openCluster(
       context: undefined,
       client,
       controlPlane,
+      fakeNodes: true,
       advertiseHost: 'localhost',
       run,
       stop: async (failed) => {
@@ -88,6 +91,7 @@ function openOwnCluster(choice: ClusterChoice): Cluster {
     context,
     client,
     controlPlane: undefined,
+    fakeNodes: false,
     advertiseHost: choice.advertiseHost ?? '',
     run,
     stop: (failed) => {

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../src/api/kubernetes.ts';
-import { waitForDeployment } from './workloads.ts';
+import { podsOf, waitForDeployment } from './workloads.ts';
 import { applyAll } from './apply.ts';
 import type { Cluster } from './cluster.ts';
 import { renderChart } from './helm.ts';
@@ -23,7 +23,7 @@ export interface Installation {
 }
 
 interface PodTemplateOwner extends KubernetesObject {
-  spec: { template: { spec: { serviceAccountName?: string; containers: { args?: string[] }[] } } };
+  spec: { replicas?: number; template: { spec: { serviceAccountName?: string; containers: { args?: string[] }[] } } };
 }
 
 /**
@@ -39,21 +39,31 @@ export async function installChart(
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
   const objects = await renderChart({ name: 'injector-operator', namespace, values }, cluster.run.path);
-  await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
   const workload = objects.find((object): object is PodTemplateOwner => object.kind === 'Deployment');
   if (workload === undefined) throw new Error('the chart renders no Deployment');
+  // Real kubelets would start a second operator beside the process under test.
+  if (!cluster.fakeNodes) workload.spec.replicas = 0;
+  await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
   const pod = workload.spec.template.spec;
   const account = pod.serviceAccountName ?? 'default';
-  const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account);
   const chartFlag = (name: string) =>
     flagValue(
       pod.containers.flatMap(({ args }) => args ?? []),
       name,
     );
   const owner = chartFlag('owner');
-  if (cluster.controlPlane !== undefined) await waitForDeployment(client, namespace, workload.metadata.name ?? '');
+  await waitForDeployment(client, namespace, workload.metadata.name ?? '');
   const operators: OperatorProcess[] = [];
   const launchOperator = async (settings: Partial<OperatorSettings> = {}) => {
+    const replicas = await podsOf(client, namespace);
+    const kubeconfig =
+      settings.kubeconfig ??
+      (await serviceAccountKubeconfig(
+        cluster,
+        namespace,
+        account,
+        replicas[operators.length % Math.max(replicas.length, 1)],
+      ));
     const defaults = {
       name: `operator-${namespace}-${operators.length + 1}`,
       namespace,

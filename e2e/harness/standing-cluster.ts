@@ -29,6 +29,7 @@ export async function standingCluster(): Promise<Cluster | undefined> {
     context: undefined,
     client,
     controlPlane: undefined,
+    fakeNodes: true,
     advertiseHost: 'localhost',
     run: openStandingDirectory(),
     stop: () => {

@@ -77,7 +77,7 @@ function podSpec(options: WorkloadOptions): Pod['spec'] {
 
 interface Deployment extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string; namespace: string };
-  spec: { replicas: number };
+  spec: { replicas: number; selector: { matchLabels: Record<string, string> } };
   status?: { observedGeneration?: number; replicas?: number; updatedReplicas?: number; availableReplicas?: number };
 }
 
@@ -111,27 +111,22 @@ export async function waitForDeployment(
       const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
       if (status?.observedGeneration !== metadata.generation) return false;
       if (!counts.every((count) => (count ?? 0) === spec.replicas)) return false;
-      return (await podsOf(client, namespace, name)).length === spec.replicas;
+      return (await podsMatching(client, namespace, spec.selector.matchLabels)).length === spec.replicas;
     },
     { timeout },
   );
 }
 
-/** The pods with label `app`, oldest first. */
+/** The pods with label `app`, or all of a namespace; oldest first. */
 export async function podsOf(client: ApiClient, namespace: string, app?: string): Promise<Pod[]> {
-  const { items } = await client.listAll<Pod>(resourceKind('v1', 'Pod'), {
-    namespace,
-    ...(app === undefined ? {} : { labelSelector: `app=${app}` }),
-  });
-  const age = (pod: Pod) => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name ?? ''}`;
-  return items.sort((left, right) => age(left).localeCompare(age(right)));
+  return podsMatching(client, namespace, app === undefined ? {} : { app });
 }
 
-/** Deletes a pod without grace and waits until it is gone. */
-export async function deletePod(client: ApiClient, namespace: string, name: string): Promise<void> {
-  await client.delete({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace } }, { gracePeriodSeconds: 0 });
-  await waitFor(
-    `pod ${namespace}/${name} to be gone`,
-    async () => (await client.find(resourceKind('v1', 'Pod'), name, { namespace })) === undefined,
-  );
+async function podsMatching(client: ApiClient, namespace: string, labels: Record<string, string>): Promise<Pod[]> {
+  const labelSelector = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const { items } = await client.listAll<Pod>(resourceKind('v1', 'Pod'), { namespace, labelSelector });
+  const age = (pod: Pod) => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name ?? ''}`;
+  return items.sort((left, right) => age(left).localeCompare(age(right)));
 }

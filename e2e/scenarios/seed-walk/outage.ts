@@ -1,7 +1,10 @@
 import { dryRun, refusal } from '../../harness/admissions.ts';
+import type { AuditEvent } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
+import { lostAdmissions, type LostAdmission } from '../../harness/lost-admissions.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
+import { isInjected } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../../harness/workloads.ts';
 
@@ -23,6 +26,9 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
     async () => (await columns(strict)) === '2/2 2/2 2/2' && (await columns(lenient)) === '2/2 2/2 2/2',
   );
 
+  const audit = context.cluster.controlPlane === undefined ? undefined : context.audit;
+  audit?.mark();
+  const killed = new Date();
   await operator.process.kill();
   await context.check(
     'the operator is killed; an unselected namespace does not notice',
@@ -50,6 +56,8 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
     return plain === 2 && (await columns(strict)) === '2/2 2/2 2/2';
   });
 
+  await countLost(context, audit?.events() ?? [], [strict, lenient], killed);
+
   await operator.restart();
   await context.check(
     'after its restart every ReplicaSet is complete',
@@ -64,5 +72,29 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
   await context.check(
     'the plain pods are replaced by a restart',
     async () => (await columns(lenient)) === '2/2 2/2 2/2 2/2 2/2',
+  );
+}
+
+/** The negative control of every later "0 lost": with the operator dead, both kinds of loss are seen. */
+async function countLost(
+  context: ScenarioContext,
+  events: AuditEvent[],
+  namespaces: string[],
+  since: Date,
+): Promise<void> {
+  const pods = (await Promise.all(namespaces.map((namespace) => podsOf(context.client, namespace, 'sleep')))).flat();
+  // Timestamps of objects are whole seconds.
+  const recent = pods.filter((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') >= since.getTime() - 1000);
+  const selected = events.filter((event) => namespaces.includes(event.objectRef?.namespace ?? ''));
+  const lost = lostAdmissions(selected, recent, (pod) =>
+    isInjected(pod) ? undefined : { kind: 'plain', what: 'stored without our status' },
+  );
+  const count = (kind: LostAdmission['kind']) => lost.filter((each) => each.kind === kind).length;
+  context.say(`lost while the operator was dead: ${count('refused')} refused, ${count('plain')} plain`);
+  if (context.cluster.controlPlane === undefined) return;
+  await context.check(
+    'what was lost is seen: refused under Fail, plain under Ignore',
+    () => count('refused') > 0 && count('plain') === 2,
+    { timeout: 0 },
   );
 }
