@@ -13,7 +13,7 @@ const keptLogs = 5;
 export interface RunDirectory {
   path: string;
   recordProcess: (pid: number, name: string) => void;
-  /** Removes the directory, or only its bulk when the logs are wanted. */
+  /** Ends what still runs in it and removes the directory, or only its bulk when the logs are wanted. */
   remove: (keepLogs: boolean) => void;
 }
 
@@ -28,6 +28,7 @@ export function createRunDirectory(): RunDirectory {
     path,
     recordProcess: recorder(path),
     remove: (keepLogs) => {
+      endListedProcesses(path);
       rmSync(join(path, 'processes'), { force: true });
       guard();
       removeBulk(path, keepLogs);
@@ -43,6 +44,7 @@ export function openStandingDirectory(): RunDirectory {
     path,
     recordProcess: recorder(path),
     remove: (keepLogs) => {
+      endListedProcesses(path);
       removeBulk(path, keepLogs);
     },
   };

@@ -1,15 +1,22 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { administrator, openCluster, type Cluster } from './cluster.ts';
+import { onInterrupt } from './interrupt.ts';
 import { paths } from './paths.ts';
 import { endListedProcesses, openStandingDirectory } from './run-directory.ts';
 
 /** Starts the cluster that outlives its starter, after ending what is left of an earlier one. */
 export async function openStandingCluster(report: (line: string) => void): Promise<Cluster> {
   stopStandingCluster();
-  const cluster = await openCluster({}, report, true);
-  cluster.controlPlane?.release();
-  return cluster;
+  // Nothing guards these processes: whoever gives up in the middle wants nothing left behind.
+  const stopInterrupting = onInterrupt(() => Promise.resolve(stopStandingCluster()));
+  try {
+    const cluster = await openCluster({}, report, true);
+    cluster.controlPlane?.release();
+    return cluster;
+  } finally {
+    stopInterrupting();
+  }
 }
 
 /** The standing cluster if its API server answers. Its components belong to another process and cannot be stopped singly. */
