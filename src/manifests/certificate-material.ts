@@ -1,4 +1,7 @@
 import type { Rotation } from '../certs/rotation.ts';
+import type { ServingPair } from '../certs/verify-chain.ts';
 
 /** What a pass of the rotation wants written. Without `serving` the serving Secret stays as it is. */
-export type CertificateMaterial = Pick<Rotation, 'stored' | 'serving' | 'caBundlePem'>;
+export interface CertificateMaterial extends Pick<Rotation, 'stored' | 'caBundlePem'> {
+  readonly serving?: ServingPair;
+}

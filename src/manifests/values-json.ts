@@ -1,4 +1,4 @@
-import { parse, YAMLParseError, type Tags } from 'yaml';
+import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { canonicalJson } from './canonical-json.ts';
 
@@ -28,8 +28,10 @@ function readYaml(text: string): unknown {
   try {
     return parse(text, { version: '1.1', customTags: withoutTimes }) ?? {};
   } catch (error) {
-    const detail = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error);
-    throw new ConfigurationError(field, `${field}: the text is neither JSON nor YAML: ${detail ?? ''}`, {
+    const detail = String(error)
+      .replace(/^\w+: /, '')
+      .replace(/:?\n[\s\S]*/, '');
+    throw new ConfigurationError(field, `${field}: the text is neither JSON nor YAML: ${detail}`, {
       cause: error,
     });
   }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { checkCertificatePolicy } from '../certs/certificate-policy.ts';
+import { certificateNames, certificatePolicy, validatorCertificateNames } from './certificate-terms.ts';
+import { injectorConfig } from './testdata/injector-config.ts';
+
+describe('certificateNames', () => {
+  it('are those of the Service', () => {
+    assert.deepEqual(certificateNames(injectorConfig('a'), 'injection'), {
+      service: 'sidecar-injector-a',
+      namespace: 'injection',
+    });
+    assert.deepEqual(validatorCertificateNames('default', 'injection'), {
+      service: 'injector-validator-default',
+      namespace: 'injection',
+    });
+  });
+
+  for (const [url, host] of [
+    ['https://injector.example.com:8443/x', 'injector.example.com'],
+    ['https://10.0.0.7', '10.0.0.7'],
+    ['https://[fd00::1]:15017', '[fd00::1]'],
+  ] as const) {
+    it(`include the host of ${url}`, () => {
+      assert.deepEqual(certificateNames(injectorConfig('a', { webhook: { url } }), 'injection').hosts, [host]);
+    });
+  }
+});
+
+describe('certificatePolicy', () => {
+  it('is the spec in milliseconds', () => {
+    const certificate = { leafDuration: '1h30m', caDuration: '48h', renewalFraction: 0.5, keySize: 3072 };
+    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate })), {
+      leafDuration: 5_400_000,
+      caDuration: 172_800_000,
+      renewalFraction: 0.5,
+      keySize: 3072,
+      confirmationPeriod: 60_000,
+    });
+  });
+
+  it('is possible for the defaults and for the shortest lives that the rules admit', () => {
+    for (const certificate of [{}, { leafDuration: '1m', caDuration: '3m1s' }]) {
+      assert.doesNotThrow(() => {
+        checkCertificatePolicy(certificatePolicy(injectorConfig('a', { certificate })));
+      });
+    }
+  });
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { load } from 'js-yaml';
+import { parse } from 'yaml';
+import { ConfigurationError } from '../api/errors.ts';
+import { configurationFiles } from './configuration-files.ts';
+import { injectorConfig } from './testdata/injector-config.ts';
+
+describe('configurationFiles', () => {
+  it('writes the smallest configuration so that people can read it', () => {
+    const template = 'spec:\n  containers:\n  - name: hello # {{ .Revision }}\n    image: "busybox"\n';
+    assert.deepEqual(configurationFiles(injectorConfig('hello', { injection: { templates: { sidecar: template } } })), {
+      config: [
+        'policy: enabled',
+        'templates:',
+        '  sidecar: |',
+        '    spec:',
+        '      containers:',
+        '      - name: hello # {{ .Revision }}',
+        '        image: "busybox"',
+        '',
+      ].join('\n'),
+      values: '{}',
+      mesh: '',
+      settings: [
+        '{',
+        '  "delimiters": [',
+        '    "{{",',
+        '    "}}"',
+        '  ],',
+        '  "keys": {',
+        '    "inject": "sidecar.istio.io/inject",',
+        '    "injection": "istio-injection",',
+        '    "revision": "istio.io/rev",',
+        '    "status": "sidecar.istio.io/status"',
+        '  },',
+        '  "nativeSidecars": "Auto",',
+        '  "pathEnvironment": {},',
+        '  "revision": "hello"',
+        '}',
+      ].join('\n'),
+    });
+  });
+
+  it('writes every field under the key that Istio has for it', () => {
+    const injection = {
+      policy: 'disabled',
+      enableNamespacesByDefault: true,
+      templates: { sidecar: 'a', grpc: 'b' },
+      defaultTemplates: ['both'],
+      aliases: { both: ['sidecar', 'grpc'] },
+      alwaysInjectSelector: [{ matchLabels: { a: 'yes' } }],
+      neverInjectSelector: [{ matchExpressions: [{ key: 'b', operator: 'Exists' }] }],
+      injectedAnnotations: { 'example.com/on': 'true' },
+      values: { global: { hub: 'h', debug: false } },
+      meshConfig: { rootNamespace: 'mesh', defaultConfig: { concurrency: 2 } },
+      delimiters: ['[[', ']]'],
+      nativeSidecars: 'Enabled',
+    };
+    const webhook = { pathEnvironment: { net: 'n1', cluster: 'c1' }, keys: { status: 'example.com/status' } };
+    const files = configurationFiles(injectorConfig('mesh-a', { revision: '1-24', injection, webhook }));
+    const { values, meshConfig, delimiters, nativeSidecars, ...istio } = injection;
+    assert.deepEqual(load(files.config), istio);
+    assert.deepEqual(JSON.parse(files.values), values);
+    assert.deepEqual(load(files.mesh), meshConfig);
+    assert.deepEqual(JSON.parse(files.settings), {
+      revision: '1-24',
+      delimiters,
+      nativeSidecars,
+      pathEnvironment: webhook.pathEnvironment,
+      keys: {
+        injection: 'istio-injection',
+        revision: 'istio.io/rev',
+        inject: 'sidecar.istio.io/inject',
+        status: 'example.com/status',
+      },
+    });
+  });
+
+  it('writes a single template in the old shape', () => {
+    const { config } = configurationFiles(injectorConfig('old', { injection: { template: 'containers: []' } }));
+    assert.deepEqual(load(config), { policy: 'enabled', template: 'containers: []' });
+  });
+
+  it('writes no templates where the object has none, which its rules refuse', () => {
+    assert.deepEqual(load(configurationFiles(injectorConfig('a', { injection: {} })).config), {
+      policy: 'enabled',
+      templates: {},
+    });
+  });
+
+  it('keeps every template to the byte', () => {
+    const parts = fc.array(
+      fc.oneof(fc.string(), fc.constantFrom('  - a: b', '\ttab', '# c', "'", '{{- end }}', '---', '...', ' ')),
+    );
+    const text = fc.tuple(parts, fc.constantFrom('', '\n', '\n\n', ' ')).map(([lines, end]) => lines.join('\n') + end);
+    fc.assert(
+      fc.property(text, text, (sidecar, annotation) => {
+        const injection = { templates: { sidecar }, injectedAnnotations: { a: annotation } };
+        const { config } = configurationFiles(injectorConfig('a', { injection }));
+        assert.deepEqual(load(config), { policy: 'enabled', ...injection });
+      }),
+    );
+  });
+
+  it('quotes what YAML 1.1, which Go reads, would take for something else than text', () => {
+    const words = [
+      'y',
+      'no',
+      'On',
+      'OFF',
+      'true',
+      '~',
+      'null',
+      '1:30',
+      '0o7',
+      '012',
+      '0x1',
+      '1_000',
+      '.5',
+      '1e3',
+      '2026-01-02',
+      '<<',
+      '=',
+    ];
+    const annotations = Object.fromEntries(
+      words.flatMap((word) => [
+        [word, 'key'],
+        [`value-${word}`, word],
+      ]),
+    );
+    const { config } = configurationFiles(injectorConfig('a', { injection: { injectedAnnotations: annotations } }));
+    const read = parse(config, { version: '1.1' }) as { injectedAnnotations: unknown };
+    assert.deepEqual(read.injectedAnnotations, annotations);
+  });
+
+  it('gives the same bytes for maps in another order', () => {
+    const one = injectorConfig('a', {
+      injection: { templates: { a: '1', b: '2' }, values: { x: 1, y: { p: 1, q: 2 } }, meshConfig: { m: 1, n: 2 } },
+      webhook: { pathEnvironment: { cluster: 'c', net: 'n' } },
+    });
+    const other = injectorConfig('a', {
+      webhook: { pathEnvironment: { net: 'n', cluster: 'c' } },
+      injection: { meshConfig: { n: 2, m: 1 }, values: { y: { q: 2, p: 1 }, x: 1 }, templates: { b: '2', a: '1' } },
+    });
+    assert.deepEqual(configurationFiles(other), configurationFiles(one));
+  });
+
+  it('takes values from a reference', () => {
+    const config = injectorConfig('a', {
+      injection: {
+        templates: { sidecar: 'x' },
+        valuesFrom: { namespace: 'mesh', name: 'istio-values', key: 'values' },
+      },
+    });
+    assert.equal(configurationFiles(config, { values: '{"big":1e400}' }).values, '{"big":1e400}');
+    assert.throws(() => configurationFiles(config, { values: '[]' }), ConfigurationError);
+  });
+
+  it('asks for the text of a reference that was not read', () => {
+    const config = injectorConfig('a', {
+      injection: {
+        templates: { sidecar: 'x' },
+        valuesFrom: { namespace: 'mesh', name: 'istio-values', key: 'values' },
+      },
+    });
+    assert.throws(() => configurationFiles(config), /spec\.injection\.valuesFrom/);
+  });
+});

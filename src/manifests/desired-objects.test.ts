@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import type { InjectorConfig } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { objectNames } from '../api/names.ts';
+import { nameRules } from '../api/injector-config-rules.ts';
+import type { CertificateMaterial } from './certificate-material.ts';
+import { configurationFiles } from './configuration-files.ts';
+import { configurationObjects, desiredObjects, rotationSecret, servingObjects } from './desired-objects.ts';
+import type { ManifestContext } from './manifest-context.ts';
+import { context, injectorConfig } from './testdata/injector-config.ts';
+import { webhookConfiguration } from './webhook-configuration.ts';
+
+const hash = '0123abcd';
+const certificates: CertificateMaterial = {
+  stored: { 'rotation.json': '{"version":1}', 'ca.key': 'the key of the authority' },
+  serving: { certificatePem: 'leaf', privateKeyPem: 'key', caPem: 'authority' },
+  caBundlePem: 'old\nnew\n',
+};
+
+function desired(config: InjectorConfig, where: ManifestContext = context): KubernetesObject[] {
+  return desiredObjects({ config, files: configurationFiles(config), hash, certificates }, where);
+}
+
+/** The parts of a webhook that the tests look into. */
+interface Webhook {
+  name: string;
+  clientConfig: { url?: string; caBundle: string; service?: Record<string, unknown> };
+  namespaceSelector: { matchExpressions: { key: string; values?: string[] }[] };
+  matchConditions: { name: string }[];
+  rules: unknown;
+  [field: string]: unknown;
+}
+
+function webhooks(config: InjectorConfig, where: ManifestContext = context): Webhook[] {
+  return webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, where).webhooks as Webhook[];
+}
+
+const decode = (text: unknown) => Buffer.from(String(text), 'base64').toString();
+const summary = ({ kind, metadata }: KubernetesObject) =>
+  `${kind} ${metadata.namespace ?? '-'}/${String(metadata.name)}`;
+
+describe('desiredObjects', () => {
+  it('lists everything in the order of application: the webhook last', () => {
+    assert.deepEqual(desired(injectorConfig('1-24')).map(summary), [
+      'Secret injection/sidecar-injector-1-24',
+      'Secret injection/sidecar-injector-1-24-serving',
+      'Service injection/sidecar-injector-1-24',
+      'ConfigMap injection/sidecar-injector-1-24-0123abcd',
+      'ConfigMap injection/sidecar-injector-1-24',
+      'MutatingWebhookConfiguration -/sidecar-injector-1-24',
+    ]);
+  });
+
+  it('consists of parts that can be applied apart', () => {
+    const config = injectorConfig('1-24');
+    assert.deepEqual(desired(config), [
+      rotationSecret(config, certificates.stored, context),
+      ...servingObjects(config, certificates.serving, context),
+      ...configurationObjects(config, configurationFiles(config), hash, context),
+      webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, context),
+    ]);
+    assert.deepEqual(servingObjects(config, undefined, context).map(summary), [
+      'Service injection/sidecar-injector-1-24',
+    ]);
+  });
+
+  it('labels every object for its revision, and never as one of Istio', () => {
+    for (const { metadata } of desired(injectorConfig('mesh-a', { revision: '1-24', operatorClass: 'blue' }))) {
+      const { 'sidecar-injector.io/configuration-hash': labelled, ...labels } = metadata.labels ?? {};
+      assert.deepEqual(labels, {
+        'app.kubernetes.io/managed-by': 'sidecar-injector',
+        'sidecar-injector.io/operator-class': 'blue',
+        'sidecar-injector.io/injector-config': 'mesh-a',
+        'sidecar-injector.io/revision': '1-24',
+      });
+      assert.equal(labelled, metadata.name?.endsWith(`-${hash}`) === true ? hash : undefined);
+    }
+  });
+
+  it('names the objects of different InjectorConfigs differently', () => {
+    const names = ['a', 'a-b', 'default'].flatMap((name) => desired(injectorConfig(name)).map(summary));
+    assert.equal(new Set(names).size, names.length);
+    assert.ok(nameRules.every(({ holds }) => holds(injectorConfig('a-b'))));
+  });
+
+  it('writes Secrets as Kubernetes has them', () => {
+    const [authority, serving] = desired(injectorConfig('a'));
+    assert.equal(authority?.type, 'Opaque');
+    assert.equal(decode((authority.data as Record<string, string>)['ca.key']), 'the key of the authority');
+    assert.equal(serving?.type, 'kubernetes.io/tls');
+    assert.deepEqual(
+      Object.entries(serving.data as object).map(([key, value]) => [key, decode(value)]),
+      [
+        ['ca.crt', 'authority'],
+        ['tls.crt', 'leaf'],
+        ['tls.key', 'key'],
+      ],
+    );
+  });
+
+  it('gives the key of the authority to no object but the Secret of the rotation', () => {
+    const key = Buffer.from('the key of the authority').toString('base64');
+    const holders = desired(injectorConfig('a')).filter((object) => JSON.stringify(object).includes(key));
+    assert.deepEqual(holders.map(summary), ['Secret injection/sidecar-injector-a']);
+  });
+
+  it('writes the configuration twice: immutable under its hash, and plain', () => {
+    const config = injectorConfig('a');
+    const [hashed, plain] = configurationObjects(config, configurationFiles(config), hash, context);
+    assert.ok(hashed && plain);
+    assert.deepEqual(hashed.data, { ...configurationFiles(config) });
+    assert.deepEqual(plain.data, hashed.data);
+    assert.deepEqual([hashed.immutable, plain.immutable], [true, undefined]);
+  });
+
+  it('leads the Service to the pods, or to an advertised host', () => {
+    const service = (where: ManifestContext) => servingObjects(injectorConfig('a'), undefined, where)[0]?.spec;
+    assert.deepEqual(service(context), {
+      type: 'ClusterIP',
+      selector: { 'app.kubernetes.io/name': 'injector-operator' },
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 15017 }],
+    });
+    assert.deepEqual(service({ ...context, advertise: { host: 'localhost', port: 40123 } }), {
+      type: 'ExternalName',
+      externalName: 'localhost',
+    });
+  });
+});
+
+describe('webhookConfiguration', () => {
+  it('spells every field of a webhook out', () => {
+    const [webhook] = webhooks(injectorConfig('1-24'));
+    assert.ok(webhook);
+    const { matchConditions, namespaceSelector, objectSelector, ...rest } = webhook;
+    assert.deepEqual(rest, {
+      name: 'rev.namespace.sidecar-injector.io',
+      admissionReviewVersions: ['v1', 'v1beta1'],
+      clientConfig: {
+        caBundle: Buffer.from('old\nnew\n').toString('base64'),
+        service: {
+          namespace: 'injection',
+          name: 'sidecar-injector-1-24',
+          path: '/revisions/1-24/0123abcd/inject',
+          port: 443,
+        },
+      },
+      failurePolicy: 'Fail',
+      matchPolicy: 'Equivalent',
+      reinvocationPolicy: 'Never',
+      rules: [
+        { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' },
+      ],
+      sideEffects: 'None',
+      timeoutSeconds: 10,
+    });
+    assert.ok(objectSelector);
+    assert.equal(matchConditions.length, 3);
+    assert.deepEqual(namespaceSelector.matchExpressions.at(-1)?.values, [
+      'injection',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+      'local-path-storage',
+    ]);
+  });
+
+  it('says what the spec says, in every webhook', () => {
+    const spec = {
+      failurePolicy: 'Ignore',
+      timeoutSeconds: 3,
+      reinvocationPolicy: 'IfNeeded',
+      matchPolicy: 'Exact',
+      matchConditions: [{ name: 'mine', expression: 'true' }],
+      excludedNamespaces: ['vault', 'kube-system'],
+    };
+    for (const webhook of webhooks(injectorConfig('default', { webhook: spec }))) {
+      const { failurePolicy, timeoutSeconds, reinvocationPolicy, matchPolicy } = webhook;
+      assert.deepEqual(
+        [failurePolicy, timeoutSeconds, reinvocationPolicy, matchPolicy],
+        ['Ignore', 3, 'IfNeeded', 'Exact'],
+      );
+      assert.deepEqual(webhook.matchConditions.at(-1), { name: 'mine', expression: 'true' });
+      const excluded = webhook.namespaceSelector.matchExpressions.at(-1);
+      assert.equal(excluded?.key, 'kubernetes.io/metadata.name');
+      assert.deepEqual(excluded.values, [
+        'injection',
+        'kube-node-lease',
+        'kube-public',
+        'kube-system',
+        'local-path-storage',
+        'vault',
+      ]);
+    }
+  });
+
+  it('calls a url instead of the Service, with the path of the configuration', () => {
+    for (const url of ['https://injector.example.com:8443/mesh', 'https://injector.example.com:8443/mesh/']) {
+      const [webhook] = webhooks(injectorConfig('a', { webhook: { url } }));
+      assert.equal(webhook?.clientConfig.url, 'https://injector.example.com:8443/mesh/revisions/a/0123abcd/inject');
+      assert.equal(webhook.clientConfig.service, undefined);
+    }
+  });
+
+  it('names the advertised port', () => {
+    const [webhook] = webhooks(injectorConfig('a'), { ...context, advertise: { host: 'localhost', port: 40123 } });
+    assert.equal(webhook?.clientConfig.service?.port, 40123);
+  });
+
+  it('has a name of its own for every webhook, with three parts at least and none of Istio', () => {
+    const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
+    const names = webhooks(injectorConfig('default', { injection })).map(({ name }) => name);
+    assert.equal(new Set(names).size, 5);
+    for (const name of names) {
+      assert.ok(name.endsWith('.sidecar-injector.io') && name.split('.').length >= 3, name);
+    }
+  });
+
+  it('belongs to the installation when there is an owner', () => {
+    const owner = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      name: 'o',
+      uid: 'u',
+    };
+    const owned = desired(injectorConfig('a'), { ...context, owner }).filter(
+      ({ metadata }) => metadata.ownerReferences,
+    );
+    assert.deepEqual(owned.map(summary), ['MutatingWebhookConfiguration -/sidecar-injector-a']);
+    assert.deepEqual(owned[0]?.metadata.ownerReferences, [owner]);
+    assert.equal(
+      desired(injectorConfig('a')).some(({ metadata }) => metadata.ownerReferences),
+      false,
+    );
+  });
+
+  it('carries the webhooks of the default revision in the object that means default', () => {
+    const object = webhookConfiguration({ config: injectorConfig('default'), hash, caBundlePem: '' }, context);
+    assert.equal(object.metadata.name, 'sidecar-injector-default');
+    assert.equal(objectNames('default').webhookConfiguration, 'sidecar-injector-default');
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { context } from './testdata/injector-config.ts';
+import { validatorObjects } from './validator-objects.ts';
+
+const certificates = {
+  stored: { 'rotation.json': '{}' },
+  serving: { certificatePem: 'leaf', privateKeyPem: 'key', caPem: 'ca' },
+  caBundlePem: 'ca',
+};
+
+describe('validatorObjects', () => {
+  it('come in the order of application, named after the operator class', () => {
+    const objects = validatorObjects(certificates, { ...context, operatorClass: 'blue' });
+    assert.deepEqual(
+      objects.map(({ kind, metadata }) => `${kind} ${String(metadata.name)}`),
+      [
+        'Secret injector-validator-blue',
+        'Secret injector-validator-blue-serving',
+        'Service injector-validator-blue',
+        'ValidatingWebhookConfiguration sidecar-injector-blue-validator',
+      ],
+    );
+    for (const { metadata } of objects) {
+      assert.deepEqual(metadata.labels, {
+        'app.kubernetes.io/managed-by': 'sidecar-injector',
+        'sidecar-injector.io/operator-class': 'blue',
+      });
+    }
+  });
+
+  it('leave the serving Secret alone when the rotation does', () => {
+    const { stored, caBundlePem } = certificates;
+    assert.deepEqual(
+      validatorObjects({ stored, caBundlePem }, context).map(({ kind }) => kind),
+      ['Secret', 'Service', 'ValidatingWebhookConfiguration'],
+    );
+  });
+
+  it('look at InjectorConfigs of the own class and never stand in the way', () => {
+    const owner = { apiVersion: 'v1', kind: 'x', name: 'o', uid: 'u' };
+    const configuration = validatorObjects(certificates, { ...context, owner }).at(-1);
+    assert.deepEqual(configuration?.metadata.ownerReferences, [owner]);
+    assert.deepEqual(configuration.webhooks, [
+      {
+        name: 'validator.sidecar-injector.io',
+        admissionReviewVersions: ['v1', 'v1beta1'],
+        clientConfig: {
+          caBundle: Buffer.from('ca').toString('base64'),
+          service: { namespace: 'injection', name: 'injector-validator-default', path: '/validate', port: 443 },
+        },
+        failurePolicy: 'Ignore',
+        matchConditions: [
+          {
+            name: 'own-class',
+            expression: "has(object.spec.operatorClass) && object.spec.operatorClass == 'default'",
+          },
+        ],
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {},
+        objectSelector: {},
+        rules: [
+          {
+            apiGroups: ['sidecar-injector.io'],
+            apiVersions: ['v1alpha1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['injectorconfigs'],
+            scope: 'Cluster',
+          },
+        ],
+        sideEffects: 'None',
+        timeoutSeconds: 5,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { ConfigurationError } from '../api/errors.ts';
+import { valuesJson } from './values-json.ts';
+
+describe('valuesJson', () => {
+  it('leaves JSON as it is, byte for byte', () => {
+    const text = ' {"b": 1.0, "a": 12345678901234567890}\n';
+    assert.equal(valuesJson(text), text);
+  });
+
+  for (const [title, text, expected] of [
+    ['a map', 'b: 1\na:\n- x\n', { a: ['x'], b: 1 }],
+    ['nothing', '', {}],
+    ['comments alone', '# nothing here\n', {}],
+    ['the booleans of YAML 1.1', 'a: yes\nb: Off\nc: "no"\n', { a: true, b: false, c: 'no' }],
+    ['no sexagesimal numbers', 'time: 1:30\nseconds: 1:30.5\n', { time: '1:30', seconds: '1:30.5' }],
+    ['no dates', 'date: 2026-01-02\n', { date: '2026-01-02' }],
+    ['an anchor and its use', 'a: &x {k: v}\nb: *x\n', { a: { k: 'v' }, b: { k: 'v' } }],
+    ['a merge', 'a: &x {k: v}\nb: {<<: *x, l: w}\n', { a: { k: 'v' }, b: { k: 'v', l: 'w' } }],
+  ] as const) {
+    it(`reads YAML: ${title}`, () => {
+      assert.deepEqual(JSON.parse(valuesJson(text)), expected);
+    });
+  }
+
+  for (const [title, text, message] of [
+    ['a list', '[1]', /must be a JSON or YAML map, found a list/],
+    ['null', 'null', /found nothing/],
+    ['a number', '7', /found a number/],
+    ['a word', 'hello', /found a string/],
+    ['YAML that is broken', 'a: [1', /neither JSON nor YAML: .* line 1/],
+    ['two documents', 'a: 1\n---\nb: 2\n', /neither JSON nor YAML/],
+    [
+      'an alias bomb',
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'abcdefg'
+        .split('')
+        .map((c, i, all) =>
+          i > 0
+            ? `${c}: &${c} [${Array(9)
+                .fill(`*${all[i - 1]!}`)
+                .join(',')}]`
+            : '',
+        )
+        .join('\n')}\n`,
+      /neither JSON nor YAML: .*alias/i,
+    ],
+  ] as const) {
+    it(`refuses ${title}`, () => {
+      assert.throws(
+        () => valuesJson(text),
+        (error) =>
+          error instanceof ConfigurationError &&
+          error.field === 'spec.injection.valuesFrom' &&
+          message.test(error.message),
+      );
+    });
+  }
+});
