@@ -1,21 +1,25 @@
+import type { JsonBounds } from './json-scanner.ts';
+
 /** Bounds of the listener. Sizes in bytes, times in milliseconds. */
 export interface AdmissionLimits {
   /** A storable pod can be 8.7 MB as a review and 17.4 MB as a dry run (Go escapes `<` to six bytes), so never below 19 MiB. */
   readonly maxBodyBytes: number;
   /** All bodies that are being received, together. */
   readonly maxBufferedBytes: number;
-  /** Requests between their first byte and the answer. */
-  readonly maxConcurrentRequests: number;
+  /** Bodies that are being received at once; one more, and the longest-waiting of them is refused. */
+  readonly maxConcurrentBodies: number;
   readonly maxConnections: number;
   /** Connections that have not had a review answered yet: beyond it the oldest of them is closed. */
   readonly maxUnprovenConnections: number;
   readonly maxHeaderBytes: number;
-  /** Nesting of the JSON: far above any pod, far below what overflows a stack. */
-  readonly maxJsonDepth: number;
+  /** The depth is far above any pod's and far below what overflows a stack; a pod of 3 MiB, the most that the API server takes, has fewer values. */
+  readonly jsonBounds: JsonBounds;
   readonly handshakeTimeout: number;
   readonly headersTimeout: number;
   /** A body must be complete by then, or by the request's own `?timeout=` if that is sooner. */
   readonly bodyTimeout: number;
+  /** After the time for the body: a client that has not read its answer by then is cut off. */
+  readonly answerTimeout: number;
   /** Above the 90 s after which the API server drops an idle connection: the side that sends must be the one that closes. */
   readonly keepAliveTimeout: number;
   /** How long, and how much, is still read of a body that is refused, so that the refusal is not lost to a connection reset. */
@@ -28,14 +32,15 @@ const mebibyte = 1024 * 1024;
 export const defaultAdmissionLimits: AdmissionLimits = {
   maxBodyBytes: 20 * mebibyte,
   maxBufferedBytes: 64 * mebibyte,
-  maxConcurrentRequests: 1024,
+  maxConcurrentBodies: 1024,
   maxConnections: 4096,
   maxUnprovenConnections: 512,
   maxHeaderBytes: 16 * 1024,
-  maxJsonDepth: 200,
+  jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
   bodyTimeout: 30_000,
+  answerTimeout: 10_000,
   keepAliveTimeout: 150_000,
   lingerTimeout: 2_000,
   lingerBytes: 32 * mebibyte,

@@ -1,6 +1,7 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
+import { throttle } from './throttle.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** Who sees what was decided: nothing that an admission does depends on it. */
@@ -15,12 +16,20 @@ export interface AdmissionObserver {
   defect(error: unknown): void;
 }
 
+/** Anyone in the cluster can send us nonsense; the log must not be the way to fill a disk. */
+const warningsPerSecond = 20;
+
 /** Metrics for every admission; a log line at debug for what went well, at warn for refusals, failures and malformed reviews. */
 export function createAdmissionObserver(
   log: LogPort,
   metrics: ServerMetrics,
   clock: MonotonicClock,
 ): AdmissionObserver {
+  const allowance = throttle(clock, warningsPerSecond);
+  const warn = (message: string, fields: Record<string, unknown>): void => {
+    const suppressed = allowance();
+    if (suppressed !== undefined) log.warn(message, suppressed === 0 ? fields : { ...fields, suppressed });
+  };
   return {
     started: clock,
     decided(kind, request, decision, started) {
@@ -41,10 +50,10 @@ export function createAdmissionObserver(
       if (request.dryRun) fields.dryRun = true;
       if (decision.injector !== undefined) fields.config = `${decision.injector.name}.${decision.injector.hash}`;
       if (!worrying) log.debug('admission', fields);
-      else log.warn('admission refused', { ...fields, problem: decision.status?.message });
+      else warn('admission refused', { ...fields, problem: decision.status?.message });
     },
     malformed(kind, problem, uid) {
-      log.warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
+      warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
     },
     defect(error) {
       log.error('admission failed unexpectedly', {

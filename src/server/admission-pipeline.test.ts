@@ -27,12 +27,13 @@ function pipeline(handler: AdmissionHandler = () => allowed('Valid')) {
       }),
       { kind: 'test', resolve: (path) => (path === '/test' ? { handler } : undefined) },
     ],
-    maxJsonDepth: 100,
+    jsonBounds: { maxDepth: 100, maxValues: 5000 },
     observer,
   });
   async function answer(head: Partial<RequestHead>, body: Buffer): Promise<HttpAnswer> {
     const admitted = admit({ method: 'POST', url: inject, contentType: 'application/json', ...head });
-    return 'answer' in admitted ? admitted.answer : admitted.respond(body);
+    if ('answer' in admitted) return admitted.answer;
+    return admitted.inspect(body) ?? admitted.respond(body);
   }
   return { admit, answer, log, registry };
 }
@@ -149,6 +150,18 @@ describe('the admission pipeline', () => {
         },
       ]);
     });
+
+    for (const [what, body, problem] of [
+      ['that nests too deeply', '['.repeat(101), 'the body nests deeper than 100 levels'],
+      ['of too many values', `[${'{},'.repeat(3000)}`, 'the body holds more than 5000 values'],
+    ] as const) {
+      it(`400 for a body ${what}`, async () => {
+        const { answer, log } = pipeline();
+        const given = await answer({}, Buffer.from(body));
+        assert.deepEqual([given.status, given.body], [400, `${problem}\n`]);
+        assert.deepEqual(log.lines[0]?.fields, { path: 'revision', problem });
+      });
+    }
 
     it('refuses a review whose members have the wrong type, with its uid', async () => {
       const { answer, log } = pipeline();

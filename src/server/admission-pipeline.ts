@@ -1,10 +1,10 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
 import type { AdmissionHandler, AdmissionRoute } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
-import type { AdmissionRequest, ReviewVersion } from './admission-request.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { encodeAdmissionReview } from './encode-admission-review.ts';
 import { parseGoDuration } from './go-duration.ts';
+import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from './http-answer.ts';
 
 /** What is known of a request before its body. */
@@ -21,13 +21,16 @@ export type AdmittedRequest = { readonly kind: string } & (
   | {
       /** The webhook's timeout in milliseconds, from the query; undefined when it is not given. */
       readonly timeout: number | undefined;
-      respond(body: Buffer): HttpAnswer | Promise<HttpAnswer>;
+      /** Looks at a piece of the body as it arrives: the answer, when there is no need for the rest. */
+      readonly inspect: (piece: Buffer) => HttpAnswer | undefined;
+      /** Answers the whole body, every piece of which was inspected. Never throws, never rejects. */
+      readonly respond: (body: Buffer) => HttpAnswer | Promise<HttpAnswer>;
     }
 );
 
 export interface AdmissionPipelineOptions {
   readonly routes: readonly AdmissionRoute[];
-  readonly maxJsonDepth: number;
+  readonly jsonBounds: JsonBounds;
   readonly observer: AdmissionObserver;
 }
 
@@ -36,7 +39,7 @@ export interface AdmissionPipelineOptions {
  * Unknown paths get 404, other methods 405, a path whose injector is not there 503, malformed reviews 400, and everything else 200 with a verdict.
  */
 export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
-  const { routes, maxJsonDepth, observer } = options;
+  const { routes, jsonBounds, observer } = options;
 
   function admit(head: RequestHead): AdmittedRequest {
     const queryStart = head.url.indexOf('?');
@@ -54,14 +57,27 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       if (!isJson(head.contentType))
         return { kind, answer: textAnswer(415, 'invalid Content-Type, want `application/json`') };
       const timeout = queryStart === -1 ? undefined : timeoutOf(head.url.slice(queryStart + 1));
-      return { kind, timeout, respond: (body) => respond(kind, target.handler, body) };
+      const scanner = new JsonScanner(jsonBounds);
+      return {
+        kind,
+        timeout,
+        inspect: (piece) => inspect(kind, scanner, piece),
+        respond: (body) => respond(kind, target.handler, body),
+      };
     }
     return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
   }
 
+  function inspect(kind: string, scanner: JsonScanner, piece: Buffer): HttpAnswer | undefined {
+    const problem = scanner.scan(piece);
+    if (problem === undefined) return undefined;
+    observer.malformed(kind, `the body ${problem}`);
+    return textAnswer(400, `the body ${problem}`);
+  }
+
   function respond(kind: string, handler: AdmissionHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
-    const review = decodeAdmissionReview(body, maxJsonDepth);
+    const review = decodeAdmissionReview(body);
     if (!('version' in review)) {
       observer.malformed(kind, review.problem);
       return textAnswer(400, review.problem);
@@ -74,33 +90,21 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     }
     const { version, request } = review;
     const started = observer.started();
+    const finish = (decision: AdmissionDecision): HttpAnswer => {
+      const answer = jsonAnswer(encodeAdmissionReview(version, request.uid, decision));
+      observer.decided(kind, request, decision, started);
+      return answer;
+    };
+    const fail = (error: unknown): HttpAnswer => {
+      observer.defect(error);
+      return finish(denied('Internal', 500, 'internal error of the injector; its log says more'));
+    };
     try {
       const decision = handler(request);
-      if (!(decision instanceof Promise)) return finish(kind, version, request, decision, started);
-      return decision.then(
-        (later) => finish(kind, version, request, later, started),
-        (error: unknown) => finish(kind, version, request, failedInternally(error), started),
-      );
+      return decision instanceof Promise ? decision.then(finish).catch(fail) : finish(decision);
     } catch (error) {
-      return finish(kind, version, request, failedInternally(error), started);
+      return fail(error);
     }
-  }
-
-  function failedInternally(error: unknown): AdmissionDecision {
-    observer.defect(error);
-    return denied('Internal', 500, 'internal error of the injector; its log says more');
-  }
-
-  function finish(
-    kind: string,
-    version: ReviewVersion,
-    request: AdmissionRequest,
-    decision: AdmissionDecision,
-    started: number,
-  ): HttpAnswer {
-    const text = encodeAdmissionReview(version, request.uid, decision);
-    observer.decided(kind, request, decision, started);
-    return jsonAnswer(text);
   }
 
   return admit;

@@ -155,18 +155,35 @@ describe('the admission server', () => {
       assert.deepEqual([status, headers['retry-after'], headers.connection], [503, '1', 'close']);
     });
 
-    it('503 beyond the requests that it takes at once', async () => {
-      const { open, post, registry } = await start({ limits: { maxConcurrentRequests: 1 } });
+    it('503 for the body that has been waiting longest when there are too many', async () => {
+      const { open, post, registry } = await start({ limits: { maxConcurrentBodies: 1, lingerTimeout: 10 } });
       const slow = await open();
+      const refused = received(slow);
       slow.write(
         `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
       );
       await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 1\n'));
-      const { status, body } = await post();
-      assert.deepEqual([status, body], [503, 'too many requests at once\n']);
-      slow.destroy();
-      await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 0\n'));
       assert.equal((await post()).status, 200);
+      assert.match(await refused, /^HTTP\/1\.1 503 [^]*too many bodies at once/);
+    });
+
+    it('400 as soon as a body holds what no review does', async () => {
+      const { open } = await start({ limits: { jsonBounds: { maxDepth: 10, maxValues: 10 }, lingerTimeout: 10 } });
+      const socket = await open();
+      socket.write(
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n[[[`,
+      );
+      socket.write('[,[,[,[,[,');
+      assert.match(await received(socket), /^HTTP\/1\.1 400 [^]*the body holds more than 10 values/);
+    });
+
+    it('and the time for everything, answers too', async () => {
+      const stuck: AdmissionRoute = {
+        kind: 'stuck',
+        resolve: (path) => (path === '/stuck' ? { handler: () => new Promise(() => undefined) } : undefined),
+      };
+      const { post } = await start({ routes: [stuck], limits: { bodyTimeout: 20, answerTimeout: 20 } });
+      await assert.rejects(post(bytesOf(reviewOf()), { path: '/stuck' }), /hang up|ECONNRESET/);
     });
   });
 

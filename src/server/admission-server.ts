@@ -53,8 +53,8 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
   const observer = createAdmissionObserver(log, metrics, clock);
-  const admit = createAdmissionPipeline({ routes: options.routes, maxJsonDepth: limits.maxJsonDepth, observer });
-  const budget = new BodyBudget(limits.maxBufferedBytes);
+  const admit = createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, observer });
+  const budget = new BodyBudget({ bytes: limits.maxBufferedBytes, bodies: limits.maxConcurrentBodies });
   const guard = new ConnectionGuard(limits, () => {
     metrics.dropped('pressure');
   });
@@ -73,7 +73,9 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     let bodyBytes = 0;
     let kind = 'unknown';
     inFlight++;
+    const overdue = setTimeout(() => request.socket.destroy(), limits.bodyTimeout + limits.answerTimeout);
     response.once('close', () => {
+      clearTimeout(overdue);
       inFlight--;
     });
     const refuse = (answer: HttpAnswer): void => {
@@ -100,15 +102,12 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
       refuse(admitted.answer);
       return;
     }
-    if (inFlight > limits.maxConcurrentRequests) {
-      refuse(unavailable('too many requests at once'));
-      return;
-    }
     const bounds = {
       maxBytes: limits.maxBodyBytes,
       timeout: Math.min(limits.bodyTimeout, admitted.timeout ?? Infinity),
       budget,
       expendable: !sockets.isProven(request.socket),
+      inspect: admitted.inspect,
     };
     receiveBody(request, bounds, (body) => {
       if (body === undefined) return;

@@ -14,70 +14,99 @@ class Holder implements BodyHolder {
   }
 }
 
+/** Kibibytes. */
+const k = 1024;
+
+/** A budget of 1000 KiB and bodies that have entered it. */
+function entered(...expendable: boolean[]): [BodyBudget, ...Holder[]] {
+  const budget = new BodyBudget({ bytes: 1000 * k, bodies: 10 });
+  const holders = expendable.map((each) => new Holder(each));
+  for (const holder of holders) budget.enter(holder);
+  return [budget, ...holders];
+}
+
 describe('BodyBudget', () => {
   it('lends until it is spent, and again when something comes back', () => {
-    const budget = new BodyBudget(100);
-    const [first, second] = [new Holder(false), new Holder(false)];
-    assert.equal(budget.take(first, 60), true);
-    assert.equal(budget.take(second, 41), false);
-    assert.equal(budget.take(second, 40), true);
-    assert.equal(budget.used, 100);
+    const [budget, first, second] = entered(false, false) as [BodyBudget, Holder, Holder];
+    assert.equal(budget.take(first, 400 * k), true);
+    assert.equal(budget.take(second, 601 * k), false);
+    assert.equal(budget.take(second, 600 * k), true);
+    assert.equal(budget.used, 1000 * k);
     budget.release(first);
-    assert.deepEqual([budget.used, first.bytes, second.bytes], [40, 0, 40]);
+    assert.deepEqual([budget.used, first.bytes, second.bytes], [600 * k, 0, 600 * k]);
     budget.release(first);
-    assert.equal(budget.used, 40);
+    assert.equal(budget.used, 600 * k);
   });
 
   it('gives up the largest expendable body first, and no more of them than needed', () => {
-    const budget = new BodyBudget(100);
-    const [small, large, kept, asker] = [new Holder(true), new Holder(true), new Holder(false), new Holder(false)];
-    budget.take(small, 10);
-    budget.take(large, 30);
-    budget.take(kept, 60);
-    assert.equal(budget.take(asker, 25), true);
-    assert.deepEqual([small.given, large.given, kept.given], [0, 1, 0]);
-    assert.equal(budget.used, 95);
-    assert.equal(budget.take(asker, 15), true);
-    assert.deepEqual([small.given, budget.used], [1, 100]);
-    assert.equal(budget.take(asker, 1), false);
+    const [budget, large, larger, kept, asker] = entered(true, true, false, false) as [
+      BodyBudget,
+      Holder,
+      Holder,
+      Holder,
+      Holder,
+    ];
+    budget.take(large, 260 * k);
+    budget.take(larger, 300 * k);
+    budget.take(kept, 440 * k);
+    assert.equal(budget.take(asker, 20 * k), true);
+    assert.deepEqual([large.given, larger.given, kept.given], [0, 1, 0]);
+    assert.equal(budget.take(asker, 300 * k), true);
+    assert.deepEqual([large.given, kept.given, budget.used], [1, 0, 760 * k]);
+  });
+
+  it('does not give up a small body in place of a large one', () => {
+    const [budget, small, hog, asker] = entered(true, false, true) as [BodyBudget, Holder, Holder, Holder];
+    budget.take(small, 12 * k);
+    budget.take(hog, 985 * k);
+    assert.equal(budget.take(asker, 12 * k), true);
+    assert.deepEqual([small.given, hog.given], [0, 1]);
   });
 
   it('refuses the one that asks when it is the largest itself', () => {
-    const budget = new BodyBudget(100);
-    const [other, asker] = [new Holder(true), new Holder(true)];
-    budget.take(other, 40);
-    budget.take(asker, 50);
-    assert.equal(budget.take(asker, 20), false);
-    assert.deepEqual([other.given, asker.given, asker.bytes], [0, 0, 50]);
+    for (const expendable of [true, false]) {
+      const [budget, other, asker] = entered(expendable, expendable) as [BodyBudget, Holder, Holder];
+      budget.take(other, 400 * k);
+      budget.take(asker, 500 * k);
+      assert.equal(budget.take(asker, 200 * k), false);
+      assert.deepEqual([other.given, asker.given, asker.bytes], [0, 0, 500 * k]);
+    }
   });
 
-  it('lets an expendable newcomer in at the cost of a larger one', () => {
-    const budget = new BodyBudget(100);
-    const [hog, newcomer] = [new Holder(true), new Holder(true)];
-    budget.take(hog, 100);
-    assert.equal(budget.take(newcomer, 12), true);
-    assert.deepEqual([hog.given, budget.used], [1, 12]);
+  it('lets a newcomer in at the cost of a larger one', () => {
+    const [budget, hog, newcomer] = entered(true, true) as [BodyBudget, Holder, Holder];
+    budget.take(hog, 1000 * k);
+    assert.equal(budget.take(newcomer, 12 * k), true);
+    assert.deepEqual([hog.given, budget.used], [1, 12 * k]);
+  });
+
+  it('gives up the body that has been waiting longest when there are too many', () => {
+    const budget = new BodyBudget({ bytes: 1000, bodies: 2 });
+    const [first, second, third] = [new Holder(false), new Holder(true), new Holder(true)];
+    budget.enter(first);
+    budget.enter(second);
+    budget.take(first, 10);
+    budget.enter(third);
+    assert.deepEqual([first.given, second.given, third.given, budget.used], [1, 0, 0, 0]);
   });
 
   it('never lends more than it has, and knows what it lent', () => {
-    const steps = fc.array(fc.record({ holder: fc.nat(5), bytes: fc.nat(60), release: fc.boolean() }), {
+    const steps = fc.array(fc.record({ holder: fc.nat(5), kibibytes: fc.nat(600), release: fc.boolean() }), {
       maxLength: 60,
     });
     fc.assert(
       fc.property(steps, (list) => {
-        const budget = new BodyBudget(100);
-        const holders = [true, true, true, false, false, false].map((expendable) => new Holder(expendable));
-        for (const { holder: index, bytes, release } of list) {
+        const [budget, ...holders] = entered(true, true, true, false, false, false);
+        for (const { holder: index, kibibytes, release } of list) {
           const holder = holders[index]!;
           if (release) budget.release(holder);
-          else budget.take(holder, bytes);
-          assert.ok(budget.used <= 100);
+          else budget.take(holder, kibibytes * k);
+          assert.ok(budget.used <= 1000 * k);
           assert.equal(
             budget.used,
             holders.reduce((sum, each) => sum + each.bytes, 0),
           );
         }
-        assert.ok(holders.every((each) => each.expendable || each.given === 0));
       }),
     );
   });

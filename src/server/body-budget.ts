@@ -2,59 +2,84 @@
 export interface BodyHolder {
   /** What it holds of the budget; kept by the budget alone. */
   bytes: number;
-  /** Whether its connection may be given up under pressure: none of its requests has been answered yet. */
+  /** Whether it is given up before others: none of its connection's requests has been answered yet. */
   readonly expendable: boolean;
   /** Called when the budget is needed by others: refuse the request, and hold nothing from now on. */
   giveUp(): void;
 }
 
+/** Bytes. A body up to this size is nobody's attack: it is not given up in place of a larger one, whosever that is. */
+const smallBody = 256 * 1024;
+
 /**
- * The memory that all bodies being received share. When it runs out, the largest body of an expendable connection is given up first, be it the one that
- * asks: a healthy review is small, and an API server's connection soon has an answered one, so a flood of large or slow bodies pays for itself.
+ * What all bodies being received share: memory, and places. A healthy review is small and there at once. So when memory runs out, the largest body is given up, a large
+ * one of an expendable connection before any other, be it the one that asks; and when the places run out, the one that has been waiting longest. A flood
+ * of large or slow bodies pays for itself.
  */
 export class BodyBudget {
-  readonly #limit: number;
+  readonly #limits: { readonly bytes: number; readonly bodies: number };
+  /** In order of arrival. */
   readonly #holders = new Set<BodyHolder>();
   #used = 0;
 
-  /** @param limit bytes */
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(limits: { readonly bytes: number; readonly bodies: number }) {
+    this.#limits = limits;
   }
 
+  /** Bytes that are lent. */
   get used(): number {
     return this.#used;
   }
 
+  /** A body begins. */
+  enter(holder: BodyHolder): void {
+    this.#holders.add(holder);
+    if (this.#holders.size <= this.#limits.bodies) return;
+    const [longest] = this.#holders;
+    if (longest !== undefined) this.#giveUp(longest);
+  }
+
   /** Takes bytes for a body; false when there are none left for it. What it already holds stays until {@link release}. */
   take(holder: BodyHolder, bytes: number): boolean {
-    while (this.#used + bytes > this.#limit) {
-      const victim = this.#largestExpendable(holder, bytes);
-      if (victim === undefined || victim === holder) return false;
-      this.release(victim);
-      victim.giveUp();
+    while (this.#used + bytes > this.#limits.bytes) {
+      const victim = this.#largest(holder, bytes);
+      if (victim === holder) return false;
+      this.#giveUp(victim);
     }
     this.#used += bytes;
     holder.bytes += bytes;
-    this.#holders.add(holder);
     return true;
   }
 
-  /** Gives back everything that a body holds. */
+  /** A body ends: everything that it holds comes back. */
   release(holder: BodyHolder): void {
     this.#holders.delete(holder);
     this.#used -= holder.bytes;
     holder.bytes = 0;
   }
 
-  #largestExpendable(asker: BodyHolder, bytes: number): BodyHolder | undefined {
-    let largest: BodyHolder | undefined = asker.expendable ? asker : undefined;
-    let most = asker.expendable ? asker.bytes + bytes : 0;
+  #giveUp(victim: BodyHolder): void {
+    this.release(victim);
+    victim.giveUp();
+  }
+
+  /** The largest body of an expendable connection, if that is worth anything, else the largest of all. */
+  #largest(asker: BodyHolder, bytes: number): BodyHolder {
+    let largest = asker;
+    let most = asker.bytes + bytes;
+    let expendable = asker.expendable ? asker : undefined;
+    let mostExpendable = expendable === undefined ? smallBody : most;
     for (const holder of this.#holders) {
-      if (holder === asker || !holder.expendable || holder.bytes <= most) continue;
-      largest = holder;
-      most = holder.bytes;
+      if (holder === asker) continue;
+      if (holder.bytes > most) {
+        largest = holder;
+        most = holder.bytes;
+      }
+      if (holder.expendable && holder.bytes > mostExpendable) {
+        expendable = holder;
+        mostExpendable = holder.bytes;
+      }
     }
-    return largest;
+    return mostExpendable > smallBody && expendable !== undefined ? expendable : largest;
   }
 }

@@ -4,7 +4,6 @@ import {
   type ReviewVersion,
   reviewVersions,
 } from './admission-request.ts';
-import { isDeeperThan } from './json-depth.ts';
 
 /**
  * A decoded review; or what is wrong with it. A review that can be answered (its version and uid are known) is refused in its own terms,
@@ -19,9 +18,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies AdmissionOperation[];
 
-/** Reads an AdmissionReview of admission.k8s.io/v1 or v1beta1 from the bytes of a request. Throws nothing. */
-export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedReview {
-  if (isDeeperThan(maxDepth, body)) return { problem: `the body nests deeper than ${maxDepth} levels` };
+/** Reads an AdmissionReview of admission.k8s.io/v1 or v1beta1 from the bytes of a request, which a JsonScanner has let pass. Throws nothing. */
+export function decodeAdmissionReview(body: Buffer): DecodedReview {
   let review: unknown;
   try {
     review = JSON.parse(body.toString('utf8'));

@@ -12,6 +12,8 @@ export interface BodyBounds {
   readonly budget: BodyBudget;
   /** See {@link BodyHolder.expendable}. */
   readonly expendable: boolean;
+  /** Looks at each piece: the answer, when there is no need for the rest. */
+  readonly inspect: (piece: Buffer) => HttpAnswer | undefined;
 }
 
 /** What a chunk costs beside its bytes, so that bodies sent one byte at a time are no cheaper to us than they are. */
@@ -53,6 +55,8 @@ export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: 
       settle(overBudget());
     } else {
       chunks.push(chunk);
+      const answer = bounds.inspect(chunk);
+      if (answer !== undefined) settle(answer);
     }
   }
   function onEnd(): void {
@@ -62,6 +66,7 @@ export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: 
     settle(undefined);
   }
   request.on('data', onData).on('end', onEnd).on('close', onClose);
+  budget.enter(holder);
 }
 
 function overBudget(): HttpAnswer {

@@ -18,10 +18,6 @@ export function refuseBody(
   linger: { readonly timeout: number; readonly bytes: number },
 ): void {
   writeHead(response, answer, true);
-  if (request.complete) {
-    response.end(answer.body);
-    return;
-  }
   response.write(answer.body);
   let left = linger.bytes;
   const stop = (): void => {

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import { allowed, denied } from './admission-decision.ts';
+import { type AdmissionObserver, createAdmissionObserver } from './admission-observer.ts';
+import { ServerMetrics } from './server-metrics.ts';
+import { RecordingLog } from './testdata/recording-log.ts';
+import { podCreation } from './testdata/reviews.ts';
+
+function observed(debug?: boolean): { observer: AdmissionObserver; log: RecordingLog; clock: { now: number } } {
+  const clock = { now: 1000 };
+  const log = new RecordingLog();
+  const port =
+    debug === undefined ? log : Object.assign(log, { isLevelEnabled: (level: string) => level !== 'debug' || debug });
+  return { observer: createAdmissionObserver(port, new ServerMetrics(new Registry()), () => clock.now), log, clock };
+}
+
+describe('the admission observer', () => {
+  it('measures from the start of the handler', () => {
+    const { observer, log, clock } = observed();
+    const started = observer.started();
+    clock.now += 3;
+    observer.decided('revision', podCreation(), allowed('Any'), started);
+    assert.equal(log.lines[0]?.fields.milliseconds, 3);
+  });
+
+  for (const [debug, lines] of [
+    [true, ['debug', 'warn']],
+    [false, ['warn']],
+  ] as const) {
+    it(`logs what goes well only at debug (${debug ? 'on' : 'off'}), refusals always`, () => {
+      const { observer, log } = observed(debug);
+      observer.decided('revision', podCreation(), allowed('Any'), 0);
+      observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
+      assert.deepEqual(
+        log.lines.map(({ level }) => level),
+        lines,
+      );
+    });
+  }
+
+  for (const [what, object, name] of [
+    ['a prefix', { metadata: { generateName: 'web-' } }, 'web-'],
+    ['nothing', { metadata: {} }, ''],
+    ['a prefix that is none', { metadata: { generateName: 5 } }, ''],
+    ['metadata that is null', { metadata: null }, ''],
+    ['no metadata', {}, ''],
+    ['no object', null, ''],
+  ] as const) {
+    it(`names a pod without a name by ${what}`, () => {
+      const { observer, log } = observed();
+      observer.decided('revision', podCreation({ object }), allowed('Any'), 0);
+      assert.equal(log.lines[0]?.fields.name, name);
+    });
+  }
+
+  it('holds back a flood of warnings, and says how many there were', () => {
+    const { observer, log, clock } = observed();
+    for (let index = 0; index < 100; index++) observer.malformed('revision', 'no kind');
+    assert.equal(log.lines.length, 20);
+    clock.now += 1000;
+    observer.decided('revision', podCreation(), denied('Any', 422, 'no'), 0);
+    assert.deepEqual([log.lines.length, log.lines.at(-1)?.fields.suppressed], [21, 80]);
+  });
+
+  it('keeps the stack of a defect, whatever was thrown', () => {
+    const { observer, log } = observed();
+    const bare = new Error('bare');
+    delete bare.stack;
+    for (const error of [new Error('here'), bare, 'odd']) observer.defect(error);
+    assert.match(String(log.lines[0]?.fields.error), /^Error: here\n {4}at /);
+    assert.deepEqual([log.lines[1]?.fields.error, log.lines[2]?.fields.error], ['bare', 'odd']);
+  });
+});
