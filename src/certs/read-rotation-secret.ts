@@ -80,7 +80,8 @@ function readPart(data: SecretText, name: string, recorded: string | undefined, 
   if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) {
     return undefined;
   }
-  const [entry] = parseBundle(certificate ?? '');
+  const entries = parseBundle(certificate ?? '');
+  const [entry] = entries;
   if (entry === undefined) {
     faults.push(`${name}.crt is missing or no certificate`);
     return undefined;
@@ -89,11 +90,12 @@ function readPart(data: SecretText, name: string, recorded: string | undefined, 
     faults.push(`${name}.crt is not the certificate that rotation.json names`);
     return undefined;
   }
+  const certificatePem = entries.map(({ pem }) => pem).join('');
   if (privateKeyPem === undefined || !keyMatches(entry.x509, privateKeyPem)) {
     faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
-    return { certificatePem: entry.pem };
+    return { certificatePem };
   }
-  return { certificatePem: entry.pem, privateKeyPem };
+  return { certificatePem, privateKeyPem };
 }
 
 function readRetiring(

@@ -1,4 +1,4 @@
-import { parseBundle } from './bundle.ts';
+import { bundleFingerprints, parseBundle } from './bundle.ts';
 import type { BundleEntry } from './bundle.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
 import { readRotationSecret } from './read-rotation-secret.ts';
@@ -7,6 +7,7 @@ import { hasExpired, isAccepted, rotationBundle } from './rotation-bundle.ts';
 import { earliest, latest } from './rotation-schedule.ts';
 import type { RetiringAuthority, RotationChange, RotationState } from './rotation-state.ts';
 import type { Leaf } from './serving-certificate.ts';
+import { keyMatches } from './verify-chain.ts';
 import type { ServingPair } from './verify-chain.ts';
 import type { SecretText } from './write-rotation-secret.ts';
 
@@ -39,87 +40,78 @@ export function recoverRotation(
   observed: ObservedCertificates,
   context: { readonly policy: CertificatePolicy; readonly jitter: number; readonly now: Date },
 ): RecoveredRotation {
-  const { stored, serving, bundles } = observed;
   const { policy, jitter, now } = context;
   const terms = { duration: policy.leafDuration, keySize: policy.keySize, jitter };
   const unknownUse = new Date(now.getTime() + policy.leafDuration);
-  const read = stored && readRotationSecret(stored, { terms, retireAfter: unknownUse });
+  const read = observed.stored && readRotationSecret(observed.stored, { terms, retireAfter: unknownUse });
   const faults = read?.faults ?? [];
   const changes: RotationChange[] = faults.map((message) => ({ kind: 'Repaired', subject: 'StoredState', message }));
   let state: RotationState = read?.state ?? { retiring: [] };
 
-  const published = bundles.flatMap(parseBundle);
-  const isStranger = serving !== undefined && !isAccepted(serving, rotationBundle(state), now);
-  const isTrusted = serving !== undefined && published.some(({ pem }) => isAccepted(serving, pem, now));
+  const served = pairOf(observed.serving);
+  const accepts = (caPem: string): boolean => served !== undefined && isAccepted(served.certificatePem, caPem, now);
+  const published = observed.bundles.flatMap(parseBundle);
+  const isStranger = !accepts(rotationBundle(state));
   // A stored state that does not know a leaf which works is out of date: restored from a backup, say.
-  const isForgetful = read === undefined || faults.length > 0 || (isStranger && isTrusted);
-  const isAdoptable = isForgetful && isStranger && isAccepted(serving, serving.caPem, now);
-  const adopted = adopt(state, isForgetful ? [...(isAdoptable ? parseBundle(serving.caPem) : []), ...published] : [], {
-    now,
-    unknownUse,
-    served: isAdoptable ? serving : undefined,
-  });
-  if (adopted.length > 0) {
+  const isForgetful =
+    read === undefined || faults.length > 0 || (isStranger && published.some(({ pem }) => accepts(pem)));
+  if (isForgetful) {
+    const isGood = isStranger && served !== undefined && accepts(served.caPem);
+    const found = isGood ? [...parseBundle(served.caPem), ...published] : published;
+    const until = isGood ? latest(unknownUse, readCertificate(served.certificatePem).notAfter) : unknownUse;
+    const adopted = adopt(state, found, until, now);
     state = { ...state, retiring: [...state.retiring, ...adopted] };
-    changes.push({
-      kind: 'Repaired',
-      subject: 'Bundle',
-      message: `${adopted.length} authorities in use, unknown to the stored state, stay in the bundle`,
-    });
+    changes.push(...adopted.map(({ certificatePem }) => adoption(certificatePem)));
   }
 
   const bundle = rotationBundle(state);
-  const known = [serving, state.leaf].filter((leaf) => leaf !== undefined);
-  const current = known.find((leaf) => isAccepted(leaf, bundle, now));
-  if (serving !== undefined && current !== serving && !hasExpired(serving, bundle, now)) {
-    changes.push({
-      kind: 'Repaired',
-      subject: 'ServingSecret',
-      message: 'the serving Secret held no pair that the bundle verifies',
-    });
+  const known = [served, state.leaf].filter((leaf) => leaf !== undefined);
+  const current = known.find(({ certificatePem }) => isAccepted(certificatePem, bundle, now));
+  const expired = known.find(({ certificatePem }) => hasExpired(certificatePem, bundle, now));
+  if (current === undefined) {
+    return { state, expired: expired !== undefined, changes };
   }
-  if (state.leaf !== undefined && !isAccepted(state.leaf, bundle, now) && !hasExpired(state.leaf, bundle, now)) {
-    const { authority, staged, retiring } = state;
-    state = { ...(authority && { authority }), ...(staged && { staged }), retiring };
-    changes.push({ kind: 'Repaired', subject: 'StoredState', message: 'tls.crt is of no stored authority' });
+  if (current !== served && (served === undefined || expired !== served)) {
+    const message = `the serving Secret ${observed.serving === undefined ? 'was missing' : 'held no pair that the bundle verifies'}`;
+    changes.push({ kind: 'Repaired', subject: 'ServingSecret', message });
   }
-  if (state.leaf === undefined && current !== undefined) {
-    state = { ...state, leaf: { certificatePem: current.certificatePem, privateKeyPem: current.privateKeyPem, terms } };
-  }
-  return {
-    state: current === undefined ? state : keepWhileInUse(state, current, now),
-    ...(current && { current }),
-    expired: current === undefined && known.some((leaf) => hasExpired(leaf, bundle, now)),
-    changes,
-  };
+  const { certificatePem, privateKeyPem } = current;
+  const leaf = state.leaf ?? { certificatePem, privateKeyPem, terms };
+  return { state: keepWhileInUse({ ...state, leaf }, certificatePem, now), current, expired: false, changes };
 }
 
-function adopt(
-  state: RotationState,
-  found: readonly BundleEntry[],
-  use: { readonly now: Date; readonly unknownUse: Date; readonly served: Leaf | undefined },
-): RetiringAuthority[] {
-  const known = new Set(parseBundle(rotationBundle(state)).map(({ fingerprint }) => fingerprint));
-  const servedUntil = use.served && parseBundle(use.served.certificatePem)[0]?.notAfter;
+/** What the serving Secret holds, if its key belongs to its certificate. */
+function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
+  const [leaf] = parseBundle(serving?.certificatePem ?? '');
+  return serving !== undefined && leaf !== undefined && keyMatches(leaf.x509, serving.privateKeyPem)
+    ? serving
+    : undefined;
+}
+
+function adoption(certificatePem: string): RotationChange {
+  const { fingerprint } = readCertificate(certificatePem);
+  const message = `${fingerprint.slice(0, 8)} is trusted by a live object and unknown to the stored state: it stays in the bundle`;
+  return { kind: 'Repaired', subject: 'Bundle', message };
+}
+
+function adopt(state: RotationState, found: readonly BundleEntry[], until: Date, now: Date): RetiringAuthority[] {
+  const known = bundleFingerprints(rotationBundle(state));
   const adopted = new Map<string, RetiringAuthority>();
   for (const { fingerprint, pem, notAfter } of found) {
-    if (!known.has(fingerprint) && notAfter > use.now && adopted.size < mostAdopted) {
-      adopted.set(fingerprint, {
-        certificatePem: pem,
-        retireAfter: earliest(notAfter, latest(use.unknownUse, servedUntil)),
-      });
+    if (!known.has(fingerprint) && notAfter > now && adopted.size < mostAdopted) {
+      adopted.set(fingerprint, { certificatePem: pem, retireAfter: earliest(notAfter, until) });
     }
   }
   return [...adopted.values()];
 }
 
 /** A retiring authority stays for as long as the leaf that is in use was signed by it, whatever was reckoned before. */
-function keepWhileInUse(state: RotationState, current: Leaf, now: Date): RotationState {
-  const { notAfter } = readCertificate(current.certificatePem);
+function keepWhileInUse(state: RotationState, certificatePem: string, now: Date): RotationState {
+  const { notAfter } = readCertificate(certificatePem);
   return {
     ...state,
     retiring: state.retiring.map((authority) =>
-      isAccepted(current, authority.certificatePem, now)
+      isAccepted(certificatePem, authority.certificatePem, now)
         ? { ...authority, retireAfter: latest(authority.retireAfter, notAfter) }
         : authority,
     ),

@@ -1,8 +1,8 @@
 import { bundleFingerprints, parseBundle } from './bundle.ts';
 import { readCertificate } from './read-certificate.ts';
+import { latest } from './rotation-schedule.ts';
 import type { RotationState } from './rotation-state.ts';
-import { verifyServingPair } from './verify-chain.ts';
-import type { Leaf } from './serving-certificate.ts';
+import { verifyChain } from './verify-chain.ts';
 
 /**
  * The caBundle of a state: every authority in it, oldest first. The order does not depend on their roles, so that a swap leaves the bundle
@@ -20,20 +20,16 @@ export function rotationBundle({ authority, staged, retiring }: RotationState): 
     .join('');
 }
 
-/** Whether the API server accepts a leaf with this bundle. A leaf from the future counts as good: it may be our clock that is behind. */
-export function isAccepted(leaf: Leaf, caPem: string, now: Date): boolean {
-  const [entry] = parseBundle(leaf.certificatePem);
-  if (entry === undefined) {
-    return false;
-  }
-  const at = entry.notBefore > now ? entry.notBefore : now;
-  return verifyServingPair({ ...leaf, caPem }, { now: at }).length === 0;
+/** Whether the API server accepts a serving certificate with this bundle. One from the future counts as good: it may be our clock that is behind. */
+export function isAccepted(certificatePem: string, caPem: string, now: Date): boolean {
+  const [leaf] = parseBundle(certificatePem);
+  return leaf !== undefined && verifyChain(certificatePem, caPem, { now: latest(now, leaf.notBefore) }).length === 0;
 }
 
-/** Whether a leaf was good and is so no more. */
-export function hasExpired(leaf: Leaf, caPem: string, now: Date): boolean {
-  const [entry] = parseBundle(leaf.certificatePem);
-  return entry !== undefined && entry.notAfter <= now && isAccepted(leaf, caPem, entry.notBefore);
+/** Whether a serving certificate was good and is so no more. */
+export function hasExpired(certificatePem: string, caPem: string, now: Date): boolean {
+  const [leaf] = parseBundle(certificatePem);
+  return leaf !== undefined && leaf.notAfter <= now && isAccepted(certificatePem, caPem, leaf.notBefore);
 }
 
 /** Whether every one of the bundles holds this certificate; true when there is none. */

@@ -5,6 +5,7 @@ import { readCertificate } from './read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { renewalTime } from './rotation-schedule.ts';
 import type { IssueTerms, StoredAuthority, StoredLeaf } from './rotation-state.ts';
+import { validityFrom } from './validity.ts';
 import { coversName } from './verify-chain.ts';
 
 /** Why a new authority is needed, in one sentence; undefined while the present one will do. */
@@ -19,19 +20,32 @@ export function authorityDue(
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
 }
 
-/** Why a new leaf is needed, in one sentence; undefined while the present one will do or `authority` could not make a longer one. */
+/** Why a new leaf is needed, in one sentence; undefined while the present one will do, or `authority` is too old to make a better one. */
 export function leafDue(
   leaf: StoredLeaf | undefined,
   authority: StoredAuthority,
-  context: { readonly policy: CertificatePolicy; readonly names: CertificateNames; readonly now: Date },
+  context: {
+    readonly policy: CertificatePolicy;
+    readonly names: CertificateNames;
+    readonly now: Date;
+    readonly requested: boolean;
+  },
 ): string | undefined {
   const { policy, names, now } = context;
+  const limit = readCertificate(authority.certificatePem).notAfter;
+  const { notAfter: until } = validityFrom(now, policy.leafDuration, limit);
+  if (until <= now) {
+    return undefined;
+  }
   if (leaf === undefined) {
     return 'no serving certificate is stored';
   }
   const facts = readCertificate(leaf.certificatePem);
-  if (!isAccepted(leaf, authority.certificatePem, facts.notBefore)) {
+  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore)) {
     return 'the serving certificate is not of the present authority';
+  }
+  if (context.requested) {
+    return 'asked for';
   }
   const { dns, ip } = subjectAltNames(names);
   const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
@@ -43,11 +57,7 @@ export function leafDue(
     return changed;
   }
   // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
-  const until = Math.min(
-    now.getTime() + policy.leafDuration,
-    readCertificate(authority.certificatePem).notAfter.getTime(),
-  );
-  return until > facts.notAfter.getTime() ? timeDue(leaf, policy, now) : undefined;
+  return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
 }
 
 function timeDue(

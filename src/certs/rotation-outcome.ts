@@ -12,7 +12,7 @@ export function chooseLeaf({ authority, leaf }: RotationState, situation: Rotati
   if (leaf === undefined || authority === undefined) {
     return current;
   }
-  if (current !== undefined && isAccepted(current, authority.certificatePem, now)) {
+  if (current !== undefined && isAccepted(current.certificatePem, authority.certificatePem, now)) {
     return leaf;
   }
   const at = servableAt(authority, situation);

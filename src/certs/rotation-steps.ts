@@ -98,8 +98,8 @@ export async function renewLeaf(
   if (authority === undefined) {
     return state;
   }
-  const requested = input.requested?.includes('Leaf') === true ? 'asked for' : undefined;
-  const reason = leafDue(state.leaf, authority, { policy, names, now }) ?? requested;
+  const requested = input.requested?.includes('Leaf') === true;
+  const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
   if (reason === undefined) {
     return state;
   }

@@ -63,20 +63,22 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
 
   const caBundlePem = rotationBundle(state);
   const leaf = chooseLeaf(state, situation);
+  const serving = leaf && servedPair(leaf, caBundlePem, now);
   return {
     stored: writeRotationSecret(state),
-    ...(leaf && { serving: servedPair(leaf, caBundlePem, now) }),
+    ...(serving && { serving }),
     caBundlePem,
-    phase: phaseOf(state, leaf),
+    phase: phaseOf(state, serving),
     ...deadlines(state, situation),
     changes,
   };
 }
 
-function servedPair({ certificatePem, privateKeyPem }: Leaf, caPem: string, now: Date): ServedPair {
-  const issuer = parseBundle(caPem).find(({ pem }) => isAccepted({ certificatePem, privateKeyPem }, pem, now));
+/** The last look before anything is published: a leaf that the bundle does not verify is not served. */
+function servedPair({ certificatePem, privateKeyPem }: Leaf, caPem: string, now: Date): ServedPair | undefined {
+  const issuer = parseBundle(caPem).find(({ pem }) => isAccepted(certificatePem, pem, now));
   if (issuer === undefined) {
-    throw new Error('the chosen serving certificate does not verify against the bundle; nothing is published');
+    return undefined;
   }
   const { fingerprint, notAfter } = readCertificate(certificatePem);
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };

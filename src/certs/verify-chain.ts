@@ -30,16 +30,26 @@ export interface ChainFault {
 const serverAuth = '1.3.6.1.5.5.7.3.1';
 const anyUsage = '2.5.29.37.0';
 
+/** What a certificate is checked for: the time, and names that it must be good for (none: names are not checked). */
+export interface ChainExpectation {
+  readonly now: Date;
+  readonly names?: readonly string[];
+}
+
 /**
  * Checks a serving pair as the API server's TLS client (Go's crypto/x509) will: key, validity, names, usage, and a chain to one of `caPem`.
- * @param expected.names names that the certificate must be good for; none: names are not checked.
  * @returns every fault found; empty when the pair can serve.
  */
-export function verifyServingPair(
-  pair: ServingPair,
-  expected: { readonly now: Date; readonly names?: readonly string[] },
-): ChainFault[] {
-  const [leaf, ...intermediates] = parseBundle(pair.certificatePem);
+export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
+  const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
+  const [leaf] = parseBundle(pair.certificatePem);
+  const fault = leaf && keyFault(leaf.x509, pair.privateKeyPem);
+  return fault === undefined ? faults : [{ reason: 'KeyMismatch', message: fault }, ...faults];
+}
+
+/** As {@link verifyServingPair} without the key: what a client sees. `certificatePem` is the leaf, then intermediates. */
+export function verifyChain(certificatePem: string, caPem: string, expected: ChainExpectation): ChainFault[] {
+  const [leaf, ...intermediates] = parseBundle(certificatePem);
   if (leaf === undefined) {
     return [
       { reason: 'Unreadable', message: 'no certificate in PEM was found where the serving certificate is expected' },
@@ -51,7 +61,6 @@ export function verifyServingPair(
       faults.push({ reason, message });
     }
   };
-  add('KeyMismatch', keyFault(leaf.x509, pair.privateKeyPem));
   add('NotYetValid', expected.now < leaf.notBefore ? `valid only from ${leaf.notBefore.toISOString()}` : undefined);
   add('Expired', expected.now >= leaf.notAfter ? `expired at ${leaf.notAfter.toISOString()}` : undefined);
   add('Unsupported', signatureFault(leaf.x509));
@@ -62,7 +71,7 @@ export function verifyServingPair(
       coversName(leaf.x509, name) ? undefined : `the certificate is not valid for ${JSON.stringify(name)}`,
     );
   }
-  if (!hasChain(leaf, intermediates, parseBundle(pair.caPem), expected.now)) {
+  if (!hasChain(leaf, intermediates, parseBundle(caPem), expected.now)) {
     add('Untrusted', 'no valid chain leads from the serving certificate to an authority of the bundle');
   }
   return faults;
