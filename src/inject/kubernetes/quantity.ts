@@ -13,6 +13,7 @@ interface Quantity {
 }
 
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
 /** What Go accepts: looser than the expression that its message quotes; the number may even be missing, which means zero. */
@@ -71,6 +72,7 @@ function canonicalDecimal({ sign, whole, fraction, suffix, text }: NumberText): 
   const scale = exponent - fraction.length;
   const short = digits.length <= INT64_DIGITS && scale >= NANO;
   if (short && scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0')) return text;
+  if (!short) requireDigits(text);
   return print(roundUp({ digits: signed(sign, BigInt(digits)), exponent: scale, format }));
 }
 
@@ -80,6 +82,7 @@ function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): s
   // Go's bound for reckoning in 64 bits: 3/10 of the power of two is about the number of decimal digits.
   const short = fraction === '' && 14 - whole.length - 3 * power >= 0;
   if (short && (BigInt(whole) & 7n) !== 0n) return text;
+  if (!short) requireDigits(text);
   const amount = roundUp({
     digits: BigInt(whole + fraction) * 1024n ** BigInt(power),
     exponent: -fraction.length,
@@ -87,6 +90,11 @@ function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): s
   });
   const capped = compare(amount, LARGEST) > 0 ? { ...amount, digits: LARGEST, exponent: 0 } : amount;
   return print({ ...capped, digits: signed(sign, capped.digits) });
+}
+
+/** Go lets the number be missing only where it can reckon in 64 bits. */
+function requireDigits(text: string): void {
+  if (!/^[+-]?\.?\d/.test(text)) throw new QuantityError(WRONG_NUMBER);
 }
 
 function signed(sign: string, digits: bigint): bigint {

@@ -21,10 +21,12 @@ import { mergeOrderedLists } from './set-element-order.ts';
  * `$deleteFromPrimitiveList/…` and `$setElementOrder/…` work.
  *
  * Neither argument is changed. The result shares with them whatever the patch does not touch: it is `original` itself when nothing changes.
- * Names and values that the type does not know are kept; `normalisePod` drops or refuses them.
+ * A patch that is null changes nothing, as an empty one does. Names and values that the type does not know are kept; `normalisePod` drops or refuses them.
  * @throws StrategicMergeError with the message of Kubernetes
  */
-export function strategicMerge(original: JsonObject, patch: JsonObject, type: StructType = podType): JsonObject {
+export function strategicMerge(original: JsonObject, patch: unknown, type: StructType = podType): JsonObject {
+  if (patch === null) return original;
+  if (!isJsonObject(patch)) throw new StrategicMergeError('invalid JSON document');
   return mergeObjects(original, patch, rootSchema(type));
 }
 

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { badArgument, badPatchType, formatGo } from './merge-error.ts';
+
+describe('merge errors', () => {
+  it('print values as Go does', () => {
+    const cases: [unknown, string][] = [
+      [null, '<nil>'],
+      ['text', 'text'],
+      [5, '5'],
+      [1.5, '1.5'],
+      [true, 'true'],
+      [[1, 'a', null], '[1 a <nil>]'],
+      [{ b: [], a: { c: 1 } }, 'map[a:map[c:1] b:[]]'],
+      // Go compares bytes: the last character of the basic plane comes before the first one beyond it.
+      [{ '😀': 1, '\uffff': 2 }, 'map[\uffff:2 😀:1]'],
+    ];
+    for (const [value, text] of cases) assert.equal(formatGo(value), text);
+  });
+
+  it('name the type that was found', () => {
+    const cases: [unknown, string][] = [
+      ['x', 'string'],
+      [1, 'int64'],
+      [1.5, 'float64'],
+      [true, 'bool'],
+      [null, '%!s(<nil>)'],
+      [[], '[]interface {}'],
+      [{}, 'map[string]interface {}'],
+    ];
+    for (const [value, type] of cases) {
+      assert.equal(badArgument('list', value).message, `expected a []interface {}, but received a ${type}`);
+    }
+  });
+
+  it('print directives that are no text as the verb %s does', () => {
+    const cases: [unknown, string][] = [
+      ['other', 'other'],
+      [5, '%!s(int64=5)'],
+      [1.5, '%!s(float64=1.500000)'],
+      [true, '%!s(bool=true)'],
+      [null, '%!s(<nil>)'],
+      [['a', 1], '[a %!s(int64=1)]'],
+      [{ b: 'x', a: true }, 'map[a:%!s(bool=true) b:x]'],
+    ];
+    for (const [directive, text] of cases) {
+      assert.equal(badPatchType(directive, {}).message, `unknown patch type: ${text} in map: map[]`);
+    }
+  });
+});

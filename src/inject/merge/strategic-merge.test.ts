@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import type { JsonObject } from '../patch/json-value.ts';
+import { StrategicMergeError } from './merge-error.ts';
+import { strategicMerge } from './strategic-merge.ts';
+import { deepFreeze, readRows } from './testdata/read-rows.ts';
+
+/** A pair and what k8s.io/apimachinery answered: a result or an error. */
+interface MergeRow {
+  o: JsonObject;
+  p: unknown;
+  r?: JsonObject;
+  e?: string;
+}
+
+const rows = readRows<MergeRow>(new URL('testdata/strategic-merge.jsonl.gz', import.meta.url));
+
+function container(...names: string[]): JsonObject {
+  return { spec: { containers: names.map((name) => ({ name })) } };
+}
+
+/** The names of the containers after a merge. */
+function namesAfter(original: string[], patch: string[]): string[] {
+  const merged = strategicMerge(container(...original), container(...patch)) as {
+    spec: { containers: { name: string }[] };
+  };
+  return merged.spec.containers.map(({ name }) => name);
+}
+
+describe('strategicMerge', () => {
+  describe(`answers as Kubernetes does (${rows.length} recorded pairs)`, () => {
+    const results = rows.filter(({ r }) => r !== undefined);
+    const refusals = rows.filter(({ e }) => e?.startsWith('panic') === false);
+    const crashes = rows.filter(({ e }) => e?.startsWith('panic'));
+
+    it('with enough pairs of every kind', () => {
+      assert.ok(results.length >= 5000, `${results.length} results`);
+      assert.ok(refusals.length >= 500, `${refusals.length} refusals`);
+      assert.ok(crashes.length >= 50, `${crashes.length} crashes`);
+    });
+
+    it('with the same result, leaving its arguments alone', () => {
+      for (const { o, p, r } of results) {
+        assert.deepEqual(
+          strategicMerge(deepFreeze(o), deepFreeze(p)),
+          r,
+          `${JSON.stringify(o)} + ${JSON.stringify(p)}`,
+        );
+      }
+    });
+
+    it('with the same error', () => {
+      for (const { o, p, e } of refusals) {
+        assert.throws(
+          () => strategicMerge(deepFreeze(o), deepFreeze(p)),
+          new StrategicMergeError(e),
+          `${JSON.stringify(o)} + ${JSON.stringify(p)}`,
+        );
+      }
+    });
+
+    it('and what crashes Kubernetes is refused here or by the typed pod', () => {
+      for (const { o, p } of crashes) {
+        assert.throws(
+          () => normalisePod(strategicMerge(deepFreeze(o), deepFreeze(p))),
+          `${JSON.stringify(o)} + ${JSON.stringify(p)}`,
+        );
+      }
+    });
+  });
+
+  describe('orders a merged list', () => {
+    const cases: [original: string[], patch: string[], merged: string[]][] = [
+      [['app'], ['proxy'], ['proxy', 'app']],
+      [
+        ['app', 'log'],
+        ['log', 'proxy'],
+        ['app', 'log', 'proxy'],
+      ],
+      [
+        ['app', 'log'],
+        ['proxy', 'log'],
+        ['proxy', 'app', 'log'],
+      ],
+      [
+        ['a', 'b', 'c'],
+        ['c', 'a'],
+        ['b', 'c', 'a'],
+      ],
+      [['a', 'b'], [], ['a', 'b']],
+      [[], ['x', 'y'], ['x', 'y']],
+    ];
+    for (const [original, patch, merged] of cases) {
+      it(`${original.join()} + ${patch.join()} = ${merged.join()}`, () => {
+        assert.deepEqual(namesAfter(original, patch), merged);
+      });
+    }
+  });
+
+  describe('shares what the patch does not touch', () => {
+    const original = {
+      metadata: { labels: { a: '1' } },
+      spec: { containers: [{ name: 'app', env: [{ name: 'A' }] }, { name: 'log' }] },
+    };
+
+    it('returns the original when nothing changes', () => {
+      for (const patch of [
+        null,
+        {},
+        { spec: {} },
+        { spec: { containers: [] } },
+        { metadata: { labels: { a: '1' } } },
+        original,
+      ]) {
+        assert.equal(strategicMerge(original, patch), original);
+      }
+    });
+
+    it('copies only the way to a change', () => {
+      const merged = strategicMerge(original, {
+        spec: { containers: [{ name: 'log', tty: true }] },
+      }) as typeof original;
+      assert.equal(merged.metadata, original.metadata);
+      assert.equal(merged.spec.containers[0], original.spec.containers[0]);
+      assert.deepEqual(merged.spec.containers[1], { name: 'log', tty: true });
+    });
+  });
+
+  it('refuses a patch that is no object', () => {
+    for (const patch of ['text', 7, true, []]) {
+      assert.throws(() => strategicMerge({}, patch), new StrategicMergeError('invalid JSON document'));
+    }
+  });
+
+  it('merges any struct of the schema', () => {
+    const merged = strategicMerge(
+      { env: [{ name: 'A', value: '1' }] },
+      { env: [{ name: 'B' }] },
+      podStruct('v1.Container'),
+    );
+    assert.deepEqual(merged, { env: [{ name: 'B' }, { name: 'A', value: '1' }] });
+  });
+
+  it('does not touch prototypes', () => {
+    const patch: unknown = JSON.parse('{"metadata":{"labels":{"__proto__":{"polluted":"yes"}}}}');
+    const merged = strategicMerge({ metadata: { labels: { a: 'b' } } }, patch) as { metadata: { labels: object } };
+    assert.deepEqual(Object.keys(merged.metadata.labels), ['a', '__proto__']);
+    assert.equal(Object.getPrototypeOf(merged.metadata.labels), Object.prototype);
+  });
+
+  it('gives the same when the same patch is applied again', () => {
+    const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'));
+    fc.assert(
+      fc.property(names, names, (original, patch) => {
+        const once = strategicMerge(container(...original), container(...patch));
+        assert.deepEqual(strategicMerge(once, container(...patch)), once);
+      }),
+    );
+  });
+});

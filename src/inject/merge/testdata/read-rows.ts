@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+
+/** The rows that scripts/merge-recorder wrote: one JSON value per line, compressed. */
+export function readRows<Row>(file: URL): Row[] {
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Row);
+}
+
+/** Freezes a value and everything in it, so that a change throws. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}
