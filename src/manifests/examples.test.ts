@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { injectorConfigKind } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import { validateInjectorConfig } from '../api/validate-injector-config.ts';
+import { configurationFiles } from './configuration-files.ts';
+import { context } from './testdata/injector-config.ts';
+import { webhookConfiguration } from './webhook-configuration.ts';
+
+const folder = new URL('../../examples/', import.meta.url);
+const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+const objects = (file: string): KubernetesObject[] =>
+  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS() as KubernetesObject);
+const configs = files.filter((file) => objects(file).some(({ kind }) => kind === injectorConfigKind));
+
+describe('examples', () => {
+  it('are there', () => {
+    assert.deepEqual(configs, [
+      'hello.yaml',
+      'istio-1.1-debug.yaml',
+      'istio-1.1-release.yaml',
+      'kubesphere-logsidecar.yaml',
+    ]);
+  });
+
+  for (const file of configs) {
+    it(`${file} is an InjectorConfig without a mistake, and says what it shows`, () => {
+      assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
+      const config = parseInjectorConfig(objects(file)[0], { unknownFields: 'refuse' });
+      assert.deepEqual(validateInjectorConfig(config), []);
+      const { templates, template } = config.spec.injection;
+      const text = template ?? templates?.sidecar ?? '';
+      assert.ok(configurationFiles(config).config.includes(text.split('\n')[1] ?? 'a second line'));
+    });
+  }
+
+  it('can all be applied at once: no two have a name in common', () => {
+    const names = configs.map((file) => {
+      const config = parseInjectorConfig(objects(file)[0]);
+      return webhookConfiguration({ config, hash: '0123abcd', caBundlePem: '' }, context).metadata.name;
+    });
+    assert.equal(new Set(names).size, configs.length);
+  });
+});
