@@ -63,7 +63,10 @@ export class EventRecorder {
     if (series !== undefined) {
       series.count += 1;
       series.lastSeen = now;
-      if (series.count === series.written + 1) this.#options.clock.after(flushMs, () => { this.#flush(series); });
+      if (series.count === series.written + 1)
+        this.#options.clock.after(flushMs, () => {
+          this.#flush(series);
+        });
       return;
     }
     if (!this.#takeToken(regarding.metadata.uid ?? '', now)) return;

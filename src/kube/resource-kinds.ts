@@ -72,6 +72,11 @@ export function resourceKind(apiVersion: string, kind: string): ResourceKind {
   return resource;
 }
 
+/** The kind that is served under a path, as far as the static table knows it. */
+export function kindServedAs(group: string, version: string, plural: string): ResourceKind | undefined {
+  return known.find((each) => each.group === group && each.version === version && each.plural === plural);
+}
+
 /**
  * The URL path of a collection (no name), an object or one of its subresources.
  * Without a namespace the collection of a namespaced kind is that of all namespaces.

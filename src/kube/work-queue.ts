@@ -66,9 +66,9 @@ export class WorkQueue {
     this.#later.set(key, { at, cancel });
   }
 
-  /** After the key's back-off, and not faster than the overall rate; returns the delay in milliseconds. */
-  addRateLimited(key: string): number {
-    const delay = Math.max(this.#backOff.next(key), this.#takeToken());
+  /** After the key's back-off, not faster than the overall rate, and not sooner than asked; returns the delay in milliseconds. */
+  addRateLimited(key: string, atLeast = 0): number {
+    const delay = Math.max(this.#backOff.next(key), this.#takeToken(), atLeast);
     this.addAfter(key, delay);
     return delay;
   }

@@ -1,0 +1,126 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { labelNames, managedBy } from '../api/labels.ts';
+import { ObjectStore } from '../kube/object-store.ts';
+import { resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
+
+export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
+export const configMaps = resourceKind('v1', 'ConfigMap');
+export const secrets = resourceKind('v1', 'Secret');
+export const services = resourceKind('v1', 'Service');
+export const nodes = resourceKind('v1', 'Node');
+export const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
+
+/** One collection that is followed. */
+export interface Followed {
+  readonly resource: ResourceKind;
+  readonly store: ObjectStore;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+}
+
+/** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
+export class ClusterView {
+  readonly configs = new ObjectStore();
+  readonly configMaps = new ObjectStore();
+  readonly secrets = new ObjectStore();
+  readonly services = new ObjectStore();
+  /** All of them, also those of others: the owner is one, and whose selectors overlap with ours must be known. */
+  readonly mutatingWebhooks = new ObjectStore();
+  readonly validatingWebhooks = new ObjectStore();
+  readonly #namespace: string;
+  readonly #operatorClass: string;
+
+  constructor(namespace: string, operatorClass: string) {
+    this.#namespace = namespace;
+    this.#operatorClass = operatorClass;
+  }
+
+  /** What must be followed so that this view is complete, beside the InjectorConfigs themselves. */
+  owned(): Followed[] {
+    const labelSelector = ownedSelector(this.#operatorClass);
+    const ours = { namespace: this.#namespace, labelSelector };
+    return [
+      { resource: configMaps, store: this.configMaps, ...ours },
+      { resource: secrets, store: this.secrets, ...ours },
+      { resource: services, store: this.services, ...ours },
+      { resource: mutatingWebhooks, store: this.mutatingWebhooks },
+      { resource: validatingWebhooks, store: this.validatingWebhooks, labelSelector },
+    ];
+  }
+
+  /** The store in which an object of ours is to be found. */
+  storeOf(kind: string): ObjectStore {
+    switch (kind) {
+      case 'ConfigMap':
+        return this.configMaps;
+      case 'Secret':
+        return this.secrets;
+      case 'Service':
+        return this.services;
+      case 'MutatingWebhookConfiguration':
+        return this.mutatingWebhooks;
+      case 'ValidatingWebhookConfiguration':
+        return this.validatingWebhooks;
+      default:
+        throw new Error(`no store follows ${kind}`);
+    }
+  }
+
+  /** An object like this one, as last seen. */
+  live(like: KubernetesObject): KubernetesObject | undefined {
+    return this.storeOf(like.kind).get(like.metadata.name ?? '', like.metadata.namespace);
+  }
+
+  /** Everything that carries the label of an InjectorConfig. */
+  belongingTo(name: string): KubernetesObject[] {
+    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
+    return stores.flatMap((store) =>
+      store.list().filter((object) => injectorConfigOf(object) === name && this.#isOurs(object)),
+    );
+  }
+
+  /** The InjectorConfigs that own anything, also those that are gone. */
+  names(): string[] {
+    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
+    const ours = stores.flatMap((store) => store.list().filter((object) => this.#isOurs(object)));
+    return [...new Set(ours.flatMap((object) => injectorConfigOf(object) ?? []))];
+  }
+
+  /** True once every collection has been listed. */
+  get hasSynced(): boolean {
+    return [this.configs, ...this.owned().map(({ store }) => store)].every((store) => store.hasSynced);
+  }
+
+  /** Waits until every collection has been listed once, or the signal aborts. */
+  async synced(signal: AbortSignal): Promise<void> {
+    const stores = [this.configs, ...this.owned().map(({ store }) => store)];
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else
+        signal.addEventListener(
+          'abort',
+          () => {
+            resolve();
+          },
+          { once: true },
+        );
+    });
+    await Promise.race([Promise.all(stores.map((store) => store.synced())), aborted]);
+  }
+
+  #isOurs(object: KubernetesObject): boolean {
+    const labels = object.metadata.labels ?? {};
+    return labels[labelNames.managedBy] === managedBy && labels[labelNames.operatorClass] === this.#operatorClass;
+  }
+}
+
+/** Selects what operators of this class have written. */
+export function ownedSelector(operatorClass: string): string {
+  return `${labelNames.managedBy}=${managedBy},${labelNames.operatorClass}=${operatorClass}`;
+}
+
+/** The InjectorConfig that an object of ours belongs to, by its label. */
+export function injectorConfigOf(object: KubernetesObject): string | undefined {
+  return object.metadata.labels?.[labelNames.injectorConfig];
+}

@@ -1,0 +1,62 @@
+import type { GenerateKeyPair } from '../certs/key-pair.ts';
+import type { RandomBytes } from '../certs/random-source.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { ObjectApplier } from '../kube/apply-object.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import type { Clock, Logger } from '../kube/ports.ts';
+import { CertificateKeeper } from './certificate-keeper.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { OwnedObjects } from './owned-objects.ts';
+import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import { Publication } from './publication.ts';
+import { RevisionReconciler } from './reconcile.ts';
+import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
+import { Removal } from './removal.ts';
+import { RevisionEvents } from './revision-events.ts';
+import { fieldManager, type OperatorSettings } from './settings.ts';
+import { ValidatorReconciler } from './validator-reconcile.ts';
+
+export interface ReconcilerParts {
+  readonly client: ApiClient;
+  readonly settings: OperatorSettings;
+  readonly view: ClusterView;
+  readonly reports: ReplicaReports;
+  readonly logger: Logger;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly generateKeyPair: GenerateKeyPair;
+  readonly followConfigMap: FollowConfigMap;
+  readonly onReferenceChange: (injectorConfig: string) => void;
+}
+
+export interface Reconcilers {
+  readonly revisions: RevisionReconciler;
+  readonly validator: ValidatorReconciler;
+  readonly references: ReferenceWatches;
+}
+
+/** Puts the reconcilers together. */
+export function createReconcilers(parts: ReconcilerParts): Reconcilers {
+  const { client, settings, view, reports, logger, metrics, clock, randomBytes, generateKeyPair } = parts;
+  const owned = new OwnedObjects(client, new ObjectApplier({ client, fieldManager, clock }), view, metrics);
+  const certificates = new CertificateKeeper({ client, owned, view, clock, random: randomBytes, generateKeyPair });
+  const references = new ReferenceWatches(client, parts.followConfigMap, parts.onReferenceChange);
+  const recorder = new EventRecorder({
+    client,
+    clock,
+    logger,
+    controller: 'sidecar-injector.io/operator',
+    instance: settings.identity,
+  });
+  const shared = { settings, view, owned, certificates, metrics, clock, logger };
+  const revisions = new RevisionReconciler({
+    ...shared,
+    client,
+    references,
+    publication: new Publication(view, owned, reports, settings.context),
+    removal: new Removal(view, owned, clock),
+    events: new RevisionEvents(recorder),
+  });
+  return { revisions, validator: new ValidatorReconciler(shared), references };
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
+import { group, injectorConfigPlural, version } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { generateRsaKeyPair, type GenerateKeyPair } from '../certs/key-pair.ts';
+import type { RandomBytes } from '../certs/random-source.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { systemClock } from '../kube/clock.ts';
+import { coreApi, type KubeConfig } from '../kube/kube-config.ts';
+import { LeaseElector } from '../kube/lease-elector.ts';
+import { objectKey, ObjectStore, type StoreChange } from '../kube/object-store.ts';
+import type { Clock, Logger, Random } from '../kube/ports.ts';
+import { Reflector } from '../kube/reflector.ts';
+import { apiVersionOf, kindServedAs, resourcePath, type ResourceKind } from '../kube/resource-kinds.ts';
+import { ClusterView, configMaps, injectorConfigOf, injectorConfigs } from './cluster-view.ts';
+import { EventDispatcher } from './event-dispatcher.ts';
+import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import { ReconcileLoop } from './reconcile-loop.ts';
+import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
+import type { OperatorSettings } from './settings.ts';
+import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
+
+export interface InjectorOperatorOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly client: ApiClient;
+  readonly settings: OperatorSettings;
+  /** What the replicas serve: in one process the {@link import('./replica.ts').Replica} itself. */
+  readonly reports: ReplicaReports;
+  readonly logger: Logger;
+  readonly metrics?: OperatorMetrics;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly randomBytes?: RandomBytes;
+  readonly generateKeyPair?: GenerateKeyPair;
+}
+
+/** The key of the validating webhook in the queue; no InjectorConfig can be called so. */
+const validatorKey = '(validator)';
+
+const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
+
+/**
+ * The controller: follows InjectorConfigs and everything that they produce, and reconciles while it holds the lease.
+ *
+ * Of the library's Operator it keeps the class, its life cycle (`start` calls `init`) and its events; overridden are how it watches (the library ends
+ * the process on any error, and loses an event whose handler throws), the URIs (which the client no longer has), `stop`, and the kubeconfig.
+ */
+export class InjectorOperator extends Operator {
+  readonly #options: InjectorOperatorOptions;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #metrics: OperatorMetrics;
+  readonly #view: ClusterView;
+  readonly #reconcilers: Reconcilers;
+  readonly #events: EventDispatcher;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  /** Only while we lead. */
+  #loop: ReconcileLoop | undefined;
+
+  constructor(options: InjectorOperatorOptions) {
+    const restoreEnvironment = withoutDefaultKubeconfig();
+    super(options.logger);
+    restoreEnvironment();
+    this.kubeConfig = options.kubeConfig;
+    this.k8sApi = coreApi(options.kubeConfig);
+    this.#options = options;
+    this.#log = options.logger;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#metrics = options.metrics ?? {};
+    const { context } = options.settings;
+    this.#view = new ClusterView(context.namespace, context.operatorClass);
+    this.#events = new EventDispatcher(this.#clock, options.logger);
+    this.#reconcilers = createReconcilers({
+      ...options,
+      view: this.#view,
+      clock: this.#clock,
+      metrics: this.#metrics,
+      randomBytes: options.randomBytes ?? randomBytes,
+      generateKeyPair: options.generateKeyPair ?? generateRsaKeyPair,
+      onReferenceChange: (name) => {
+        this.#enqueue(name);
+      },
+      followConfigMap: ({ namespace, name, store, signal }) => {
+        this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      },
+    });
+  }
+
+  /** True once everything that a reconcile looks at has been read. */
+  get synced(): boolean {
+    return this.#view.hasSynced;
+  }
+
+  /** True while this process holds the lease and reconciles. */
+  get leading(): boolean {
+    return this.#loop !== undefined;
+  }
+
+  /** Begins to stop: no new work; see {@link stopped}. */
+  override stop(): void {
+    this.#stop.abort(new Error('the operator is stopping'));
+    this.#events.stop();
+    this.#reconcilers.references.stop();
+  }
+
+  /** Resolves when all that was under way has ended and the lease is released. */
+  async stopped(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** The complete URI of a collection at the chosen cluster. */
+  protected override getCustomResourceApiUri(
+    group: string,
+    version: string,
+    plural: string,
+    namespace?: string,
+  ): string {
+    return this.#options.client.server + resourcePath({ group, version, plural }, { namespace });
+  }
+
+  /** Follows a collection for ever; every change reaches `onEvent`, again and again until it does not throw. */
+  protected override watchResource(
+    group: string,
+    version: string,
+    plural: string,
+    onEvent: (event: ResourceEvent) => Promise<void>,
+    namespace?: string,
+  ): Promise<void> {
+    const resource = kindServedAs(group, version, plural) ?? { group, version, plural, kind: plural, namespaced: true };
+    const store = resource === injectorConfigs ? this.#view.configs : new ObjectStore();
+    const id = `${plural}.${apiVersionOf(resource)}`;
+    store.subscribe(({ type, object }) => {
+      // The library types the times of metadata as Dates; what a watch delivers, also in the library, is JSON.
+      const raw = object as unknown as ResourceEvent['object'];
+      const meta = ResourceMetaImpl.createWithPlural(plural, raw);
+      const event: ResourceEvent = { meta, object: raw, type: ResourceEventType[type] };
+      this.#events.dispatch(`${id}/${objectKey(object)}`, () => onEvent(event));
+    });
+    this.#follow(resource, store, { namespace }, this.#stop.signal);
+    this.#log.debug(`watching ${id}`);
+    return Promise.resolve();
+  }
+
+  protected override async init(): Promise<void> {
+    const { client, settings } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    if (settings.owner === undefined) {
+      this.#log.warn(
+        'no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods',
+      );
+    }
+    for (const { resource, store, ...where } of this.#view.owned()) {
+      store.subscribe((change) => {
+        this.#onOwnedChange(change);
+      });
+      this.#follow(resource, store, where, this.#stop.signal);
+    }
+    this.#options.reports.subscribe(() => {
+      this.#enqueueAll();
+    });
+    this.#running.push(this.#events.run());
+    await this.watchResource(group, version, injectorConfigPlural, () => {
+      // Which of two overlapping ones wins depends on all of them.
+      this.#enqueueAll();
+      return Promise.resolve();
+    });
+    const elector = new LeaseElector({
+      client,
+      namespace,
+      name: `injector-leader-${operatorClass}`,
+      identity: settings.identity,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#log,
+    });
+    this.#running.push(elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
+  }
+
+  /** One leadership: everything is looked at once, then whatever changes or is due. */
+  async #lead(leading: AbortSignal): Promise<void> {
+    await this.#view.synced(leading);
+    const loop = new ReconcileLoop({
+      clock: this.#clock,
+      logger: this.#log,
+      metrics: this.#metrics,
+      reconcile: (key, signal) =>
+        key === validatorKey
+          ? this.#reconcilers.validator.reconcile(signal)
+          : this.#reconcilers.revisions.reconcile(key, signal),
+    });
+    this.#loop = loop;
+    this.#metrics.leading?.(true);
+    loop.add(validatorKey);
+    this.#enqueueAll();
+    for (const name of this.#view.names()) loop.add(name);
+    await loop.run(leading);
+    this.#loop = undefined;
+    this.#metrics.leading?.(false);
+  }
+
+  #onOwnedChange({ object, before }: StoreChange<KubernetesObject>): void {
+    const names = new Set([injectorConfigOf(object), before && injectorConfigOf(before)]);
+    for (const name of names) {
+      if (name !== undefined) this.#enqueue(name);
+    }
+    const { owner } = this.#options.settings;
+    const { name } = object.metadata;
+    if (owner !== undefined && name === owner) this.#enqueueAll();
+    if (names.size === 1 && names.has(undefined)) this.#loop?.add(validatorKey);
+  }
+
+  #enqueue(name: string): void {
+    this.#loop?.add(name);
+  }
+
+  #enqueueAll(): void {
+    for (const object of this.#view.configs.list()) this.#enqueue(object.metadata.name ?? '');
+  }
+
+  #follow(
+    resource: ResourceKind,
+    store: ObjectStore,
+    where: { namespace?: string | undefined; labelSelector?: string | undefined; fieldSelector?: string | undefined },
+    signal: AbortSignal,
+  ): void {
+    const reflector = new Reflector({
+      client: this.#options.client,
+      resource,
+      store,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#log,
+      observer: this.#metrics,
+      // What server-side apply says we own decides whether there is something to write.
+      transform: (object) => object,
+      onRecovered: () => this.#loop?.recovered(),
+      ...where,
+    });
+    this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
+  }
+}

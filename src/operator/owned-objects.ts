@@ -1,0 +1,88 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { isNotFound } from '../kube/api-error.ts';
+import type { AppliedObject, ForeignField, ObjectApplier } from '../kube/apply-object.ts';
+import { objectKey } from '../kube/object-store.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { OperatorMetrics } from './ports.ts';
+
+/** Something of ours was not as we had left it, and is again. */
+export interface Repair {
+  readonly object: KubernetesObject;
+  /** The first field that differed; undefined when the whole object was missing. */
+  readonly difference: string | undefined;
+  readonly foreign: readonly ForeignField[];
+}
+
+/** What a series of writes came to. */
+export interface WriteOutcome {
+  readonly repairs: Repair[];
+  readonly foreign: ForeignField[];
+  /** Milliseconds after which what was put off may be tried again. */
+  retryAfter: number | undefined;
+}
+
+export function noWrites(): WriteOutcome {
+  return { repairs: [], foreign: [], retryAfter: undefined };
+}
+
+/**
+ * Writes and removes our objects. Remembers what it wanted last of each, which tells an edit of ours from a repair of somebody else's;
+ * and puts what the API server answered into the view at once, so that nothing is written twice.
+ */
+export class OwnedObjects {
+  readonly #client: Pick<ApiClient, 'delete' | 'find'>;
+  readonly #applier: ObjectApplier;
+  readonly #view: ClusterView;
+  readonly #metrics: OperatorMetrics;
+  readonly #wanted = new Map<string, string>();
+
+  constructor(
+    client: Pick<ApiClient, 'delete' | 'find'>,
+    applier: ObjectApplier,
+    view: ClusterView,
+    metrics: OperatorMetrics,
+  ) {
+    this.#client = client;
+    this.#applier = applier;
+    this.#view = view;
+    this.#metrics = metrics;
+  }
+
+  /** Makes one object what it should be. */
+  async apply(desired: KubernetesObject, into: WriteOutcome, signal: AbortSignal): Promise<AppliedObject> {
+    const live = this.#view.live(desired);
+    const applied = await this.#applier.apply(desired, live, signal);
+    this.#metrics.applied?.(desired.kind, applied.outcome);
+    const key = keyOf(desired);
+    const wanted = JSON.stringify({ ...desired, metadata: { ...desired.metadata, resourceVersion: undefined } });
+    const isRepeated = this.#wanted.get(key) === wanted;
+    this.#wanted.set(key, wanted);
+    if (applied.outcome === 'Deferred') {
+      into.retryAfter = Math.min(into.retryAfter ?? Infinity, applied.retryAfter ?? 1000);
+      return applied;
+    }
+    if (applied.outcome === 'Unchanged') return applied;
+    this.#view.storeOf(desired.kind).upsert(applied.object);
+    into.foreign.push(...applied.foreign);
+    if (isRepeated)
+      into.repairs.push({ object: applied.object, difference: applied.difference, foreign: applied.foreign });
+    return applied;
+  }
+
+  /** Removes one object; that it is gone already is as good. */
+  async remove(object: KubernetesObject, signal: AbortSignal): Promise<void> {
+    this.#wanted.delete(keyOf(object));
+    try {
+      await this.#client.delete(object, { uid: object.metadata.uid, signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // The view may be behind: without this an object that is gone would be removed for ever.
+      this.#view.storeOf(object.kind).remove(object);
+    }
+  }
+}
+
+function keyOf(object: KubernetesObject): string {
+  return `${object.kind}/${objectKey(object)}`;
+}

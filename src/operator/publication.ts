@@ -1,0 +1,173 @@
+import { configurationHash } from '../api/configuration-hash.ts';
+import { validateInjectorConfig } from '../api/validate-injector-config.ts';
+import type { InjectorConfig } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { labelNames } from '../api/labels.ts';
+import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { configurationObjects } from '../manifests/desired-objects.ts';
+import type { ManifestContext } from '../manifests/manifest-context.ts';
+import { webhookConfiguration } from '../manifests/webhook-configuration.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { CompiledConfiguration } from './compile-configuration.ts';
+import { filesOf, verifiedFiles } from './last-good.ts';
+import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
+import type { ReplicaReports } from './ports.ts';
+import { publishedHash } from './published-webhook.ts';
+import type { Finding } from './revision-status.ts';
+import { withCaBundle } from './with-ca-bundle.ts';
+
+/** How many configurations of a revision are kept, so that editing back finds them loaded. */
+const kept = 3;
+
+export interface PublicationInput {
+  readonly config: InjectorConfig;
+  /** Undefined: what the spec says now does not compile. */
+  readonly compiled: CompiledConfiguration | undefined;
+  readonly caBundlePem: string;
+  /** Undefined: the owner that was asked for does not exist, so nothing may be published. */
+  readonly context: ManifestContext | undefined;
+}
+
+export interface PublicationOutcome {
+  readonly finding: Finding;
+  /** What the webhook names now, and what it named before. */
+  readonly hash: string | undefined;
+  readonly before: string | undefined;
+  /** Still to be done: waiting for replicas, for instance. */
+  readonly isPending: boolean;
+}
+
+/**
+ * The second half of a reconcile: the webhook names a configuration only when every live replica holds it, and goes on naming the last good one
+ * while a newer one is not there yet or does not compile.
+ */
+export class Publication {
+  readonly #view: ClusterView;
+  readonly #owned: OwnedObjects;
+  readonly #reports: ReplicaReports;
+  readonly #context: ManifestContext;
+
+  constructor(view: ClusterView, owned: OwnedObjects, reports: ReplicaReports, context: ManifestContext) {
+    this.#view = view;
+    this.#owned = owned;
+    this.#reports = reports;
+    this.#context = context;
+  }
+
+  /** The ConfigMaps; of a configuration that does not compile none, and what is published already is kept whole. */
+  async storeConfiguration(
+    config: InjectorConfig,
+    compiled: CompiledConfiguration | undefined,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const stored = compiled ?? this.#lastGood(config);
+    if (stored === undefined) return;
+    for (const object of configurationObjects(config, stored.files, stored.hash, this.#context)) {
+      await this.#owned.apply(object, into, signal);
+    }
+  }
+
+  /** The webhook: moved, repaired, or left where it is. */
+  async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
+    const { config, compiled, caBundlePem, context } = input;
+    const { name } = config.metadata;
+    const live = this.#liveWebhook(config);
+    const before = this.#published(config, live);
+    const wanted = compiled?.hash ?? before;
+    const stay = (reason: string, message: string, isPending: boolean): PublicationOutcome => ({
+      finding: { status: 'False', reason, message },
+      hash: live === undefined ? undefined : before,
+      before,
+      isPending,
+    });
+    if (context === undefined) {
+      return stay(
+        'OwnerMissing',
+        'the owner of the webhook configurations (--owner) does not exist; nothing is published without it',
+        true,
+      );
+    }
+    if (wanted === undefined) {
+      return stay(
+        'NothingToPublish',
+        'no configuration has compiled yet, so there is nothing that the webhook could name',
+        false,
+      );
+    }
+    const mistakes = validateInjectorConfig(config).filter(({ field }) => !field.startsWith('spec.injection'));
+    if (mistakes.length > 0) {
+      if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
+      return stay('Invalid', mistakes.map(({ message }) => message).join('; '), false);
+    }
+    const isThere = live !== undefined && wanted === before;
+    const lacking = isThere ? [] : this.#reports.lacking(name, wanted);
+    const hash = lacking.length === 0 ? wanted : live === undefined ? undefined : before;
+    if (hash !== undefined) {
+      const desired = webhookConfiguration({ config, hash, caBundlePem }, context);
+      const applied = await this.#owned.apply(desired, into, signal);
+      if (applied.outcome === 'Deferred') {
+        return stay(
+          'Contested',
+          'somebody else keeps writing to the webhook configuration; it is taken back once a second',
+          true,
+        );
+      }
+    }
+    if (lacking.length > 0) {
+      return {
+        ...stay('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`, true),
+        hash,
+      };
+    }
+    const finding: Finding = {
+      status: 'True',
+      reason: 'Published',
+      message: `the webhook names configuration ${wanted}`,
+    };
+    return { finding, hash, before, isPending: false };
+  }
+
+  /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
+  async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
+    const hashOf = (object: KubernetesObject): string | undefined =>
+      object.metadata.labels?.[labelNames.configurationHash];
+    const stored = this.#view
+      .belongingTo(config.metadata.name)
+      .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
+    const used = stored.filter((object) => inUse.includes(hashOf(object)));
+    const spare = stored
+      .filter((object) => !used.includes(object))
+      .sort((one, other) =>
+        (one.metadata.creationTimestamp ?? '') < (other.metadata.creationTimestamp ?? '') ? 1 : -1,
+      );
+    for (const object of spare.slice(Math.max(0, kept - used.length))) await this.#owned.remove(object, signal);
+  }
+
+  #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {
+    return this.#view.mutatingWebhooks.get(objectNames(config.metadata.name).webhookConfiguration);
+  }
+
+  /** What is published: what the webhook says, unless somebody bent it; then what we said last. */
+  #published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
+    const said = publishedHash(live, config.metadata.name);
+    if (said !== undefined && this.#hashed(config, said) !== undefined) return said;
+    return config.status?.config?.hash ?? said;
+  }
+
+  #lastGood(config: InjectorConfig): Pick<CompiledConfiguration, 'files' | 'hash'> | undefined {
+    const hash = this.#published(config, this.#liveWebhook(config));
+    if (hash === undefined) return undefined;
+    const stored = this.#hashed(config, hash);
+    const verified = stored && verifiedFiles(stored);
+    if (verified !== undefined) return verified;
+    // Somebody deleted it: the plain one holds the same.
+    const { configMap } = objectNames(config.metadata.name);
+    const files = filesOf(this.#view.configMaps.get(configMap, this.#context.namespace));
+    return files !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
+  }
+
+  #hashed(config: InjectorConfig, hash: string): KubernetesObject | undefined {
+    return this.#view.configMaps.get(hashedConfigMapName(config.metadata.name, hash), this.#context.namespace);
+  }
+}

@@ -1,0 +1,320 @@
+import { ConfigurationError } from '../api/errors.ts';
+import { type InjectorConfig, type InjectorConfigStatus } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { finalizer } from '../api/labels.ts';
+import { objectNames } from '../api/names.ts';
+import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import { CertificatePolicyError } from '../certs/certificate-policy-error.ts';
+import type { Rotation } from '../certs/rotation.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { ApiError } from '../kube/api-error.ts';
+import type { Clock, Logger } from '../kube/ports.ts';
+import { writeStatus } from '../kube/status-writer.ts';
+import { certificateNames, certificatePolicy } from '../manifests/certificate-terms.ts';
+import { rotationSecret, servingObjects } from '../manifests/desired-objects.ts';
+import type { CertificateKeeper } from './certificate-keeper.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { compileConfiguration, type CompiledConfiguration } from './compile-configuration.ts';
+import { ConflictMemory } from './conflict-memory.ts';
+import { manifestContext } from './manifest-context.ts';
+import { overlapWinner } from './overlap.ts';
+import { noWrites, type OwnedObjects, type WriteOutcome } from './owned-objects.ts';
+import type { OperatorMetrics } from './ports.ts';
+import type { Publication } from './publication.ts';
+import type { ReferenceWatches } from './reference-watches.ts';
+import type { Removal } from './removal.ts';
+import type { RevisionEvents } from './revision-events.ts';
+import { revisionStatus, type Finding, type RevisionFindings } from './revision-status.ts';
+import { statusManager, type OperatorSettings } from './settings.ts';
+
+export interface ReconcilerOptions {
+  readonly client: Pick<ApiClient, 'apply' | 'patch'>;
+  readonly settings: OperatorSettings;
+  readonly view: ClusterView;
+  readonly owned: OwnedObjects;
+  readonly references: ReferenceWatches;
+  readonly certificates: CertificateKeeper;
+  readonly publication: Publication;
+  readonly removal: Removal;
+  readonly events: RevisionEvents;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Everything is looked at again after this long even when nothing happens: deadlines survive clocks that jump. Milliseconds. */
+const resyncMs = 600_000;
+/** How soon to look again for what replicas report; their reports wake us sooner. */
+const pendingMs = 1000;
+
+/** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
+export class RevisionReconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #conflicts: ConflictMemory;
+  /** The message of the last refusal of each InjectorConfig, so that each becomes one Event. */
+  readonly #refusals = new Map<string, string>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#conflicts = new ConflictMemory(options.clock);
+  }
+
+  /**
+   * Reconciles one InjectorConfig, or what one that is gone has left behind.
+   * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
+   */
+  async reconcile(name: string, signal: AbortSignal): Promise<number> {
+    const { view, settings, removal } = this.#options;
+    const object = view.configs.get(name);
+    if (object === undefined) {
+      this.#forget(name);
+      return (await removal.step(name, signal)) ?? resyncMs;
+    }
+    const { spec } = object as { spec?: { operatorClass?: string } };
+    if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
+    if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
+    let config: InjectorConfig;
+    try {
+      config = parseInjectorConfig(object);
+    } catch (error) {
+      if (error instanceof ConfigurationError) return this.#refuseWhole(object, error, signal);
+      throw error;
+    }
+    const held = await this.#holdFinalizer(object, signal);
+    return this.#reconcileLive({ ...config, metadata: { ...config.metadata, ...held.metadata } }, held, signal);
+  }
+
+  async #reconcileLive(config: InjectorConfig, object: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { removal, clock } = this.#options;
+    const { name } = config.metadata;
+    const winner = overlapWinner(config, this.#others());
+    if (winner !== undefined) {
+      const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
+      this.#options.events.withheld(object, 'Overlap', message);
+      const wait = await removal.step(name, signal);
+      const findings: RevisionFindings = {
+        Overlap: { status: 'True', reason: 'Overlap', message },
+        WebhookReady: { status: 'False', reason: 'Overlap', message },
+        publishedHash: undefined,
+      };
+      await this.#write(config, object, findings, signal);
+      return wait ?? resyncMs;
+    }
+    const findings: RevisionFindings = {
+      Overlap: { status: 'False', reason: 'NoOverlap', message: 'no other InjectorConfig takes the same pods' },
+    };
+    const writes = noWrites();
+    const waits: number[] = [resyncMs];
+    let failure: Error | undefined;
+    try {
+      waits.push(await this.#produce(config, object, findings, writes, signal));
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      this.#noteFailure(findings, error);
+    }
+    const { finding, again } = this.#conflicts.observe(name, writes.foreign);
+    findings.Conflict = finding;
+    if (again !== undefined) waits.push(again);
+    if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
+    this.#options.events.repaired(object, writes.repairs);
+    if (!signal.aborted) await this.#write(config, object, findings, signal);
+    if (failure !== undefined) throw failure;
+    const { rotation } = findings;
+    if (rotation !== undefined) waits.push(rotation.nextAt.getTime() - clock.now().getTime());
+    return Math.max(0, Math.min(...waits));
+  }
+
+  /** Everything but status, in the order in which nothing is ever called before it can answer. */
+  async #produce(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    writes: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { publication, owned, settings, view, events, logger } = this.#options;
+    const { name } = config.metadata;
+    const rotation = await this.#certificates(config, object, findings, writes, signal);
+    for (const each of servingObjects(config, rotation?.serving, settings.context))
+      await owned.apply(each, writes, signal);
+    const compiled = await this.#compile(config, object, findings, signal);
+    await publication.storeConfiguration(config, compiled, writes, signal);
+    if (rotation === undefined) return pendingMs;
+    const outcome = await publication.publish(
+      { config, compiled, caBundlePem: rotation.caBundlePem, context: manifestContext(settings, view) },
+      writes,
+      signal,
+    );
+    findings.WebhookReady = outcome.finding;
+    findings.publishedHash = outcome.hash;
+    if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
+      events.published(object, outcome.hash, outcome.before);
+      logger.info('published', { injectorConfig: name, hash: outcome.hash, before: outcome.before });
+    }
+    await publication.prune(config, [outcome.hash, compiled?.hash], signal);
+    return outcome.isPending ? pendingMs : resyncMs;
+  }
+
+  async #certificates(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    writes: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<Rotation | undefined> {
+    const { certificates, settings, view, events, metrics, logger } = this.#options;
+    const { name } = config.metadata;
+    const names = objectNames(name);
+    try {
+      const rotation = await certificates.advance(
+        {
+          namespace: settings.context.namespace,
+          rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
+          servingSecret: names.servingSecret,
+          policy: certificatePolicy(config),
+          names: certificateNames(config, settings.context.namespace),
+          webhooks: [view.mutatingWebhooks.get(names.webhookConfiguration)],
+        },
+        writes,
+        signal,
+      );
+      findings.rotation = rotation;
+      findings.CertificateReady = certificateFinding(rotation);
+      events.rotated(object, rotation.changes);
+      for (const { kind, subject, message } of rotation.changes) {
+        logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
+      }
+      if (rotation.serving !== undefined) metrics.certificateExpires?.(name, rotation.serving.notAfter);
+      return rotation;
+    } catch (error) {
+      if (!(error instanceof CertificatePolicyError)) throw error;
+      const message = `spec.certificate: ${error.message}`;
+      findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
+      this.#refuse(object, 'InvalidPolicy', message);
+      return undefined;
+    }
+  }
+
+  async #compile(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    signal: AbortSignal,
+  ): Promise<CompiledConfiguration | undefined> {
+    try {
+      const compiled = await compileConfiguration(config, this.#options.references, signal);
+      const { templates, hash, warnings } = compiled;
+      const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
+      const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
+      findings.TemplatesValid = { status: 'True', reason: 'Compiled', message };
+      this.#refusals.delete(config.metadata.name);
+      return compiled;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const reason = error.field.startsWith('spec.injection.valuesFrom') ? 'ReferenceInvalid' : 'ConfigurationInvalid';
+      findings.TemplatesValid = { status: 'False', reason, message: error.message };
+      this.#refuse(object, reason, error.message);
+      return undefined;
+    }
+  }
+
+  #refuse(object: KubernetesObject, reason: string, message: string): void {
+    const name = object.metadata.name ?? '';
+    if (this.#refusals.get(name) === message) return;
+    this.#refusals.set(name, message);
+    this.#options.events.refused(object, reason, message);
+    this.#options.logger.warn(`refused: ${message}`, { injectorConfig: name, reason });
+  }
+
+  /** A step that the API server refused shows in the condition of that step; what came before it keeps its finding. */
+  #noteFailure(findings: RevisionFindings, error: unknown): void {
+    if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
+    const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
+    const message = error instanceof Error ? error.message : String(error);
+    const finding: Finding = { status: 'False', reason, message };
+    if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
+    else findings.WebhookReady ??= finding;
+  }
+
+  async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
+    this.#refuse(object, 'Invalid', error.message);
+    const finding: Finding = { status: 'False', reason: 'Invalid', message: error.message };
+    const { status, metadata } = object as { status?: InjectorConfigStatus } & KubernetesObject;
+    const shell = { metadata, spec: {}, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
+    await this.#write(shell, object, { TemplatesValid: finding }, signal);
+    return resyncMs;
+  }
+
+  async #write(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, view, metrics } = this.#options;
+    const status = revisionStatus(config, findings, clock.now());
+    const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
+    metrics.conditions?.(config.metadata.name, new Map(conditions));
+    const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
+    if (stored !== undefined) view.configs.upsert(stored);
+  }
+
+  /** Without the finalizer a deletion would leave a webhook that nobody answers; so it is there before anything else is. */
+  async #holdFinalizer(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
+    const finalizers = object.metadata.finalizers ?? [];
+    if (finalizers.includes(finalizer)) return object;
+    return this.#setFinalizers(object, [...finalizers, finalizer], signal);
+  }
+
+  async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { name = '', finalizers = [] } = object.metadata;
+    if (!finalizers.includes(finalizer)) return resyncMs;
+    const wait = await this.#options.removal.step(name, signal);
+    if (wait !== undefined) return wait;
+    await this.#setFinalizers(
+      object,
+      finalizers.filter((each) => each !== finalizer),
+      signal,
+    );
+    this.#options.logger.info('removed', { injectorConfig: name });
+    this.#forget(name);
+    return resyncMs;
+  }
+
+  /** Onto the version that was read: others add and remove finalizers too. */
+  async #setFinalizers(object: KubernetesObject, finalizers: string[], signal: AbortSignal): Promise<KubernetesObject> {
+    const { client, view } = this.#options;
+    const { resourceVersion } = object.metadata;
+    const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
+    // Without finalizers and being deleted it is gone now; the watch says so.
+    if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);
+    return written;
+  }
+
+  #others(): InjectorConfig[] {
+    return this.#options.view.configs.list().flatMap((object) => {
+      try {
+        return [parseInjectorConfig(object)];
+      } catch (error) {
+        if (error instanceof ConfigurationError) return [];
+        throw error;
+      }
+    });
+  }
+
+  #forget(name: string): void {
+    this.#refusals.delete(name);
+    this.#conflicts.forget(name);
+    this.#options.references.keepOnly(name, []);
+    this.#options.metrics.forget?.(name);
+  }
+}
+
+function certificateFinding({ serving, phase }: Rotation): Finding {
+  if (serving === undefined) {
+    const message = 'the new serving certificate is served once its authority is trusted everywhere';
+    return { status: 'False', reason: phase, message };
+  }
+  const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
+  return { status: 'True', reason: phase, message };
+}

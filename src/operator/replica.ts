@@ -1,0 +1,226 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { labelNames } from '../api/labels.ts';
+import { objectNames } from '../api/names.ts';
+import type { NodeFacts } from '../inject/injection-request.ts';
+import { loadInjector } from '../inject/injector.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { ObjectStore, type StoreChange } from '../kube/object-store.ts';
+import type { Clock, Logger, Random, WatchObserver } from '../kube/ports.ts';
+import { Reflector } from '../kube/reflector.ts';
+import type { ResourceKind } from '../kube/resource-kinds.ts';
+import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from './cluster-view.ts';
+import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
+import { verifiedFiles } from './last-good.ts';
+import type { InjectorRegistryPort, NodeSource, ReplicaReports, ServingCertificatesPort } from './ports.ts';
+import { servingPairOf } from './secret-text.ts';
+
+export interface ReplicaOptions {
+  readonly client: Pick<ApiClient, 'list' | 'watch'>;
+  readonly namespace: string;
+  readonly operatorClass: string;
+  /** Names this replica in reports. */
+  readonly identity: string;
+  readonly registry: InjectorRegistryPort;
+  readonly certificates: ServingCertificatesPort;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer?: WatchObserver;
+}
+
+/**
+ * What is taken away stays served this long: API servers learn of a new path, or of a webhook's removal, by their own watches. Milliseconds.
+ */
+const lingerMs = 15_000;
+
+/**
+ * The serving side of the operator: follows hashed ConfigMaps and serving Secrets, and keeps the injectors and certificates in memory equal to
+ * them. Nothing here is on the path of a request, and nothing that goes wrong here takes away what is served already.
+ */
+export class Replica implements ReplicaReports, NodeSource {
+  readonly #options: ReplicaOptions;
+  readonly #configMaps = new ObjectStore();
+  readonly #secrets = new ObjectStore();
+  readonly #nodes = new ObjectStore();
+  readonly #stop = new AbortController();
+  readonly #listeners: (() => void)[] = [];
+  /** Names of the serving Secrets whose pair was taken over. */
+  readonly #served = new Set<string>();
+  /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
+  readonly #toLoad = new Map<string, KubernetesObject>();
+  #loading = false;
+  #nodeFacts: readonly NodeFacts[] | undefined;
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to follow; returns at once. */
+  start(): void {
+    const { namespace, operatorClass } = this.#options;
+    const owned = ownedSelector(operatorClass);
+    this.#configMaps.subscribe((change) => {
+      this.#onConfigMap(change);
+    });
+    this.#secrets.subscribe((change) => {
+      this.#onSecret(change);
+    });
+    this.#nodes.subscribe(() => {
+      this.#nodeFacts = undefined;
+    });
+    const labelSelector = `${owned},${labelNames.configurationHash}`;
+    this.#follow(configMaps, this.#configMaps, { namespace, labelSelector });
+    this.#follow(secrets, this.#secrets, { namespace, labelSelector: owned, fieldSelector: 'type=kubernetes.io/tls' });
+    this.#follow(nodes, this.#nodes, { transform: withoutAllButKubelet });
+  }
+
+  /** Ends the watches; what is loaded stays served. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** True once configurations and certificates have been read and everything that was there is loaded: from then on an unknown hash is unknown. */
+  get ready(): boolean {
+    return this.#configMaps.hasSynced && this.#secrets.hasSynced && this.#toLoad.size === 0;
+  }
+
+  /** The cluster's nodes as last seen; none before they have been read. */
+  nodes(): readonly NodeFacts[] {
+    this.#nodeFacts ??= this.#nodes.list().map(kubeletFacts);
+    return this.#nodeFacts;
+  }
+
+  lacking(name: string, hash: string): readonly string[] {
+    const { registry, identity } = this.#options;
+    const isServed = this.#served.has(objectNames(name).servingSecret);
+    return registry.get(name, hash) !== undefined && isServed ? [] : [identity];
+  }
+
+  subscribe(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #follow(
+    resource: ResourceKind,
+    store: ObjectStore,
+    where: {
+      namespace?: string;
+      labelSelector?: string;
+      fieldSelector?: string;
+      transform?: (object: KubernetesObject) => KubernetesObject;
+    },
+  ): void {
+    const { client, clock, random, logger, observer } = this.#options;
+    const reflector = new Reflector({
+      client,
+      resource,
+      store,
+      clock,
+      random,
+      logger,
+      ...(observer === undefined ? {} : { observer }),
+      ...where,
+    });
+    void reflector.run(this.#stop.signal);
+  }
+
+  #onConfigMap({ type, object }: StoreChange<KubernetesObject>): void {
+    const key = object.metadata.name ?? '';
+    if (type === 'Deleted') {
+      this.#toLoad.delete(key);
+      this.#options.clock.after(lingerMs, () => {
+        this.#unload(object);
+      });
+      return;
+    }
+    this.#toLoad.set(key, object);
+    if (this.#loading) return;
+    this.#loading = true;
+    setImmediate(() => {
+      this.#loadNext();
+    });
+  }
+
+  #loadNext(): void {
+    const [next] = this.#toLoad;
+    if (next === undefined) {
+      this.#loading = false;
+      return;
+    }
+    const [key, object] = next;
+    this.#load(object);
+    this.#toLoad.delete(key);
+    this.#tell();
+    setImmediate(() => {
+      this.#loadNext();
+    });
+  }
+
+  #load(object: KubernetesObject): void {
+    const { registry, logger } = this.#options;
+    const name = injectorConfigOf(object);
+    const configMap = object.metadata.name;
+    const verified = verifiedFiles(object);
+    if (name === undefined || verified === undefined) {
+      logger.error('a configuration is not what its label says and is not loaded', { configMap });
+      return;
+    }
+    const { files, hash } = verified;
+    if (registry.get(name, hash) !== undefined) return;
+    try {
+      registry.set(name, hash, loadInjector(files));
+      logger.info('loaded', { injectorConfig: name, hash });
+    } catch (error) {
+      logger.error('a configuration cannot be loaded', {
+        configMap,
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+
+  /** Unless it has come back meanwhile. */
+  #unload(object: KubernetesObject): void {
+    const name = injectorConfigOf(object);
+    const hash = object.metadata.labels?.[labelNames.configurationHash];
+    const { namespace } = object.metadata;
+    if (name === undefined || hash === undefined) return;
+    if (this.#configMaps.get(object.metadata.name ?? '', namespace) !== undefined) return;
+    this.#options.registry.delete(name, hash);
+    this.#options.logger.info('unloaded', { injectorConfig: name, hash });
+    this.#forgetCertificate(objectNames(name).servingSecret, name);
+    this.#tell();
+  }
+
+  #onSecret({ type, object }: StoreChange<KubernetesObject>): void {
+    const { certificates, clock, logger } = this.#options;
+    const owner = object.metadata.name ?? '';
+    if (type === 'Deleted') {
+      // Its pair goes on being served, until nothing of its InjectorConfig is left.
+      clock.after(lingerMs, () => {
+        this.#forgetCertificate(owner, injectorConfigOf(object));
+      });
+      return;
+    }
+    const faults = certificates.offer(owner, servingPairOf(object), clock.now());
+    if (faults.length > 0) {
+      const problem = faults.map(({ message }) => message).join('; ');
+      logger.error('a serving certificate cannot be used; the last good one stays', { secret: owner, problem });
+      return;
+    }
+    this.#served.add(owner);
+    this.#tell();
+  }
+
+  #forgetCertificate(secret: string, injectorConfig: string | undefined): void {
+    const { certificates, namespace } = this.#options;
+    const isConfigured = this.#configMaps.list().some((each) => injectorConfigOf(each) === injectorConfig);
+    if (injectorConfig === undefined || isConfigured || this.#secrets.get(secret, namespace) !== undefined) return;
+    certificates.remove(secret);
+    this.#served.delete(secret);
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

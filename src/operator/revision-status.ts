@@ -1,0 +1,87 @@
+import { mergeConditions, type ObservedCondition } from '../api/conditions.ts';
+import { revisionOf, type InjectorConfig, type InjectorConfigStatus } from '../api/injector-config.ts';
+import type { Condition } from '../api/kubernetes.ts';
+import type { Rotation } from '../certs/rotation.ts';
+
+/** What a pass found out about one thing. */
+export interface Finding {
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** One CamelCase word. */
+  readonly reason: string;
+  /** A sentence for people, the same for as long as nothing changes. */
+  readonly message: string;
+}
+
+/** What a reconcile found; absent findings leave the conditions as they were. */
+export interface RevisionFindings {
+  TemplatesValid?: Finding;
+  CertificateReady?: Finding;
+  WebhookReady?: Finding;
+  /** Shown only once it has been true. */
+  Overlap?: Finding;
+  /** Shown only once it has been true. */
+  Conflict?: Finding;
+  /** The hash that the webhook names now. */
+  publishedHash?: string | undefined;
+  rotation?: Rotation | undefined;
+}
+
+const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
+
+/** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
+export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
+  const before = config.status;
+  const observedGeneration = config.metadata.generation ?? 0;
+  const observed: ObservedCondition[] = [];
+  for (const type of [...required, 'Overlap', 'Conflict'] as const) {
+    const finding = findings[type];
+    const isNews =
+      finding?.status === 'True' || before?.conditions?.some((condition) => condition.type === type) === true;
+    const isShown = type === 'Overlap' || type === 'Conflict' ? isNews : true;
+    if (finding !== undefined && isShown) observed.push({ type, observedGeneration, ...finding });
+  }
+  const merged = mergeConditions(before?.conditions ?? [], observed, now);
+  const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
+  const certificate = findings.rotation === undefined ? before?.certificate : certificateStatus(findings.rotation);
+  const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
+  return {
+    observedGeneration,
+    revision: revisionOf(config),
+    conditions,
+    ...(hash === undefined ? {} : { config: { hash } }),
+    ...(certificate === undefined ? {} : { certificate }),
+  };
+}
+
+/** Ready is everything that is required; the first thing that is not says why. */
+function readiness(conditions: readonly Condition[]): Finding {
+  const overlap = conditions.find(({ type, status }) => type === 'Overlap' && status === 'True');
+  if (overlap !== undefined) return { status: 'False', reason: 'Overlap', message: overlap.message };
+  for (const type of required) {
+    const condition = conditions.find((each) => each.type === type);
+    if (condition === undefined)
+      return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
+    if (condition.status !== 'True') return { status: 'False', reason: condition.reason, message: condition.message };
+  }
+  return { status: 'True', reason: 'Serving', message: 'the published configuration is served on every replica' };
+}
+
+function certificateStatus(rotation: Rotation): InjectorConfigStatus['certificate'] {
+  const { serving, renewAt, phase } = rotation;
+  return {
+    ...(serving === undefined
+      ? {}
+      : {
+          notAfter: seconds(serving.notAfter),
+          caNotAfter: seconds(serving.caNotAfter),
+          fingerprint: serving.fingerprint,
+        }),
+    renewAt: seconds(renewAt),
+    phase,
+  };
+}
+
+/** metav1.Time: RFC 3339 without fractions of a second. */
+function seconds(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,16 @@
+import type { ManifestContext } from '../manifests/manifest-context.ts';
+
+/** What the operator is told when it starts. */
+export interface OperatorSettings {
+  /** Where it lives and how it is reached. */
+  readonly context: Omit<ManifestContext, 'owner'>;
+  /** Name of the MutatingWebhookConfiguration that owns what we write of that kind; without it nothing removes them but us. */
+  readonly owner?: string;
+  /** Tells this process from the other candidates and replicas, e.g. the pod's name. */
+  readonly identity: string;
+}
+
+/** Under which name the API server records our fields. */
+export const fieldManager = 'sidecar-injector';
+/** Another name for status, so that the two never hold each other's fields. */
+export const statusManager = 'sidecar-injector-status';

@@ -1,0 +1,74 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { validatorNames } from '../api/names.ts';
+import { defaultCertificatePolicy } from '../certs/certificate-policy.ts';
+import type { Rotation } from '../certs/rotation.ts';
+import type { Clock, Logger } from '../kube/ports.ts';
+import { validatorCertificateNames } from '../manifests/certificate-terms.ts';
+import { validatorObjects } from '../manifests/validator-objects.ts';
+import type { CertificateKeeper } from './certificate-keeper.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { manifestContext } from './manifest-context.ts';
+import { noWrites, type OwnedObjects } from './owned-objects.ts';
+import type { OperatorMetrics } from './ports.ts';
+import type { OperatorSettings } from './settings.ts';
+
+export interface ValidatorReconcilerOptions {
+  readonly settings: OperatorSettings;
+  readonly view: ClusterView;
+  readonly owned: OwnedObjects;
+  readonly certificates: CertificateKeeper;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Everything is looked at again after this long even when nothing happens. Milliseconds. */
+const resyncMs = 600_000;
+
+/** Keeps the validating webhook of this operator class, its Service and its certificate. Nothing waits for it: it fails open. */
+export class ValidatorReconciler {
+  readonly #options: ValidatorReconcilerOptions;
+
+  constructor(options: ValidatorReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the milliseconds until it wants to be called again; rejects when the API server does. */
+  async reconcile(signal: AbortSignal): Promise<number> {
+    const { settings, view, owned, certificates, metrics, clock, logger } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    const names = validatorNames(operatorClass);
+    const writes = noWrites();
+    const rotation = await certificates.advance(
+      {
+        namespace,
+        rotationSecret: (stored) => rotationSecretOf(stored, settings),
+        servingSecret: names.servingSecret,
+        policy: defaultCertificatePolicy,
+        names: validatorCertificateNames(operatorClass, namespace),
+        webhooks: [view.validatingWebhooks.get(names.webhookConfiguration)],
+      },
+      writes,
+      signal,
+    );
+    if (rotation.serving !== undefined) metrics.certificateExpires?.(names.service, rotation.serving.notAfter);
+    const published = manifestContext(settings, view);
+    const [, ...objects] = validatorObjects(rotation, published ?? settings.context);
+    for (const object of objects) {
+      const isWebhook = object.kind === 'ValidatingWebhookConfiguration';
+      if (!isWebhook || published !== undefined) await owned.apply(object, writes, signal);
+    }
+    for (const { object, difference } of writes.repairs) {
+      logger.warn('repaired', { object: `${object.kind} ${object.metadata.name ?? ''}`, difference });
+    }
+    const next = rotation.nextAt.getTime() - clock.now().getTime();
+    return Math.max(0, Math.min(resyncMs, next, writes.retryAfter ?? resyncMs));
+  }
+}
+
+/** The first of the validator's objects. */
+function rotationSecretOf(stored: Rotation['stored'], { context }: OperatorSettings): KubernetesObject {
+  const [secret] = validatorObjects({ stored, caBundlePem: '' }, context);
+  if (secret === undefined) throw new Error('the validator has no objects');
+  return secret;
+}
