@@ -54,7 +54,8 @@ class Finisher {
   #repeat({ value, size }: Finished): unknown {
     this.#nodes += size;
     this.#aliased += size;
-    const excessive = this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedShare(this.#nodes);
+    const excessive =
+      this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedShare(this.#nodes);
     if (excessive || this.#nodes > this.#mostNodes) throw new YamlError('document contains excessive aliasing');
     return value;
   }
@@ -108,8 +109,10 @@ function firstMembers(object: JsonObject, count: number): JsonObject {
 }
 
 function checkKey(name: string): void {
-  if (name === UNSUPPORTED_KEY) throw new YamlError('unsupported map key: null or a number of 64 bits (put the key in quotes)');
-  if (name === OBJECT_AS_KEY) throw new YamlError('invalid map key: a mapping (a template action that was not rendered looks like one)');
+  if (name === UNSUPPORTED_KEY)
+    throw new YamlError('unsupported map key: null or a number of 64 bits (put the key in quotes)');
+  if (name === OBJECT_AS_KEY)
+    throw new YamlError('invalid map key: a mapping (a template action that was not rendered looks like one)');
 }
 
 function jsonScalar(value: unknown): unknown {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { deepFreeze, readRows } from '../merge/testdata/read-rows.ts';
+import { podStruct } from './pod-schema.ts';
+import { PodTypeError } from './pod-type-error.ts';
+import { normalisePod } from './typed-pod.ts';
+
+/** A pod, and what encoding/json made of it on the way through corev1.Pod, or its error. */
+interface PodRow {
+  i: unknown;
+  o?: unknown;
+  e?: string;
+}
+
+const rows = readRows<PodRow>(new URL('testdata/pods.jsonl.gz', import.meta.url));
+/** Go says which part of a timestamp it could not read; we say what a timestamp is. */
+const TIMESTAMP = /^parsing time "[^"]*" as "2006-01-02T15:04:05Z07:00": /;
+
+describe('normalisePod', () => {
+  describe(`decodes and encodes as Go does (${rows.length} recorded pods)`, () => {
+    it('with the same result, leaving its argument alone', () => {
+      const decoded = rows.filter(({ e }) => e === undefined);
+      assert.ok(decoded.length > 2000, `${decoded.length} rows`);
+      for (const { i, o } of decoded) assert.deepEqual(normalisePod(deepFreeze(i)), o, JSON.stringify(i));
+    });
+
+    it('and returns the same pod when it is canonical', () => {
+      for (const { o } of rows.filter(({ e }) => e === undefined)) assert.equal(normalisePod(o), o);
+    });
+
+    it('with the same error', () => {
+      const refused = rows.filter(({ e }) => e !== undefined);
+      assert.ok(refused.length > 300, `${refused.length} rows`);
+      for (const { i, e = '' } of refused) {
+        const [timestamp] = TIMESTAMP.exec(e) ?? [];
+        const expected = (error: unknown): boolean =>
+          error instanceof PodTypeError &&
+          (timestamp === undefined ? error.message === e : error.message.startsWith(timestamp));
+        assert.throws(() => normalisePod(deepFreeze(i)), expected, `${e}: ${JSON.stringify(i)}`);
+      }
+    });
+  });
+
+  it('copies only the way to what changes', () => {
+    const pod = {
+      metadata: { labels: { a: 'b' } },
+      spec: {
+        containers: [
+          { name: 'a', resources: {} },
+          { name: 'b', resources: { limits: { cpu: '1000m' } } },
+        ],
+      },
+      status: {},
+    };
+    const normal = normalisePod(pod) as typeof pod;
+    assert.deepEqual(normal.spec.containers[1]?.resources, { limits: { cpu: '1' } });
+    assert.equal(normal.spec.containers[0], pod.spec.containers[0]);
+    assert.equal(normal.metadata, pod.metadata);
+  });
+
+  it('of a name that is spelled twice, the last one counts', () => {
+    const container = { tty: true, image: 'a', resources: {}, TTY: false, Image: 'b', name: 'c' };
+    assert.deepEqual(normalisePod(container, podStruct('v1.Container')), { image: 'b', resources: {}, name: 'c' });
+  });
+
+  it('names the field of an error', () => {
+    const cases: [pod: unknown, field: string][] = [
+      ['text', ''],
+      [
+        { spec: { containers: [{ name: 'a', ports: [{ containerPort: '80' }] }] } },
+        'spec.containers.ports.containerPort',
+      ],
+      [
+        { spec: { containers: [{ name: 'a', resources: { limits: { cpu: 'many' } } }] } },
+        'spec.containers.resources.limits',
+      ],
+      [{ metadata: { creationTimestamp: 'now' } }, 'metadata.creationTimestamp'],
+    ];
+    for (const [pod, field] of cases) {
+      assert.throws(
+        () => normalisePod(pod),
+        (error: unknown) => error instanceof PodTypeError && error.field === field,
+      );
+    }
+  });
+});
+
+describe('podStruct', () => {
+  it('refuses a name that is no struct of a pod', () => {
+    assert.throws(() => podStruct('v1.Deployment'), /no struct v1\.Deployment/);
+  });
+
+  it('knows where embedded fields come from', () => {
+    const port = podStruct('v1.Probe').byName.get('httpGet');
+    assert.deepEqual([port?.goName, port?.embeddedIn, port?.pointer], ['HTTPGet', ['ProbeHandler'], true]);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { readRows } from '../merge/testdata/read-rows.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { YamlError } from './yaml-error.ts';
+
+/** A document and the JSON that sigs.k8s.io/yaml made of it (absent: null), or its error. */
+interface DocumentRow {
+  y: string;
+  j?: unknown;
+  e?: string;
+}
+
+const rows = readRows<DocumentRow>(new URL('testdata/documents.jsonl.gz', import.meta.url));
+
+/** Where we differ from Go, and why. */
+const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; rows: number }[] = [
+  {
+    reason:
+      'Go ignores whatever follows the first document; we refuse it when it is broken, rather than drop half of a template in silence',
+    matches: ({ y, e }) => e === undefined && (y.startsWith('  a: 1\nb:') || y.includes('...\n---\nb: [')),
+    rows: 2,
+  },
+  {
+    reason: 'an end marker without a document is an empty text, as all of its neighbours are',
+    matches: ({ y }) => y === '...\n',
+    rows: 1,
+  },
+  {
+    reason: 'a list as a key becomes the text of its items',
+    matches: ({ y }) => (y.includes('[a]') && y.endsWith(': b\n')) || y === '{[a]: b}\n',
+    rows: 2,
+  },
+  { reason: 'an empty key is the text "null"', matches: ({ y }) => y === '? \n: a\n', rows: 1 },
+  { reason: 'the escape \\/ is of YAML 1.2', matches: ({ y }) => y.includes('\\/') && !y.includes("'"), rows: 4 },
+  { reason: 'a lone dash as a key in braces', matches: ({ y }) => y === '{-: [-]}\n', rows: 1 },
+];
+
+function isDifference(row: DocumentRow): boolean {
+  return DIFFERENCES.some(({ matches }) => matches(row));
+}
+
+function attempt(text: string): { value: unknown } | { error: unknown } {
+  try {
+    return { value: parseYaml(text) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+describe('parseYaml', () => {
+  describe(`reads as Go does (${rows.length} recorded documents)`, () => {
+    it('with the same JSON', () => {
+      for (const row of rows.filter(({ e }) => e === undefined)) {
+        if (!isDifference(row)) assert.deepEqual(parseYaml(row.y), row.j ?? null, JSON.stringify(row.y));
+      }
+    });
+
+    it('and refuses what Go refuses', () => {
+      for (const row of rows.filter(({ e }) => e !== undefined)) {
+        if (!isDifference(row)) assert.throws(() => parseYaml(row.y), YamlError, JSON.stringify(row.y));
+      }
+    });
+
+    for (const { reason, matches, rows: count } of DIFFERENCES) {
+      it(`except: ${reason}`, () => {
+        const different = rows.filter(matches);
+        assert.equal(different.length, count);
+        for (const { y, j = null, e } of different) {
+          const ours = attempt(y);
+          if (e !== undefined) assert.ok('value' in ours, JSON.stringify(y));
+          else assert.notDeepEqual(ours, { value: j }, JSON.stringify(y));
+        }
+      });
+    }
+  });
+
+  describe('names the line', () => {
+    const cases: [text: string, line: number][] = [
+      ['a: 1\nb: [\n', 3],
+      ['a: 1\n\tb: 2\n', 2],
+      ['a: 1\nb: c: d\n', 2],
+      ['a: *unknown\n', 1],
+      ['a: "open\n\nb: 1\n', 4],
+    ];
+    for (const [text, line] of cases) {
+      it(JSON.stringify(text), () => {
+        assert.throws(
+          () => parseYaml(text),
+          (error: unknown) =>
+            error instanceof YamlError && error.line === line && error.message.startsWith(`yaml: line ${line}: `),
+        );
+      });
+    }
+  });
+
+  describe('merges in the order of the document, as yaml.v2 does', () => {
+    const base = 'base: &base {a: 1, b: 2}\n';
+    const cases: [name: string, text: string, result: unknown][] = [
+      ['what follows a merge overrides it', 'x:\n  <<: *base\n  b: 3\n', { a: 1, b: 3 }],
+      ['a merge overrides what stands before it', 'x:\n  b: 3\n  <<: *base\n', { a: 1, b: 2 }],
+      ['the first of several wins', 'x:\n  <<: [{a: 5}, *base]\n', { a: 5, b: 2 }],
+      ['two merges', 'x: {<<: *base, <<: {c: 3}}\n', { a: 1, b: 2, c: 3 }],
+      ['a quoted key is just a key', 'x: {"<<": 1}\n', { '<<': 1 }],
+    ];
+    for (const [name, text, result] of cases) {
+      it(name, () => {
+        const document = parseYaml(base + text) as Record<string, unknown>;
+        assert.deepEqual(document['x'], result);
+        assert.deepEqual(document['base'], { a: 1, b: 2 });
+      });
+    }
+  });
+
+  it('shares what aliases repeat', () => {
+    const { a, b } = parseYaml('a: &x {c: ~}\nb: *x\n') as { a: unknown; b: unknown };
+    assert.equal(a, b);
+    assert.deepEqual(a, { c: null });
+  });
+
+  describe('is bounded', () => {
+    const level = (name: string, from: string): string => `${name}: &${name} [${Array(9).fill(`*${from}`).join()}]\n`;
+
+    it('in what aliases blow up to', () => {
+      const bomb = `a: &a [x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, index) => level(name, 'abcdefgh'.charAt(index))).join('')}`;
+      assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
+    });
+
+    it('in what merges blow up to', () => {
+      const merge = (name: string, from: string): string =>
+        `${name}: &${name} {<<: [${Array(9).fill(`*${from}`).join()}], ${name}: 1}\n`;
+      const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}`;
+      assert.throws(() => parseYaml(bomb, { nodes: 50 }), new YamlError('document contains excessive aliasing'));
+    });
+
+    it('in depth', () => {
+      assert.throws(() => parseYaml('['.repeat(20) + ']'.repeat(20), { depth: 10 }), /nesting exceeded/);
+      assert.throws(() => parseYaml('['.repeat(100_000)), YamlError);
+    });
+
+    it('by refusing an anchor that contains itself', () => {
+      assert.throws(() => parseYaml('a: &x {b: [*x]}\n'), new YamlError('an anchor contains itself'));
+    });
+  });
+
+  it('does not touch prototypes', () => {
+    const document = parseYaml('__proto__: {polluted: 1}\nb: &b {__proto__: 2}\nc: {<<: *b}\n') as object;
+    assert.deepEqual(Object.keys(document), ['__proto__', 'b', 'c']);
+    assert.equal(Object.getPrototypeOf(document), Object.prototype);
+  });
+});
