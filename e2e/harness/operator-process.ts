@@ -70,6 +70,8 @@ function operatorArguments(settings: OperatorSettings, webhookPort: number, heal
   return [
     'operator',
     `--role=${settings.role ?? 'all'}`,
+    // A container that is restarted keeps its pod's name.
+    `--identity=${settings.name}`,
     `--namespace=${settings.namespace}`,
     `--kubeconfig=${settings.kubeconfig}`,
     ...(settings.context === undefined ? [] : [`--context=${settings.context}`]),
