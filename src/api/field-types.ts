@@ -92,6 +92,3 @@ export function configMapReference() {
       .describe('Key in the data of the ConfigMap.'),
   });
 }
-
-/** A ConfigMap's key by namespace, name and key. */
-export type ConfigMapReference = z.output<ReturnType<typeof configMapReference>>;
