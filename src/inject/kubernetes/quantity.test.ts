@@ -36,8 +36,11 @@ describe('canonicalQuantity', () => {
     ['-1.5Gi', '-1536Mi'],
     ['0Gi', '0'],
   ];
-  for (const [text, canonical] of cases)
-    it(`${text} is ${canonical}`, () => assert.equal(canonicalQuantity(text), canonical));
+  for (const [text, canonical] of cases) {
+    it(`${text} is ${canonical}`, () => {
+      assert.equal(canonicalQuantity(text), canonical);
+    });
+  }
 
   it('refuses what no quantity needs', () => {
     assert.throws(() => canonicalQuantity('1'.repeat(2000)), QuantityError);

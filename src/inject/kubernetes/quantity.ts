@@ -20,6 +20,8 @@ const WRONG_SUFFIX = "unable to parse quantity's suffix";
 const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
 /** Texts that Go keeps as they are because they are short and cannot be written shorter. */
 const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
+/** Less than 1024 of a unit is canonical. */
+const PLAIN_BINARY = /^[1-9]\d{0,2}[KMGTP]i$/;
 
 const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map([
   ['n', -9],
@@ -49,7 +51,7 @@ const NANO = -9;
  * @throws QuantityError with the message of Kubernetes
  */
 export function canonicalQuantity(text: string): string {
-  if (PLAIN_DECIMAL.test(text) && !/000[a-zA-Z]?$/.test(text)) return text;
+  if (PLAIN_BINARY.test(text) || (PLAIN_DECIMAL.test(text) && !/000[a-zA-Z]?$/.test(text))) return text;
   const trimmed = text.trim();
   if (trimmed === '' || trimmed.length > LONGEST) throw new QuantityError(WRONG_FORMAT);
   const [, sign, whole, fraction = '', suffix] = SYNTAX.exec(trimmed) ?? [];

@@ -20,6 +20,9 @@ describe('canonicalTimestamp', () => {
     ['2026-01-01', undefined],
     ['now', undefined],
   ];
-  for (const [text, canonical] of cases)
-    it(`${text}: ${canonical}`, () => assert.equal(canonicalTimestamp(text), canonical));
+  for (const [text, canonical] of cases) {
+    it(`${text}: ${canonical}`, () => {
+      assert.equal(canonicalTimestamp(text), canonical);
+    });
+  }
 });

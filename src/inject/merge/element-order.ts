@@ -46,20 +46,37 @@ function placesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknow
   return places;
 }
 
+/** Stable. Items without a place are sorted as Kubernetes happens to sort them. */
+function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
+  const placed = items.map((item) => ({ item, place: places.get(keyOf(item)) }));
+  const sorted = placed.every(hasPlace)
+    ? placed.toSorted((left, right) => left.place - right.place)
+    : insertByPlace(placed);
+  return sorted.map(({ item }) => item);
+}
+
+interface Placed<T> {
+  item: T;
+  place: number | undefined;
+}
+
+function hasPlace<T>(placed: Placed<T>): placed is Placed<T> & { place: number } {
+  return placed.place !== undefined;
+}
+
 /**
- * A stable insertion sort. It is spelled out because Kubernetes compares so that an item without a place comes before every item ahead of it,
+ * An insertion sort. It is spelled out because Kubernetes compares so that an item without a place comes before every item ahead of it,
  * which is no order at all: the result depends on the algorithm, and Go sorts up to 20 items by insertion.
  */
-function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
-  const sorted: { item: T; place: number | undefined }[] = [];
+function insertByPlace<T>(items: readonly Placed<T>[]): readonly Placed<T>[] {
+  const sorted: Placed<T>[] = [];
   for (const item of items) {
-    const place = places.get(keyOf(item));
     let index = sorted.length;
     for (; index > 0; index -= 1) {
       const placeAhead = sorted[index - 1]?.place;
-      if (place !== undefined && placeAhead !== undefined && place >= placeAhead) break;
+      if (item.place !== undefined && placeAhead !== undefined && item.place >= placeAhead) break;
     }
-    sorted.splice(index, 0, { item, place });
+    sorted.splice(index, 0, item);
   }
-  return sorted.map(({ item }) => item);
+  return sorted;
 }

@@ -56,17 +56,30 @@ function mergeKeyedItems(
     throw new StrategicMergeError(`cannot merge lists without merge key for ${kindName(schema.items)}`);
   const { kept, patches } = applyItemDirectives(original, patch, mergeKey);
   const merged = [...kept];
+  const places = placesByKey(kept, mergeKey);
   for (const item of patches) {
     const key = keyOf(item, mergeKey);
-    const place = merged.findIndex((candidate) => candidate[mergeKey] === key && Object.hasOwn(candidate, mergeKey));
+    const place = places.get(key) ?? merged.length;
     const found = merged[place];
-    if (found === undefined) merged.push(item);
-    else merged[place] = mergeObjects(found, item, schema.items);
+    const result = found === undefined ? item : mergeObjects(found, item, schema.items);
+    merged[place] = result;
+    // A key that is null is deleted by the merge: nothing will be found there again.
+    if (Object.hasOwn(result, mergeKey)) places.set(key, place);
+    else places.delete(key);
   }
   const patchedKeys = new Set(patches.map((item) => keyOf(item, mergeKey)));
   const patchItems = merged.filter((item) => patchedKeys.has(keyOf(item, mergeKey)));
   const originalOnly = merged.filter((item) => !patchedKeys.has(keyOf(item, mergeKey)));
   return orderElements(patchItems, originalOnly, patches, kept, (item) => item[mergeKey]);
+}
+
+/** Where the first item of each key is. */
+function placesByKey(items: readonly JsonObject[], mergeKey: string): Map<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [place, item] of items.entries()) {
+    if (Object.hasOwn(item, mergeKey) && !places.has(item[mergeKey])) places.set(item[mergeKey], place);
+  }
+  return places;
 }
 
 /** Takes the items with `$patch` out of the patch and does what they say: delete the item of that key, or replace the whole list. */
