@@ -3,21 +3,33 @@ import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
 import type { InjectionResult } from './injection-result.ts';
 import type { Injector } from './injector.ts';
+import { injectPod, type PodInjection } from './inject-pod.ts';
+import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
+import { diffJson } from './patch/json-patch.ts';
+import type { JsonObject } from './patch/json-value.ts';
+import { carryOver } from './pod/carry-over.ts';
+import { useNativeSidecars } from './pod/native-sidecars.ts';
+import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
+import { parsePathEnvironment } from './pod/path-environment.ts';
+import type { Pod } from './pod/pod.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
+import { readPod } from './pod/read-pod.ts';
+import { workloadOf, type Workload } from './pod/workload.ts';
 
 /**
  * Injects one pod: decides, renders the templates, merges them onto the pod and finishes the result. Never throws and never changes the
  * request's pod; the same input always gives the same result.
+ * @param workload The workload of the pod, where it is known; otherwise it is told from the pod.
  */
-export function inject(injector: Injector, request: InjectionRequest): InjectionResult {
+export function inject(injector: Injector, request: InjectionRequest, workload?: Workload): InjectionResult {
   try {
-    const facts = readPodFacts(request.pod, request.namespace);
-    const decision = decide(injector.rules, facts);
-    if (!decision.inject) {
-      const { reason, message, warnings } = decision;
-      return { outcome: 'skipped', reason, message, warnings };
-    }
-    throw new InjectionFailure('TemplateFailed', 'the templates are not compiled yet');
+    const decision = decide(injector.rules, readPodFacts(request.pod, request.namespace));
+    const { warnings } = decision;
+    if (!decision.inject) return { outcome: 'skipped', reason: decision.reason, message: decision.message, warnings };
+    const read = readPod(request.pod, request.namespace);
+    const injected = injectPod(injector, findOut(injector, request, read, workload));
+    const pod = carryOver(request.pod, read, injected) as JsonObject;
+    return { outcome: 'injected', pod, patch: diffJson(request.pod, pod), warnings };
   } catch (error) {
     if (error instanceof InjectionFailure) return { outcome: 'failed', reason: error.reason, message: error.message };
     return {
@@ -26,4 +38,23 @@ export function inject(injector: Injector, request: InjectionRequest): Injection
       message: `unexpected: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+/** What injection depends on beside the pod and the configuration. */
+function findOut(
+  injector: Injector,
+  request: InjectionRequest,
+  read: Pod,
+  workload: Workload | undefined,
+): PodInjection {
+  const openShift = injector.settings.platform === 'OpenShift';
+  const pod = openShift ? withoutAssignedProxyUser(read) : read;
+  return {
+    pod,
+    workload: workload ?? workloadOf(pod),
+    ...proxyConfigsFor(injector, pod, request.proxyConfigs),
+    environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
+    proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
+    nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
+  };
 }

@@ -1,11 +1,22 @@
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import type { InjectionSettings } from '../api/injection-settings.ts';
-import { compileLabelSelector, type CompiledSelector } from './decision/label-selector.ts';
-import type { DecisionRules } from './decide.ts';
-import { parseInjectorConfig, type SelectorText } from './configuration/parse-injector-config.ts';
-import { parseSettings } from './configuration/parse-settings.ts';
-import { systemNamespaces } from '../api/system-namespaces.ts';
 import type { LabelSelector } from '../api/kubernetes.ts';
+import { systemNamespaces } from '../api/system-namespaces.ts';
+import { compileTemplates } from './configuration/compile-templates.ts';
+import {
+  parseInjectorConfig,
+  type InjectorConfigText,
+  type SelectorText,
+} from './configuration/parse-injector-config.ts';
+import { parseSettings } from './configuration/parse-settings.ts';
+import { parseValues, type Values } from './configuration/values.ts';
+import type { DecisionRules } from './decide.ts';
+import { compileLabelSelector, type CompiledSelector } from './decision/label-selector.ts';
+import type { Message } from './mesh/decode-message.ts';
+import { proxyConfigLayers, type ProxyConfigLayers } from './mesh/effective-proxy-config.ts';
+import { loadMeshConfig } from './mesh/mesh-config.ts';
+import { environmentName, type Environment } from './pod/path-environment.ts';
+import type { TemplateSet } from './render/run-templates.ts';
 
 /** How the engine behaves where Istio's webhook and `istioctl kube-inject` differ; a property of the configuration, not of the caller. */
 export type InjectionSemantics = 'Webhook' | 'KubeInject';
@@ -25,9 +36,16 @@ export interface Injector {
   readonly rules: DecisionRules;
   /** The names of the templates, sorted. */
   readonly templateNames: readonly string[];
+  readonly templates: TemplateSet;
   readonly defaultTemplates: readonly string[];
   readonly aliases: ReadonlyMap<string, readonly string[]>;
   readonly injectedAnnotations: ReadonlyMap<string, string>;
+  readonly values: Values;
+  /** The effective MeshConfig, as canonical protobuf JSON. */
+  readonly meshConfig: Message;
+  readonly proxyConfigLayers: ProxyConfigLayers;
+  /** The proxy environment of the settings, below that of a request's path. */
+  readonly environment: Environment;
   /** What is odd in the configuration without making it unusable, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -40,27 +58,51 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
   const semantics = options.semantics ?? 'Webhook';
   const settings = parseSettings(files.settings);
   const config = parseInjectorConfig(files.config);
+  const templates = compileTemplates(config, settings.delimiters);
+  const meshConfig = loadMeshConfig(files.mesh);
   const warnings: string[] = [];
-  const compileAll = (key: string, selectors: readonly SelectorText[]): CompiledSelector[] =>
-    selectors.map((selector, index) => {
-      const compiled = compileLabelSelector(selector as LabelSelector);
-      if ('invalid' in compiled) warnings.push(`config: ${key}[${index}] is passed over: ${compiled.invalid}`);
-      return compiled;
-    });
+  const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   return {
     semantics,
-    settings,
+    settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
     rules: {
-      policy: config.policy,
-      neverInject: compileAll('neverInjectSelector', config.neverInjectSelector),
-      alwaysInject: compileAll('alwaysInjectSelector', config.alwaysInjectSelector),
+      policy: effective.policy,
+      neverInject: compileSelectors('neverInjectSelector', effective.neverInjectSelector, warnings),
+      alwaysInject: compileSelectors('alwaysInjectSelector', effective.alwaysInjectSelector, warnings),
       ignoredNamespaces: new Set(systemNamespaces),
       injectKey: settings.keys.inject,
     },
     templateNames: [...config.templates.keys()].sort(),
-    defaultTemplates: config.defaultTemplates,
-    aliases: config.aliases,
-    injectedAnnotations: config.injectedAnnotations,
+    templates,
+    defaultTemplates: effective.defaultTemplates,
+    aliases: effective.aliases,
+    injectedAnnotations: effective.injectedAnnotations,
+    values: parseValues(files.values),
+    meshConfig,
+    proxyConfigLayers: proxyConfigLayers(meshConfig),
+    environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
     warnings,
   };
+}
+
+/** What `istioctl kube-inject` reads of a config. */
+function onlyTemplates(config: InjectorConfigText): InjectorConfigText {
+  return {
+    policy: 'enabled',
+    defaultTemplates: ['sidecar'],
+    templates: config.templates,
+    legacy: config.legacy,
+    aliases: new Map(),
+    neverInjectSelector: [],
+    alwaysInjectSelector: [],
+    injectedAnnotations: new Map(),
+  };
+}
+
+function compileSelectors(key: string, selectors: readonly SelectorText[], warnings: string[]): CompiledSelector[] {
+  return selectors.map((selector, index) => {
+    const compiled = compileLabelSelector(selector as LabelSelector);
+    if ('invalid' in compiled) warnings.push(`config: ${key}[${index}] is passed over: ${compiled.invalid}`);
+    return compiled;
+  });
 }

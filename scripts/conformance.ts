@@ -1,0 +1,35 @@
+// Compares the engine with Istio's recorded behaviour: node --import ts-blank-space/register scripts/conformance.ts DIR [--only PREFIX] [--write]
+import { readdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { ConformanceCase } from './conformance/conformance-case.ts';
+import { crossCases } from './conformance/cross-cases.ts';
+import { Golden } from './conformance/golden.ts';
+import { formatTotals, readPending, runCases } from './conformance/report.ts';
+import { webhookCases } from './conformance/webhook-cases.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', default: '' } },
+});
+const [directory] = positionals;
+if (directory === undefined) {
+  console.error('usage: conformance DIR [--only PREFIX]: DIR holds the recorded data');
+  process.exit(2);
+}
+
+function* allCases(golden: Golden): Generator<ConformanceCase> {
+  const names = readdirSync(golden.directory)
+    .filter((name) => golden.exists(`${name}/case.json`))
+    .sort();
+  yield* webhookCases(golden, names);
+  yield* crossCases(golden);
+}
+
+function* chosen(cases: Iterable<ConformanceCase>): Generator<ConformanceCase> {
+  for (const entry of cases) if (entry.id.startsWith(values.only)) yield entry;
+}
+
+const report = runCases(chosen(allCases(new Golden(directory))), readPending('.ci/conformance-pending.txt'));
+for (const line of report.lines) console.log(line);
+for (const line of formatTotals(report)) console.log(line);
+if ([...report.groups.values()].some(({ failed }) => failed > 0)) process.exitCode = 1;

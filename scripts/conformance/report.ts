@@ -1,0 +1,83 @@
+import { readFileSync, existsSync } from 'node:fs';
+import type { ConformanceCase, Mismatch } from './conformance-case.ts';
+
+/** What a run came to. */
+export interface Report {
+  readonly groups: ReadonlyMap<string, GroupTotals>;
+  /** Cases whose results differ as they should, by the name of the difference. */
+  readonly differences: ReadonlyMap<string, readonly string[]>;
+  readonly lines: readonly string[];
+}
+
+export interface GroupTotals {
+  passed: number;
+  failed: number;
+  pending: number;
+  differing: number;
+}
+
+/** The ids of cases that are known to fail, one per line; `#` begins a comment. */
+export function readPending(path: string): ReadonlySet<string> {
+  if (!existsSync(path)) return new Set();
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return new Set(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''));
+}
+
+/** Runs the cases. A pending case that passes fails the run: the list only shrinks. */
+export function runCases(cases: Iterable<ConformanceCase>, pending: ReadonlySet<string>): Report {
+  const groups = new Map<string, GroupTotals>();
+  const differences = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const { id, group, run } of cases) {
+    const totals = groups.get(group) ?? { passed: 0, failed: 0, pending: 0, differing: 0 };
+    groups.set(group, totals);
+    const mismatch = attempt(run);
+    if (mismatch === undefined) {
+      totals.passed += 1;
+      if (!pending.has(id)) continue;
+      totals.failed += 1;
+      lines.push(`${id}: passes; take it off the pending list`);
+    } else if (mismatch.difference !== undefined) {
+      totals.passed += 1;
+      totals.differing += 1;
+      differences.set(mismatch.difference, [...(differences.get(mismatch.difference) ?? []), id]);
+    } else if (pending.has(id)) {
+      totals.pending += 1;
+    } else {
+      totals.failed += 1;
+      lines.push(`${id}: ${mismatch.summary}`);
+    }
+  }
+  return { groups, differences, lines };
+}
+
+function attempt(run: () => Mismatch | undefined): Mismatch | undefined {
+  try {
+    return run();
+  } catch (error) {
+    return {
+      summary: `threw ${error instanceof Error ? (error.stack ?? error.message).split('\n').slice(0, 3).join(' ') : String(error)}`,
+    };
+  }
+}
+
+/** The totals of each group and the last line. */
+export function formatTotals({ groups }: Report): string[] {
+  const sum = { passed: 0, failed: 0, pending: 0, differing: 0 };
+  const lines: string[] = [];
+  for (const [group, totals] of groups) {
+    sum.passed += totals.passed;
+    sum.failed += totals.failed;
+    sum.pending += totals.pending;
+    sum.differing += totals.differing;
+    lines.push(`${group}: ${describe(totals)}`);
+  }
+  return [...lines, `total: ${describe(sum)}`, `${sum.passed} passed, ${sum.failed} failed`];
+}
+
+function describe({ passed, failed, pending, differing }: GroupTotals): string {
+  const parts = [`${passed} passed`, `${failed} failed`];
+  if (pending > 0) parts.push(`${pending} pending`);
+  if (differing > 0) parts.push(`${differing} of the passed differ on purpose`);
+  return parts.join(', ');
+}

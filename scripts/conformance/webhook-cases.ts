@@ -1,0 +1,115 @@
+import { inject } from '../../src/inject/inject.ts';
+import type { InjectionRequest, ProxyConfigResource } from '../../src/inject/injection-request.ts';
+import type { Injector } from '../../src/inject/injector.ts';
+import { applyJsonPatch } from '../../src/inject/patch/apply-json-patch.ts';
+import type { JsonObject } from '../../src/inject/patch/json-value.ts';
+import { expectEqual, firstDifference, type ConformanceCase, type Mismatch } from './conformance-case.ts';
+import { explainPod, type PodContext } from './differences.ts';
+import type { Golden, Setting } from './golden.ts';
+
+interface GoldenCase extends Setting {
+  readonly name: string;
+  readonly webhook?: readonly WebhookRun[] | null;
+}
+
+interface WebhookRun {
+  readonly allowed: boolean;
+  readonly injected: boolean;
+  readonly path: string;
+  readonly requestNamespace: string;
+  readonly revision: string;
+}
+
+/** What Istio's webhook answered to one pod. */
+export interface WebhookAnswer {
+  readonly allowed: boolean;
+  readonly message?: string;
+  /** The pod afterwards; absent when it was left alone. */
+  readonly podOut?: JsonObject;
+  /** The pod after a second pass, where that differs from the first. */
+  readonly reinjectPodOut?: JsonObject;
+}
+
+/** The cases of Istio's own tests, through the webhook. */
+export function* webhookCases(golden: Golden, names: readonly string[]): Generator<ConformanceCase> {
+  for (const name of names) {
+    const setting = golden.json(`${name}/case.json`) as GoldenCase;
+    for (const [part, run] of (setting.webhook ?? []).entries()) {
+      const folder = `${name}/webhook/part-${part}`;
+      yield {
+        id: folder,
+        group: 'webhook',
+        run: () => {
+          const pod = golden.json(`${folder}/pod-in.json`) as JsonObject;
+          const reinjected = `${folder}/reinject-out.json`;
+          const answer: WebhookAnswer = {
+            allowed: run.allowed,
+            ...(run.injected && { podOut: golden.json(`${folder}/pod-out.json`) as JsonObject }),
+            ...(golden.exists(reinjected) && { reinjectPodOut: golden.json(reinjected) as JsonObject }),
+          };
+          const request = requestFor(setting, pod, run.requestNamespace, run.path, undefined);
+          return compareAnswer(golden.injector(setting, run.revision, 'Webhook'), request, answer, {
+            setting,
+            id: folder,
+          });
+        },
+      };
+    }
+  }
+}
+
+/** The request of one recorded admission. */
+export function requestFor(
+  setting: Setting,
+  pod: JsonObject,
+  namespace: string,
+  path: string,
+  proxyConfigs: readonly ProxyConfigResource[] | undefined,
+): InjectionRequest {
+  const own = (pod.metadata as JsonObject).namespace;
+  const named = typeof own === 'string' && own !== '' ? own : namespace;
+  const metadata = setting.cluster.namespaces?.find(({ name }) => name === named);
+  return {
+    pod,
+    namespace,
+    path,
+    nodes: setting.cluster.nodes ?? [],
+    ...(metadata && { namespaceMetadata: metadata }),
+    ...(proxyConfigs && { proxyConfigs }),
+  };
+}
+
+/** Compares one admission, the patch with the pod, and a second pass over the result. */
+export function compareAnswer(
+  injector: Injector,
+  request: InjectionRequest,
+  answer: WebhookAnswer,
+  context: Omit<PodContext, 'answer'>,
+): Mismatch | undefined {
+  const before = JSON.stringify(request.pod);
+  const result = inject(injector, request);
+  if (JSON.stringify(request.pod) !== before) return { summary: 'the request was changed' };
+  if (result.outcome === 'failed') {
+    if (answer.allowed) return { summary: `failed: ${result.reason}: ${result.message}` };
+    return expectEqual(firstLine(result.message), firstLine(answer.message ?? ''));
+  }
+  if (!answer.allowed) return { summary: `${result.outcome}, wanted a denial: ${answer.message ?? ''}` };
+  if (result.outcome === 'skipped') {
+    return answer.podOut === undefined ? undefined : { summary: `skipped: ${result.message}` };
+  }
+  if (answer.podOut === undefined) return { summary: 'injected, wanted it left alone' };
+  const applied = firstDifference(applyJsonPatch(request.pod, result.patch), result.pod, 'patched');
+  if (applied !== undefined) return { summary: applied };
+  const first = explainPod(result.pod, answer.podOut, { ...context, answer });
+  if (first !== undefined) return first;
+  const again = inject(injector, { ...request, pod: result.pod });
+  if (again.outcome !== 'injected') return { summary: `second pass: ${again.outcome}: ${again.message}` };
+  const second = explainPod(again.pod, answer.reinjectPodOut ?? answer.podOut, { ...context, answer });
+  return second === undefined ? undefined : { ...second, summary: `second pass: ${second.summary}` };
+}
+
+/** The first line says what went wrong; the rest of it, and lists in it, come in Go's random order. */
+function firstLine(message: string): string {
+  const line = message.split('\n')[0] ?? '';
+  return line.replace(/; have (.*)$/, (_, names: string) => `; have ${names.split(', ').sort().join(', ')}`);
+}

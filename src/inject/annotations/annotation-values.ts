@@ -1,0 +1,121 @@
+import { isIP } from 'node:net';
+import { QuantityError, canonicalQuantity } from '../kubernetes/quantity.ts';
+
+/** Why a value is not acceptable, in Istio's words; `undefined` when it is. */
+export type ValueCheck = (value: string) => string | undefined;
+
+/** Go's strconv.ParseBool: the texts it takes for true and false. */
+export function parseBool(text: string): boolean | undefined {
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
+  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
+  return undefined;
+}
+
+export const booleanProblem: ValueCheck = (value) =>
+  parseBool(value) === undefined ? `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax` : undefined;
+
+/** An unsigned integer of 32 bits. */
+export const unsignedProblem: ValueCheck = (value) => parseUnsignedProblem(value, 2n ** 32n);
+
+export const interceptionModeProblem: ValueCheck = (value) =>
+  ['REDIRECT', 'TPROXY', 'NONE'].includes(value)
+    ? undefined
+    : `interceptionMode invalid, use REDIRECT,TPROXY,NONE: ${value}`;
+
+/** A Kubernetes quantity. Templates paste it into YAML, so nothing may end its line. */
+export const quantityProblem: ValueCheck = (value) => {
+  if (/\p{Cc}/u.test(value)) return 'value contains control characters';
+  if (/\s/.test(value)) return quantityProblem('');
+  try {
+    canonicalQuantity(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof QuantityError) return error.message;
+    throw error;
+  }
+};
+
+/** One port, surrounded by spaces or not. */
+export const portProblem: ValueCheck = (value) => {
+  const problem = onePortProblem(value);
+  return problem === undefined ? undefined : `excludeInboundPorts invalid: ${problem}`;
+};
+
+/** A comma-separated list of ports, possibly empty; with `wildcard` also `*`. `name` is what messages call it. */
+export function portsProblem(name: string, wildcard: boolean): ValueCheck {
+  return (value) => {
+    if (value === '' || (wildcard && value === '*')) return undefined;
+    for (const part of value.split(',')) {
+      const port = part.trim();
+      const problem = onePortProblem(port);
+      if (problem !== undefined) return `${name} invalid: failed parsing port '${port}': ${problem}`;
+    }
+    return undefined;
+  };
+}
+
+function onePortProblem(value: string): string | undefined {
+  const problem = parseUnsignedProblem(value.trim(), 2n ** 16n);
+  return problem === undefined ? undefined : `failed parsing port '${value}': ${problem}`;
+}
+
+/** A comma-separated list of CIDR blocks, possibly empty; with `wildcard` also `*`. */
+export function blocksProblem(name: string, wildcard: boolean): ValueCheck {
+  return (value) => {
+    if (value === '' || (wildcard && value === '*')) return undefined;
+    for (const block of value.split(',')) {
+      const problem = prefixProblem(block);
+      if (problem !== undefined) {
+        return `${name} invalid: failed parsing cidr '${block}': netip.ParsePrefix(${JSON.stringify(block)}): ${problem}`;
+      }
+    }
+    return undefined;
+  };
+}
+
+/** Go's netip.ParsePrefix. */
+function prefixProblem(block: string): string | undefined {
+  const slash = block.lastIndexOf('/');
+  if (slash < 0) return "no '/'";
+  const address = block.slice(0, slash);
+  const bits = block.slice(slash + 1);
+  const zone = address.includes('%');
+  const version = isIP(zone ? address.slice(0, address.indexOf('%')) : address);
+  if (version === 0) return addressProblem(address);
+  if (zone) return 'IPv6 zones cannot be present in a prefix';
+  if (!/^(0|[1-9]\d*)$/.test(bits)) return `bad bits after slash: ${JSON.stringify(bits)}`;
+  return Number(bits) > (version === 4 ? 32 : 128) ? 'prefix length out of range' : undefined;
+}
+
+function addressProblem(address: string): string {
+  const quoted = JSON.stringify(address);
+  if (address.split('.').some((octet) => /^0\d/.test(octet)))
+    return `ParseAddr(${quoted}): IPv4 field has octet with leading zero`;
+  const unexpected = /[^0-9.]/.exec(address);
+  if (address.includes('.') && unexpected !== null) {
+    return `ParseAddr(${quoted}): unexpected character (at ${JSON.stringify(address.slice(unexpected.index))})`;
+  }
+  return `ParseAddr(${quoted}): unable to parse IP`;
+}
+
+/** A comma-separated list of interface names, possibly empty. */
+export const interfacesProblem: ValueCheck = (value) => {
+  if (value === '') return undefined;
+  for (const part of value.split(',')) {
+    const name = part.trim();
+    if (name === '') return 'empty interface name';
+    // The kernel's limit, counted in bytes.
+    if (Buffer.byteLength(name) > 15) return `interface name ${JSON.stringify(name)} too long (max 15 chars)`;
+    if (!/^[a-zA-Z0-9_.-]+$/.test(name) || name === '.' || name === '..') {
+      return `interface name ${JSON.stringify(name)} contains invalid characters`;
+    }
+  }
+  return undefined;
+};
+
+/** Go's strconv.ParseUint in base 10: digits only. */
+function parseUnsignedProblem(text: string, limit: bigint): string | undefined {
+  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(text)}`;
+  if (!/^\d+$/.test(text)) return `${parsing}: invalid syntax`;
+  return BigInt(text) < limit ? undefined : `${parsing}: value out of range`;
+}

@@ -1,0 +1,34 @@
+import { ConfigurationError } from '../../api/errors.ts';
+import { compileTemplate, type Template } from '../../template/template.ts';
+import { TemplateError } from '../../template/template-error.ts';
+import type { TemplateSet } from '../render/run-templates.ts';
+import type { InjectorConfigText } from './parse-injector-config.ts';
+import { templateFunctions } from './template-functions.ts';
+
+/**
+ * Compiles the templates of a config.
+ * @throws ConfigurationError naming the template, and line and column in it
+ */
+export function compileTemplates(config: InjectorConfigText, delimiters: readonly [string, string]): TemplateSet {
+  const byName = new Map<string, Template>();
+  for (const [name, text] of config.templates) byName.set(name, compileOne(name, text, config.legacy, delimiters));
+  return { byName, legacy: config.legacy };
+}
+
+function compileOne(name: string, text: string, legacy: boolean, delimiters: readonly [string, string]): Template {
+  try {
+    // Istio compiles every template under the name `inject`; its errors at run time carry it.
+    return compileTemplate(text, { name: 'inject', delimiters, functions: templateFunctions });
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const field = legacy ? 'config.template' : `config.templates.${name}`;
+    const { line, column } = error.position;
+    throw new ConfigurationError(
+      field,
+      `${field}: line ${line}, column ${column + 1}: ${error.reason}\n${error.caret()}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { ConfigurationError } from '../../api/errors.ts';
+import { formatValue } from '../../template/print-value.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
+
+/** The values of a configuration: all of them for the templates, and those that the engine itself reads. */
+export interface Values {
+  readonly all: JsonObject;
+  readonly hub: string;
+  readonly tag: string;
+  /** `global.proxy.image` and `global.proxy_init.image`; Istio's name where they are empty. */
+  readonly proxyImage: string;
+  readonly proxyInitImage: string;
+  readonly clusterName: string;
+  readonly network: string;
+  readonly rewriteProbes: boolean;
+  readonly holdApplication: boolean;
+}
+
+/** Reads values: JSON, or YAML. @throws ConfigurationError naming the value that is not of its type */
+export function parseValues(text: string): Values {
+  const all = readObject(text);
+  return {
+    all,
+    hub: textAt(all, 'global', 'hub'),
+    tag: tagAt(all),
+    proxyImage: textAt(all, 'global', 'proxy', 'image') || 'proxyv2',
+    proxyInitImage: textAt(all, 'global', 'proxy_init', 'image') || 'proxyv2',
+    clusterName: textAt(all, 'global', 'multiCluster', 'clusterName'),
+    network: textAt(all, 'global', 'network'),
+    rewriteProbes: flagAt(all, 'sidecarInjectorWebhook', 'rewriteAppHTTPProbe'),
+    holdApplication: flagAt(all, 'global', 'proxy', 'holdApplicationUntilProxyStarts'),
+  };
+}
+
+function readObject(text: string): JsonObject {
+  let values: unknown;
+  try {
+    // JSON is YAML, and much faster to read as JSON.
+    values = text.trim() === '' ? {} : text.trimStart().startsWith('{') ? tryJson(text) : parseYaml(text);
+  } catch (error) {
+    throw new ConfigurationError(
+      'values',
+      `values: could not parse configuration values: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  if (values === null) return {};
+  if (!isJsonObject(values))
+    throw new ConfigurationError('values', 'values: could not parse configuration values: not an object');
+  return values;
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parseYaml(text);
+  }
+}
+
+function valueAt(values: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = values;
+  for (const name of path) {
+    if (value === undefined || value === null) return undefined;
+    if (!isJsonObject(value)) throw wrong(path, 'below an object', value);
+    value = Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return value ?? undefined;
+}
+
+function textAt(values: JsonObject, ...path: readonly string[]): string {
+  const value = valueAt(values, path) ?? '';
+  if (typeof value !== 'string') throw wrong(path, 'a string', value);
+  return value;
+}
+
+function flagAt(values: JsonObject, ...path: readonly string[]): boolean {
+  const value = valueAt(values, path) ?? false;
+  if (typeof value !== 'boolean') throw wrong(path, 'a boolean', value);
+  return value;
+}
+
+/** A tag may be a number: `1.12` and `"1.12"` are the same. */
+function tagAt(values: JsonObject): string {
+  const tag = valueAt(values, ['global', 'tag']);
+  return tag === undefined ? '' : formatValue(tag);
+}
+
+function wrong(path: readonly string[], wanted: string, value: unknown): ConfigurationError {
+  const field = ['values', ...path].join('.');
+  return new ConfigurationError(field, `${field} must be ${wanted}, not ${JSON.stringify(value)}`);
+}

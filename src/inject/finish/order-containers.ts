@@ -1,0 +1,50 @@
+import {
+  annotationOf,
+  containersOf,
+  initContainersOf,
+  withContainers,
+  withInitContainers,
+  type Container,
+  type Pod,
+} from '../pod/pod.ts';
+import { coreDumpContainer, initContainer, proxyContainer, validationContainer } from '../pod/proxy-container.ts';
+
+/** Containers that an author wants to run before a native proxy, comma-separated. */
+const beforeProxyAnnotation = 'sidecar.istio.io/init-containers-before-proxy';
+
+/**
+ * Puts the proxy's containers where they belong. The proxy is the last container, so that `kubectl exec` goes to the application, or the
+ * first one when the application is held until it runs. A native proxy follows what sets up the network and precedes all other init
+ * containers; without one the network is set up last, so that init containers still have it.
+ */
+export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
+  const ordered = withContainers(pod, (holdApplication ? moveFirst : moveLast)(containersOf(pod), proxyContainer));
+  const initContainers = initContainersOf(pod);
+  if (initContainers.length === 0) return ordered;
+  const native = initContainers.some(({ name }) => name === proxyContainer);
+  return withInitContainers(
+    ordered,
+    native ? orderAroundNativeProxy(initContainers, pod) : orderWithoutNativeProxy(initContainers),
+  );
+}
+
+function orderAroundNativeProxy(initContainers: readonly Container[], pod: Pod): readonly Container[] {
+  const wanted = annotationOf(pod, beforeProxyAnnotation) ?? '';
+  const before = wanted === '' ? [] : [...new Set(wanted.split(','))];
+  const leading = [initContainer, validationContainer, ...before, proxyContainer, coreDumpContainer];
+  return leading.reduceRight<readonly Container[]>(moveFirst, initContainers);
+}
+
+function orderWithoutNativeProxy(initContainers: readonly Container[]): readonly Container[] {
+  return moveLast(moveLast(moveFirst(initContainers, validationContainer), initContainer), coreDumpContainer);
+}
+
+function moveFirst(containers: readonly Container[], name: string): readonly Container[] {
+  const moved = containers.findLast((container) => container.name === name);
+  return moved === undefined ? containers : [moved, ...containers.filter((container) => container.name !== name)];
+}
+
+function moveLast(containers: readonly Container[], name: string): readonly Container[] {
+  const moved = containers.findLast((container) => container.name === name);
+  return moved === undefined ? containers : [...containers.filter((container) => container.name !== name), moved];
+}

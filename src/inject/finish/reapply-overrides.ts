@@ -1,0 +1,92 @@
+import { InjectionFailure } from '../injection-failure.ts';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { encodeGoJson } from '../pod/go-json.ts';
+import type { InjectionStatus } from '../pod/injection-status.ts';
+import { overridesAnnotation, type Overrides } from '../pod/overrides.ts';
+import {
+  containersOf,
+  findContainer,
+  initContainersOf,
+  noStrings,
+  withAnnotations,
+  type Container,
+  type Pod,
+} from '../pod/pod.ts';
+import { without } from '../pod/without.ts';
+import { overlayPod, OverlayError } from '../render/overlay.ts';
+
+/** The image with which a user says that the template's is meant; a container needs one. */
+const automaticImage = 'auto';
+
+const containerType = podStruct('v1.Container');
+
+/** What overriding depends on beside the pods. */
+export interface OverrideSources {
+  /** The pod as it arrived. */
+  readonly original: Pod;
+  /** Overrides that an earlier injection saved. */
+  readonly saved: Overrides;
+  /** What an earlier injection added; `undefined` when there was none. */
+  readonly status: InjectionStatus | undefined;
+}
+
+/**
+ * Lets the user have the last word about containers that a template brings and the user's pod has too: the user's are merged on top. They
+ * are saved in an annotation, since the next injection finds its own work in their place.
+ * @throws InjectionFailure
+ */
+export function reapplyOverrides(pod: Pod, templatePod: Pod, sources: OverrideSources): Pod {
+  const { original, saved, status } = sources;
+  const containers = overridesOf(
+    containersOf(templatePod),
+    status?.containers,
+    (name) => byName(saved.containers, name) ?? byName(containersOf(original), name),
+  );
+  const initContainers = overridesOf(
+    initContainersOf(templatePod),
+    status?.initContainers,
+    (name) => byName(saved.initContainers, name) ?? findContainer(original, name),
+  );
+  let result = pod;
+  for (const container of containers) result = apply(result, { containers: [container] }, 'container');
+  for (const container of initContainers) result = apply(result, { initContainers: [container] }, 'init container');
+  if (status !== undefined || (containers.length === 0 && initContainers.length === 0)) return result;
+  return withAnnotations(result, {
+    ...(result.metadata.annotations ?? noStrings),
+    [overridesAnnotation]: encodeOverrides({ containers, initContainers }),
+  });
+}
+
+/** A container that the status names is an earlier injection's work, not the user's. */
+function overridesOf(
+  brought: readonly Container[],
+  injected: ReadonlySet<string> | undefined,
+  find: (name: string) => Container | undefined,
+): Container[] {
+  return brought.flatMap(({ name }) => {
+    const own = injected?.has(name) === true ? undefined : find(name);
+    return own === undefined ? [] : [own.image === automaticImage ? without(own, 'image') : own];
+  });
+}
+
+function byName(containers: readonly Container[], name: string): Container | undefined {
+  return containers.find((container) => container.name === name);
+}
+
+function apply(pod: Pod, spec: Readonly<Record<string, readonly Container[]>>, what: string): Pod {
+  try {
+    return overlayPod(pod, { spec });
+  } catch (error) {
+    if (!(error instanceof OverlayError)) throw error;
+    const message = `failed to re apply container: failed to apply sidecar ${what}: ${error.message}`;
+    throw new InjectionFailure('InvalidOverrides', message, { cause: error });
+  }
+}
+
+function encodeOverrides(overrides: Overrides): string {
+  const lists = (['containers', 'initContainers'] as const).filter((name) => overrides[name].length > 0);
+  const members = lists.map(
+    (name) => `"${name}":[${overrides[name].map((container) => encodeGoJson(containerType, container)).join(',')}]`,
+  );
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,223 @@
+import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
+import { formatDuration, parseGoDuration } from './go-duration.ts';
+import type { EnumType, MessageField, MessageType, ScalarKind } from './message-type.ts';
+
+/** A value does not fit its message. The message is the one of Go's jsonpb, since it ends up in admission responses that people compare. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError';
+}
+
+/** A protobuf message in the canonical form of protobuf JSON: fields in order of declaration, zero scalars and empty lists left out, durations as `1.500s`. */
+export type Message = Readonly<JsonObject>;
+
+/**
+ * Sets the fields that `json` has on a message, as `jsonpb.Unmarshal` onto a filled message does: each field is replaced as a whole, null
+ * leaves it alone, a zero scalar or an empty list clears it. Accepts both spellings of names, quoted integers, and unknown fields (dropped).
+ * @throws MessageError
+ */
+export function applyToMessage(type: MessageType, base: Message, json: unknown): Message {
+  if (json === null || json === undefined) return base;
+  if (!isJsonObject(json)) throw mismatch(json, 'map[string]json.RawMessage');
+  const values = new Map<string, unknown>();
+  const set = new Set<string>();
+  for (const field of type.fields) {
+    const value = inputOf(field, json);
+    if (value === undefined || (value === null && !isValueMessage(field))) continue;
+    // Setting one member of a oneof clears the others.
+    if (field.oneof !== undefined) {
+      for (const other of type.fields) if (other.oneof?.name === field.oneof.name) values.delete(other.jsonName);
+      set.add(field.oneof.name);
+    }
+    values.set(field.jsonName, decodeField(field, value));
+  }
+  const result: JsonObject = {};
+  for (const { jsonName, oneof } of type.fields) {
+    const value = values.has(jsonName)
+      ? values.get(jsonName)
+      : oneof !== undefined && set.has(oneof.name)
+        ? undefined
+        : base[jsonName];
+    if (value !== undefined) result[jsonName] = value;
+  }
+  return result;
+}
+
+/** A message from JSON, in canonical form. @throws MessageError */
+export function decodeMessage(type: MessageType, json: unknown): unknown {
+  if (type.name.startsWith('google.protobuf.')) return decodeWellKnown(type, json);
+  return applyToMessage(type, {}, json);
+}
+
+/** The JSON name wins over the proto name when both are there. */
+function inputOf(field: MessageField, json: JsonObject): unknown {
+  if (Object.hasOwn(json, field.jsonName)) return json[field.jsonName];
+  return Object.hasOwn(json, field.protoName) ? json[field.protoName] : undefined;
+}
+
+function isValueMessage(field: MessageField): boolean {
+  return field.cardinality === 'single' && field.type.kind === 'message' && field.type.name === 'google.protobuf.Value';
+}
+
+/** The canonical form of a field's value; `undefined` when that is to be left out. */
+function decodeField(field: MessageField, value: unknown): unknown {
+  switch (field.cardinality) {
+    case 'list': {
+      if (!Array.isArray(value)) throw mismatch(value, '[]json.RawMessage');
+      return value.length === 0 ? undefined : value.map((item: unknown) => decodeValue(field, item));
+    }
+    case 'map': {
+      if (!isJsonObject(value)) throw mismatch(value, 'map[string]json.RawMessage');
+      const keys = Object.keys(value).sort();
+      const result: JsonObject = {};
+      for (const key of keys) setMember(result, key, decodeValue(field, value[key]));
+      return keys.length === 0 ? undefined : result;
+    }
+    case 'single': {
+      const decoded = decodeValue(field, value);
+      return field.presence || !isZero(decoded, field) ? decoded : undefined;
+    }
+  }
+}
+
+function isZero(value: unknown, field: MessageField): boolean {
+  if (field.type.kind === 'enum') return value === field.type.names.get(0) || value === 0;
+  return value === 0 || value === '' || value === false || value === '0';
+}
+
+function decodeValue(field: MessageField, value: unknown): unknown {
+  switch (field.type.kind) {
+    case 'message':
+      return decodeMessage(field.type, value);
+    case 'enum':
+      return decodeEnum(field.type, value);
+    default:
+      return decodeScalar(field.type.kind, value);
+  }
+}
+
+function decodeEnum(type: EnumType, value: unknown): unknown {
+  if (typeof value === 'string') {
+    if (type.numbers.has(value)) return value;
+    throw new MessageError(`unknown value ${JSON.stringify(JSON.stringify(value))} for enum ${type.name}`);
+  }
+  const number = decodeInteger('int32', value ?? 0, 'protoreflect.EnumNumber');
+  return type.names.get(Number(number)) ?? number;
+}
+
+const goScalars: Readonly<Record<ScalarKind, string>> = {
+  string: 'string',
+  bool: 'bool',
+  int32: 'int32',
+  int64: 'int64',
+  uint32: 'uint32',
+  uint64: 'uint64',
+  double: 'float64',
+  float: 'float32',
+  bytes: '[]uint8',
+};
+
+function decodeScalar(kind: ScalarKind, value: unknown): unknown {
+  switch (kind) {
+    case 'string':
+    case 'bytes':
+      if (value === null) return '';
+      if (typeof value !== 'string') throw mismatch(value, goScalars[kind]);
+      return value;
+    case 'bool':
+      if (value === null) return false;
+      if (typeof value !== 'boolean') throw mismatch(value, 'bool');
+      return value;
+    case 'double':
+    case 'float':
+      return decodeFloat(kind, value ?? 0);
+    default:
+      return decodeInteger(kind, value ?? 0, goScalars[kind]);
+  }
+}
+
+function decodeFloat(kind: 'double' | 'float', value: unknown): unknown {
+  if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return value;
+  const number = unquote(value);
+  if (typeof number !== 'number') throw mismatch(number, goScalars[kind]);
+  return number;
+}
+
+const bounds = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+} as const;
+
+/** 64-bit integers are strings in protobuf JSON, the others numbers. */
+function decodeInteger(kind: keyof typeof bounds, value: unknown, goType: string): number | string {
+  const number = unquote(value);
+  if (typeof number !== 'number') throw mismatch(number, goType);
+  const [low, high] = bounds[kind];
+  const exact = Number.isInteger(number) ? exactInteger(value, number) : undefined;
+  if (exact === undefined || exact < low || exact > high) {
+    throw new MessageError(`json: cannot unmarshal number ${number} into Go value of type ${goType}`);
+  }
+  return kind === 'int64' || kind === 'uint64' ? exact.toString() : Number(exact);
+}
+
+/** The digits of a quoted integer beyond 2^53 must not pass through a number. */
+function exactInteger(value: unknown, number: number): bigint {
+  return typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : BigInt(number);
+}
+
+/** jsonpb takes the quotes off a quoted number and reads what is inside as JSON. */
+function unquote(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    const first = value.trimStart().charAt(0);
+    throw new MessageError(
+      first === '' ? 'unexpected end of JSON input' : `invalid character '${first}' looking for beginning of value`,
+    );
+  }
+}
+
+function decodeWellKnown(type: MessageType, json: unknown): unknown {
+  switch (type.name) {
+    case 'google.protobuf.Duration':
+      return decodeDuration(json);
+    case 'google.protobuf.Struct':
+      if (!isJsonObject(json))
+        throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
+      return json;
+    case 'google.protobuf.ListValue':
+      if (!Array.isArray(json)) throw new MessageError(`bad ListValue: ${mismatch(json, '[]json.RawMessage').message}`);
+      return json;
+    case 'google.protobuf.Value':
+      return json;
+    default: {
+      // The wrappers: a message of one field, in JSON just its value.
+      const [field] = type.fields;
+      if (field === undefined) throw new Error(`${type.name} has no field`);
+      return decodeValue(field, json);
+    }
+  }
+}
+
+function decodeDuration(json: unknown): string {
+  if (json === null) return '0s';
+  if (typeof json !== 'string') throw mismatch(json, 'string');
+  try {
+    return formatDuration(parseGoDuration(json));
+  } catch (error) {
+    throw new MessageError(`bad Duration: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function mismatch(value: unknown, goType: string): MessageError {
+  const found = Array.isArray(value)
+    ? 'array'
+    : isJsonObject(value)
+      ? 'object'
+      : typeof value === 'boolean'
+        ? 'bool'
+        : typeof value;
+  return new MessageError(`json: cannot unmarshal ${found} into Go value of type ${goType}`);
+}

@@ -1,0 +1,101 @@
+import { ConfigurationError } from '../../api/errors.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
+import { applyToMessage, MessageError, type Message } from './decode-message.ts';
+import { messageType } from './message-type.ts';
+import { applyProxyConfig, defaultProxyConfig } from './proxy-config.ts';
+import { proxyConfigProblems } from './validate-proxy-config.ts';
+
+const type = messageType('istio.mesh.v1alpha1.MeshConfig');
+const providersType = messageType('istio.mesh.v1alpha1.MeshConfig.DefaultProviders');
+
+/** Istio's MeshConfig before anything is configured. */
+export const defaultMeshConfig: Message = applyToMessage(
+  type,
+  {},
+  {
+    proxyListenPort: 15001,
+    proxyInboundListenPort: 15006,
+    connectTimeout: '10s',
+    protocolDetectionTimeout: '0s',
+    ingressClass: 'istio',
+    ingressService: 'istio-ingressgateway',
+    ingressControllerMode: 'STRICT',
+    enableTracing: true,
+    defaultConfig: defaultProxyConfig,
+    outboundTrafficPolicy: { mode: 'ALLOW_ANY' },
+    inboundTrafficPolicy: {},
+    enableAutoMtls: true,
+    trustDomain: 'cluster.local',
+    defaultServiceExportTo: ['*'],
+    defaultVirtualServiceExportTo: ['*'],
+    defaultDestinationRuleExportTo: ['*'],
+    rootNamespace: 'istio-system',
+    localityLbSetting: { enabled: true },
+    dnsRefreshRate: '60s',
+    enablePrometheusMerge: true,
+    extensionProviders: [
+      { name: 'prometheus', prometheus: {} },
+      { name: 'stackdriver', stackdriver: {} },
+      { name: 'envoy', envoyFileAccessLog: { path: '/dev/stdout' } },
+    ],
+    defaultProviders: {},
+  },
+);
+
+/**
+ * The effective MeshConfig of a YAML text (the key `mesh` of Istio's ConfigMap) over Istio's defaults: fields replace, but defaultConfig and
+ * defaultProviders are merged, extensionProviders are merged by name and trustDomainAliases are added up.
+ * @throws ConfigurationError
+ */
+export function loadMeshConfig(text: string): Message {
+  const mesh = failingAs('mesh', () => mergeMesh(parseYaml(text)));
+  const problems = proxyConfigProblems(mesh.defaultConfig as Message);
+  if (problems.length > 0) {
+    throw new ConfigurationError(
+      'mesh.defaultConfig',
+      `cannot parse mesh config: defaultConfig: ${problems.join('; ')}`,
+    );
+  }
+  return mesh;
+}
+
+function mergeMesh(yaml: unknown): Message {
+  const json = isJsonObject(yaml) ? yaml : {};
+  const replaced = applyToMessage(type, defaultMeshConfig, yaml);
+  const merged: JsonObject = {
+    defaultConfig: applyProxyConfig(defaultProxyConfig, json.defaultConfig),
+    defaultProviders: applyToMessage(
+      providersType,
+      defaultMeshConfig.defaultProviders as Message,
+      json.defaultProviders,
+    ),
+    extensionProviders: mergeProviders(replaced.extensionProviders),
+  };
+  if (Array.isArray(replaced.trustDomainAliases)) {
+    merged.trustDomainAliases = [...new Set(replaced.trustDomainAliases as string[])].sort();
+  }
+  return applyToMessage(type, replaced, merged);
+}
+
+/** A provider of a known name replaces that one in its place; others follow. */
+function mergeProviders(configured: unknown): Message[] {
+  const merged = [...(defaultMeshConfig.extensionProviders as Message[])];
+  for (const provider of (configured ?? []) as Message[]) {
+    const known = merged.findIndex((other) => other.name === provider.name);
+    if (known >= 0) merged[known] = provider;
+    else merged.push(provider);
+  }
+  return merged;
+}
+
+function failingAs<Result>(field: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MessageError || (error instanceof Error && error.name === 'YamlError')) {
+      throw new ConfigurationError(field, `cannot parse mesh config: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}

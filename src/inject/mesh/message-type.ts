@@ -1,0 +1,134 @@
+import { meshEnums, meshMessages } from './mesh-types.ts';
+
+/** The kinds of protobuf scalars that occur in Istio's messages. */
+export type ScalarKind = 'string' | 'bool' | 'int32' | 'int64' | 'uint32' | 'uint64' | 'double' | 'float' | 'bytes';
+
+export interface EnumType {
+  readonly kind: 'enum';
+  /** The full protobuf name. */
+  readonly name: string;
+  readonly goType: string;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly names: ReadonlyMap<number, string>;
+}
+
+/** A protobuf message: its fields in order of declaration, which is the order of protobuf JSON. */
+export interface MessageType {
+  readonly kind: 'message';
+  readonly name: string;
+  readonly goType: string;
+  readonly fields: readonly MessageField[];
+}
+
+export interface ScalarFieldType {
+  readonly kind: ScalarKind;
+}
+
+export interface MessageField {
+  readonly goName: string;
+  readonly protoName: string;
+  readonly jsonName: string;
+  /** The type of the field, or of the elements of a list or map. */
+  readonly type: MessageType | EnumType | ScalarFieldType;
+  readonly cardinality: 'single' | 'list' | 'map';
+  /** Whether an unset field differs from one that holds its zero value. */
+  readonly presence: boolean;
+  readonly oneof: Oneof | undefined;
+}
+
+export interface Oneof {
+  readonly name: string;
+  /** The field of the Go struct that holds whichever is set. */
+  readonly goField: string;
+  /** The Go type that wraps the value there. */
+  readonly wrapper: string;
+}
+
+const scalars: ReadonlySet<string> = new Set<ScalarKind>([
+  'string',
+  'bool',
+  'int32',
+  'int64',
+  'uint32',
+  'uint64',
+  'double',
+  'float',
+  'bytes',
+]);
+
+/** A heading and the indented lines below it, as the generated tables have them. */
+function readTable(table: string): Map<string, { goType: string; lines: string[] }> {
+  const entries = new Map<string, { goType: string; lines: string[] }>();
+  let lines: string[] = [];
+  for (const line of table.trim().split('\n')) {
+    if (line.startsWith('  ')) {
+      lines.push(line.trim());
+      continue;
+    }
+    const [name = '', goType = ''] = line.split(' ');
+    lines = [];
+    entries.set(name, { goType, lines });
+  }
+  return entries;
+}
+
+const messageTable = readTable(meshMessages);
+const enumTable = readTable(meshEnums);
+const messages = new Map<string, MessageType>();
+const enums = new Map<string, EnumType>();
+
+/** The message of that full name, e.g. `istio.mesh.v1alpha1.ProxyConfig`. @throws Error for a name that the tables do not have */
+export function messageType(name: string): MessageType {
+  const known = messages.get(name);
+  if (known !== undefined) return known;
+  const entry = messageTable.get(name);
+  if (entry === undefined) throw new Error(`the generated tables have no message ${name}`);
+  const fields: MessageField[] = [];
+  const type: MessageType = { kind: 'message', name, goType: entry.goType, fields };
+  // Known before its fields are read: messages may contain themselves.
+  messages.set(name, type);
+  for (const line of entry.lines) fields.push(readField(line));
+  return type;
+}
+
+function enumType(name: string): EnumType | undefined {
+  const known = enums.get(name);
+  if (known !== undefined) return known;
+  const entry = enumTable.get(name);
+  if (entry === undefined) return undefined;
+  const values = entry.lines.map((line): [string, number] => {
+    const [value = '', number = ''] = line.split(' ');
+    return [value, Number(number)];
+  });
+  const type: EnumType = {
+    kind: 'enum',
+    name,
+    goType: entry.goType,
+    numbers: new Map(values),
+    names: new Map(values.map(([value, number]) => [number, value])),
+  };
+  enums.set(name, type);
+  return type;
+}
+
+function readField(line: string): MessageField {
+  const [goName = '', protoName = '', jsonName = '', , typeText = '', ...flags] = line.split(' ');
+  const list = typeText.startsWith('[]');
+  const map = typeText.startsWith('map[');
+  const element = list ? typeText.slice(2) : map ? typeText.slice(typeText.indexOf(']') + 1) : typeText;
+  return {
+    goName,
+    protoName,
+    jsonName,
+    type: scalars.has(element) ? { kind: element as ScalarKind } : (enumType(element) ?? messageType(element)),
+    cardinality: list ? 'list' : map ? 'map' : 'single',
+    presence: flags.includes('presence'),
+    oneof: readOneof(flags.find((flag) => flag.startsWith('oneof='))),
+  };
+}
+
+function readOneof(flag: string | undefined): Oneof | undefined {
+  if (flag === undefined) return undefined;
+  const [name = '', goField = '', wrapper = ''] = flag.slice('oneof='.length).split('/');
+  return { name, goField, wrapper };
+}

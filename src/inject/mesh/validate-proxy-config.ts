@@ -1,0 +1,124 @@
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import type { Message } from './decode-message.ts';
+import { parseGoDuration } from './go-duration.ts';
+import { portProblem, proxyAddressProblem } from './network-address.ts';
+
+/** What is wrong with a ProxyConfig, in the words of Istio's validation and in its order; empty when nothing is. */
+export function proxyConfigProblems(config: Message): string[] {
+  const problems: string[] = [];
+  const check = (prefix: string, problem: string | undefined): void => {
+    if (problem !== undefined) problems.push(`${prefix} ${problem}`);
+  };
+  if (text(config, 'configPath') === '') problems.push('config path must be set');
+  if (text(config, 'binaryPath') === '') problems.push('binary path must be set');
+  problems.push(...clusterNameProblems(config));
+  problems.push(...drainDurationProblems(text(config, 'drainDuration')));
+  const discoveryAddress = text(config, 'discoveryAddress');
+  if (discoveryAddress === '') problems.push('discovery address must be set to the proxy discovery service');
+  else check('invalid discovery address:', proxyAddressProblem(discoveryAddress));
+  problems.push(...tracingProblems(child(config, 'tracing')));
+  for (const [address, name] of [
+    [text(config, 'statsdUdpAddress'), 'statsd udp'],
+    [text(config, 'envoyMetricsServiceAddress'), 'envoy metrics service'],
+    [text(child(config, 'envoyMetricsService'), 'address'), 'envoy metrics service'],
+    [text(child(config, 'envoyAccessLogService'), 'address'), 'envoy access log service'],
+  ] as const) {
+    if (address !== '') check(`invalid ${name} address ${JSON.stringify(address)}:`, proxyAddressProblem(address));
+  }
+  check('invalid proxy admin port:', portProblem(number(config, 'proxyAdminPort')));
+  check('invalid authentication policy:', authenticationProblem(config.controlPlaneAuthPolicy));
+  check('invalid status port:', portProblem(number(config, 'statusPort')));
+  const provider = child(config, 'privateKeyProvider');
+  if (provider !== undefined) check('invalid private key provider configuration:', privateKeyProviderProblem(provider));
+  return problems;
+}
+
+function clusterNameProblems(config: Message): string[] {
+  if (Object.hasOwn(config, 'tracingServiceName')) return [];
+  if (!Object.hasOwn(config, 'serviceCluster'))
+    return ['oneof service cluster or tracing service name must be specified'];
+  return config.serviceCluster === '' ? ['service cluster must be specified'] : [];
+}
+
+/** Draining is configured in whole seconds. */
+function drainDurationProblems(duration: string): string[] {
+  const { seconds, nanos } = parseGoDuration(duration === '' ? '0s' : duration);
+  if (seconds <= 0n && !(seconds === 0n && nanos >= 1_000_000)) {
+    return ['invalid drain duration: duration must be greater than 1ms'];
+  }
+  if (nanos % 1_000_000 !== 0) return ['invalid drain duration: only durations to ms precision are supported'];
+  return nanos === 0 ? [] : ['drain time only supports durations to seconds precision'];
+}
+
+function tracingProblems(tracing: JsonObject | undefined): string[] {
+  const problems: string[] = [];
+  const lightstep = child(tracing, 'lightstep');
+  if (lightstep !== undefined) {
+    const address = text(lightstep, 'address');
+    if (address === '') problems.push('invalid lightstep config: address is required');
+    const problem = proxyAddressProblem(address);
+    if (problem !== undefined) problems.push(`invalid lightstep config: invalid lightstep address: ${problem}`);
+    if (text(lightstep, 'accessToken') === '') problems.push('invalid lightstep config: access token is required');
+  }
+  for (const name of ['zipkin', 'datadog']) {
+    const collector = child(tracing, name);
+    if (collector === undefined) continue;
+    // The node's address is only known where the proxy runs.
+    const problem = proxyAddressProblem(text(collector, 'address').replace('$(HOST_IP)', '127.0.0.1'));
+    if (problem !== undefined) problems.push(`invalid ${name} config: ${problem}`);
+  }
+  const tls = child(tracing, 'tlsSettings');
+  if (tls !== undefined) problems.push(...tlsProblems(tls).map((problem) => `invalid tracing TLS config: ${problem}`));
+  return problems;
+}
+
+function tlsProblems(tls: JsonObject): string[] {
+  const problems: string[] = [];
+  const simple = tls.mode === 'SIMPLE';
+  const mutual = tls.mode === 'MUTUAL';
+  const given = (...names: string[]): boolean => names.some((name) => Object.hasOwn(tls, name));
+  if (tls.insecureSkipVerify === true && simple && given('caCertificates', 'credentialName', 'subjectAltNames')) {
+    problems.push(
+      'cannot specify CaCertificates or CredentialName or SubjectAltNames when InsecureSkipVerify is set true',
+    );
+  }
+  if (tls.insecureSkipVerify === true && mutual && given('caCertificates', 'subjectAltNames')) {
+    problems.push('cannot specify CaCertificates or SubjectAltNames when InsecureSkipVerify is set true');
+  }
+  if ((simple || mutual) && given('credentialName')) {
+    if (given('clientCertificate', 'caCertificates', 'privateKey', 'caCrl')) {
+      problems.push('cannot specify client certificates or CA certificate or CA CRL If credentialName is set');
+    }
+    return problems;
+  }
+  if (mutual && !given('clientCertificate')) problems.push('client certificate required for mutual tls');
+  if (mutual && !given('privateKey')) problems.push('private key required for mutual tls');
+  return problems;
+}
+
+function authenticationProblem(policy: unknown): string | undefined {
+  if (policy === undefined || policy === 'MUTUAL_TLS') return undefined;
+  return `unrecognized control plane auth policy ${JSON.stringify(policy)}`;
+}
+
+function privateKeyProviderProblem(provider: JsonObject): string | undefined {
+  const chosen = child(provider, 'cryptomb') ?? child(provider, 'qat');
+  if (chosen === undefined) return 'private key provider configuration is required';
+  if (!Object.hasOwn(chosen, 'pollDelay')) return 'pollDelay is required';
+  return chosen.pollDelay === '0s' ? 'pollDelay must be non zero' : undefined;
+}
+
+function child(parent: Readonly<JsonObject> | undefined, name: string): JsonObject | undefined {
+  const value = parent?.[name];
+  return isJsonObject(value) ? value : undefined;
+}
+
+function text(parent: Readonly<JsonObject> | undefined, name: string): string {
+  const value = parent?.[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function number(parent: Message, name: string): number {
+  const value = parent[name];
+  return typeof value === 'number' ? value : 0;
+}

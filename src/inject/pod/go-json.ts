@@ -1,0 +1,30 @@
+import type { ValueType } from '../kubernetes/go-types.ts';
+import { isJsonObject } from '../patch/json-value.ts';
+
+/**
+ * A canonical value (see `normalisePod`) as Go's encoding/json writes it: members in the order of the struct, keys of maps sorted,
+ * `<`, `>`, `&` and the line separators escaped.
+ */
+export function encodeGoJson(type: ValueType, value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (type.kind === 'list' && Array.isArray(value)) {
+    return `[${value.map((item) => encodeGoJson(type.element, item)).join(',')}]`;
+  }
+  if (type.kind === 'map' && isJsonObject(value)) {
+    const members = Object.keys(value).sort();
+    return `{${members.map((name) => `${escapeGoJson(JSON.stringify(name))}:${encodeGoJson(type.value, value[name])}`).join(',')}}`;
+  }
+  if (type.kind === 'struct' && isJsonObject(value)) {
+    const members = type.fields.filter(({ name }) => Object.hasOwn(value, name));
+    return `{${members.map((field) => `${JSON.stringify(field.name)}:${encodeGoJson(field.type, value[field.name])}`).join(',')}}`;
+  }
+  return escapeGoJson(JSON.stringify(value));
+}
+
+/** What Go's encoding/json escapes beyond JSON's own rules. */
+export function escapeGoJson(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,50 @@
+import { isJsonObject } from '../patch/json-value.ts';
+import { containersOf, initContainersOf, type Named, type Pod } from './pod.ts';
+
+/** What an injector has added to a pod, by name. */
+export interface InjectionStatus {
+  readonly initContainers: ReadonlySet<string>;
+  readonly containers: ReadonlySet<string>;
+}
+
+const nothing: InjectionStatus = { initContainers: new Set(), containers: new Set() };
+
+/** The status annotation's content; `undefined` when it is no status. Older ones carry a version too, newer ones a revision. */
+export function parseStatus(text: string): InjectionStatus | undefined {
+  let status: unknown;
+  try {
+    status = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (status === null) return nothing;
+  if (!isJsonObject(status)) return undefined;
+  const initContainers = namesIn(status.initContainers);
+  const containers = namesIn(status.containers);
+  const others = [status.volumes, status.imagePullSecrets].map(namesIn);
+  if (initContainers === undefined || containers === undefined || others.includes(undefined)) return undefined;
+  return { initContainers, containers };
+}
+
+function namesIn(value: unknown): ReadonlySet<string> | undefined {
+  if (value === undefined || value === null) return new Set();
+  return Array.isArray(value) && value.every((name): name is string => typeof name === 'string')
+    ? new Set(value)
+    : undefined;
+}
+
+/** The status annotation of a pod into which `templatePod` was merged. Lists that are empty are null, as in Go. */
+export function formatStatus(templatePod: Pod, revision: string): string {
+  const { volumes, imagePullSecrets } = templatePod.spec;
+  return JSON.stringify({
+    initContainers: namesOrNull(initContainersOf(templatePod)),
+    containers: namesOrNull(containersOf(templatePod)),
+    volumes: namesOrNull(volumes ?? []),
+    imagePullSecrets: namesOrNull(imagePullSecrets ?? []),
+    revision: revision === '' ? 'default' : revision,
+  });
+}
+
+function namesOrNull(items: readonly Named[]): string[] | null {
+  return items.length === 0 ? null : items.map((item) => item.name ?? '');
+}

@@ -1,0 +1,59 @@
+import type { NamespaceMetadata } from '../injection-request.ts';
+import { containersOf, findContainer, noStrings, replaceContainer, type Pod } from './pod.ts';
+import { initContainer, proxyContainer, validationContainer } from './proxy-container.ts';
+import { without } from './without.ts';
+
+/** User and group of the proxy, `.ProxyUID` and `.ProxyGID` of the templates. */
+export interface ProxyIds {
+  readonly user: number;
+  readonly group: number;
+}
+
+/** What Istio's images are built for. */
+export const defaultProxyIds: ProxyIds = { user: 1337, group: 1337 };
+
+const userRange = 'openshift.io/sa.scc.uid-range';
+const groupRange = 'openshift.io/sa.scc.supplemental-groups';
+
+/** The highest user and group of the ranges that OpenShift has given the namespace, so that the proxy's differ from the application's. */
+export function openShiftProxyIds(namespace: NamespaceMetadata | undefined): ProxyIds {
+  const annotations = namespace?.annotations ?? noStrings;
+  const users = annotations[userRange] ?? '';
+  const groups = annotations[groupRange] ?? users;
+  const blocks = groups.split(',').map(endOfBlock);
+  return {
+    user: endOfBlock(users) ?? defaultProxyIds.user,
+    group: (blocks.includes(undefined) ? undefined : blocks[0]) ?? defaultProxyIds.group,
+  };
+}
+
+/** The last number of `<start>/<size>` or `<start>-<end>`, unsigned 32-bit integers. */
+function endOfBlock(text: string): number | undefined {
+  const [, start, separator, other] = /^\s*(\d+)([/-])(\d+)/.exec(text) ?? [];
+  if (start === undefined || other === undefined) return undefined;
+  const numbers = [Number(start), Number(other)] as const;
+  if (numbers.some((number) => number > 0xffffffff)) return undefined;
+  return separator === '/' ? (numbers[0] + numbers[1] - 1) >>> 0 : numbers[1];
+}
+
+/**
+ * OpenShift gives all containers of a pod the same user. When the user's own proxy container has that one too, it is no wish of the user's
+ * and must not override the template's: traffic of the application would be taken for the proxy's.
+ */
+export function withoutAssignedProxyUser(pod: Pod): Pod {
+  const proxy = findContainer(pod, proxyContainer);
+  if (proxy?.securityContext === undefined) return pod;
+  let proxyUser = 0;
+  let applicationUser = 0;
+  for (const container of containersOf(pod)) {
+    const user = container.securityContext?.runAsUser;
+    if (user === undefined || container.name === validationContainer || container.name === initContainer) continue;
+    if (container.name === proxyContainer) proxyUser = user;
+    else applicationUser = user;
+  }
+  if (proxyUser !== applicationUser) return pod;
+  return replaceContainer(pod, proxy, {
+    ...proxy,
+    securityContext: without(proxy.securityContext, 'runAsUser', 'runAsGroup'),
+  });
+}

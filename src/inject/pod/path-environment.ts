@@ -1,0 +1,43 @@
+/** Pairs of environment variable and value. */
+export type Environment = ReadonlyMap<string, string>;
+
+const knownKeys: ReadonlyMap<string, string> = new Map([
+  ['cluster', 'ISTIO_META_CLUSTER_ID'],
+  ['net', 'ISTIO_META_NETWORK'],
+]);
+
+/** The environment variable that a key of the path stands for. */
+export function environmentName(key: string): string {
+  return knownKeys.get(key) ?? key.toUpperCase();
+}
+
+/**
+ * The proxy environment that a webhook's URL path carries: `/inject/k/v/…`, where `--slash--` in a value stands for `/`, or the older
+ * `/inject/:ENV:k=v:ENV:…`. A last key without a value is passed over.
+ */
+export function parsePathEnvironment(path: string): Environment {
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
+  const start = trimmed.indexOf('/', trimmed.indexOf('/') + 1);
+  const environment = new Map<string, string>();
+  if (start < 0) return environment;
+  for (const [key, value] of pairsOf(trimmed.slice(start + 1))) {
+    const name = environmentName(key);
+    if (name !== '') environment.set(name, value);
+  }
+  return environment;
+}
+
+function pairsOf(text: string): [string, string][] {
+  if (text.startsWith(':ENV:')) {
+    return text.split(':ENV:').flatMap((pair): [string, string][] => {
+      const equals = pair.indexOf('=');
+      return equals > 0 ? [[pair.slice(0, equals), pair.slice(equals + 1)]] : [];
+    });
+  }
+  const parts = text.split('/');
+  const pairs: [string, string][] = [];
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    pairs.push([parts[index] ?? '', (parts[index + 1] ?? '').replaceAll('--slash--', '/')]);
+  }
+  return pairs;
+}

@@ -1,0 +1,37 @@
+import { annotationOf, noStrings, type Pod, type StringMap } from './pod.ts';
+
+/** Prometheus makes label names of annotations, so `prometheus.io/port`, `prometheus.io.port` and `prometheus-io/port` are one to it. */
+function sanitized(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_]/g, '_');
+}
+
+const scrapeName = 'prometheus_io_scrape';
+const portName = 'prometheus_io_port';
+const pathName = 'prometheus_io_path';
+const names: ReadonlySet<string> = new Set([scrapeName, portName, pathName]);
+
+/** What a pod's annotations tell Prometheus, in any spelling; `undefined` where they say nothing. */
+export interface PrometheusAnnotations {
+  readonly scrape: string | undefined;
+  readonly port: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** Reads the annotations. Of several spellings of one the last in the pod's order counts. */
+export function readPrometheusAnnotations(pod: Pod): PrometheusAnnotations {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(pod.metadata.annotations ?? noStrings)) {
+    if (name.startsWith('prometheus') && names.has(sanitized(name))) found.set(sanitized(name), value);
+  }
+  return { scrape: found.get(scrapeName), port: found.get(portName), path: found.get(pathName) };
+}
+
+/** The annotations without those for Prometheus, in whatever spelling. */
+export function withoutPrometheusAnnotations(annotations: StringMap): StringMap {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !names.has(sanitized(name))));
+}
+
+/** The annotation that names several targets: `port:path`, comma-separated. */
+export function scrapeTargetsOf(pod: Pod): string | undefined {
+  return annotationOf(pod, 'prometheus.istio.io/scrape-targets');
+}

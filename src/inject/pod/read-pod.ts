@@ -1,0 +1,23 @@
+import { InjectionFailure } from '../injection-failure.ts';
+import { PodTypeError } from '../kubernetes/pod-type-error.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import type { Pod } from './pod.ts';
+import { without } from './without.ts';
+
+/**
+ * The pod as the engine works on it: typed, in its namespace, without managedFields, which can be large and mean nothing here.
+ * @throws InjectionFailure when a field is not of its type
+ */
+export function readPod(raw: Readonly<JsonObject>, namespace: string): Pod {
+  const metadata = isJsonObject(raw.metadata) ? raw.metadata : {};
+  const own = Object.hasOwn(metadata, 'namespace') ? metadata.namespace : '';
+  const named = own === '' || own === null ? { ...metadata, namespace } : metadata;
+  const slim = Object.hasOwn(named, 'managedFields') ? without(named, 'managedFields') : named;
+  try {
+    return normalisePod(slim === raw.metadata ? raw : { ...raw, metadata: slim }) as Pod;
+  } catch (error) {
+    if (error instanceof PodTypeError) throw new InjectionFailure('InvalidPod', error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { parseBool } from '../annotations/annotation-values.ts';
+import { variable } from '../finish/cluster-environment.ts';
+import { escapeGoJson } from '../pod/go-json.ts';
+import { isJsonObject } from '../patch/json-value.ts';
+import { annotationOf, findContainer, replaceContainer, type EnvironmentVariable, type Pod } from '../pod/pod.ts';
+import { proxyContainer } from '../pod/proxy-container.ts';
+import { inboundPorts } from './inbound-ports.ts';
+import { resolveNamedPorts } from './named-ports.ts';
+import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
+import { rewriteProbes } from './rewrite-probes.ts';
+
+const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
+
+/** What taking over depends on beside the pod. */
+export interface ProbeSettings {
+  /** What counts where the pod has no say. */
+  readonly rewriteByDefault: boolean;
+  /** The agent's port in the mesh. */
+  readonly statusPort: number;
+  /** The annotation that tells whether the pod was injected before. */
+  readonly statusKey: string;
+}
+
+/**
+ * Lets the proxy's agent answer the kubelet's probes and hooks: with mutual TLS the kubelet could not reach the application. The agent
+ * learns the original ones from its environment. Without a proxy nothing happens.
+ */
+export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
+  if (findContainer(pod, proxyContainer) === undefined || !isRewriteWanted(pod, settings.rewriteByDefault)) return pod;
+  const ports = inboundPorts(pod);
+  let result = resolveNamedPorts(pod, ports);
+  const probers = listProbers(result, ports);
+  const proxy = findContainer(result, proxyContainer);
+  if (proxy !== undefined && probers.size > 0) {
+    const again = annotationOf(pod, settings.statusKey) !== undefined;
+    result = replaceContainer(result, proxy, { ...proxy, env: addProbers(again, proxy.env ?? [], probers) });
+  }
+  return rewriteProbes(result, statusPortOf(pod, settings.statusPort), ports);
+}
+
+/** The pod's annotation, where it is a boolean, else the default. */
+export function isRewriteWanted(pod: Pod, byDefault: boolean): boolean {
+  const own = annotationOf(pod, 'sidecar.istio.io/rewriteAppHTTPProbers');
+  return (own === undefined ? undefined : parseBool(own)) ?? byDefault;
+}
+
+/** The annotation moves the port for the rewritten probes only. */
+function statusPortOf(pod: Pod, meshPort: number): number {
+  const own = annotationOf(pod, 'status.sidecar.istio.io/port');
+  if (own === undefined) return meshPort;
+  return /^[+-]?\d+$/.test(own) ? Number(own) : 0;
+}
+
+/**
+ * The proxy's environment with the probers. On a pod that was injected before, the probes are the agent's already: what the earlier
+ * injection wrote down wins.
+ */
+export function addProbers(
+  again: boolean,
+  env: readonly EnvironmentVariable[],
+  probers: ProberList,
+): readonly EnvironmentVariable[] {
+  const known = again ? env.findIndex(({ name }) => name === probersVariable) : -1;
+  if (known < 0) return [...env, variable(probersVariable, encodeProbers(probers))];
+  const earlier = readProbers(env[known]?.value ?? '');
+  if (earlier === undefined) return env;
+  const merged = new Map([...probers, ...earlier]);
+  return env.map((entry, index) => (index === known ? variable(probersVariable, encodeProbers(merged)) : entry));
+}
+
+function readProbers(text: string): ProberList | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value)
+      ? new Map(Object.entries(value).map(([path, prober]) => [path, escapeGoJson(JSON.stringify(prober))]))
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

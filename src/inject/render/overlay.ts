@@ -1,0 +1,27 @@
+import { PodTypeError } from '../kubernetes/pod-type-error.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { StrategicMergeError } from '../merge/merge-error.ts';
+import { strategicMerge } from '../merge/strategic-merge.ts';
+import type { JsonObject } from '../patch/json-value.ts';
+import type { Pod } from '../pod/pod.ts';
+
+/** A part of a pod does not fit onto a pod. */
+export class OverlayError extends Error {
+  override readonly name = 'OverlayError';
+}
+
+/** A pod with a part of a pod merged onto it, both read as Go's types. @throws OverlayError */
+export function overlayPod(pod: Pod, part: JsonObject): Pod {
+  try {
+    return normalisePod(strategicMerge(pod, part)) as Pod;
+  } catch (error) {
+    if (error instanceof StrategicMergeError)
+      throw new OverlayError(`strategic merge: ${error.message}`, { cause: error });
+    if (error instanceof PodTypeError)
+      throw new OverlayError(`unmarshal patched pod: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** The pod that templates are merged onto first, to learn what they bring. */
+export const emptyPod = normalisePod({}) as Pod;

@@ -1,0 +1,87 @@
+import type { GoMethod, GoType, StructType } from '../../template/go-type.ts';
+import { int32Type, intType, stringType } from '../../template/go-type.ts';
+import { escapeGoJson } from '../pod/go-json.ts';
+import type { CustomType } from '../kubernetes/go-types.ts';
+
+/** The types of a pod with JSON methods of their own, as templates see them. Only what they show through methods is known here. */
+export function customGoType(type: CustomType): GoType {
+  switch (type.format) {
+    case 'quantity':
+      return quantity;
+    case 'int-or-string':
+      return intOrString;
+    case 'time':
+      return time;
+    case 'raw':
+      return { kind: 'struct', name: type.goName, fields: [], toJson: jsonText };
+  }
+}
+
+function jsonText(raw: unknown): string {
+  return escapeGoJson(JSON.stringify(raw ?? null));
+}
+
+function textMethod(call: (raw: unknown) => string, pointerReceiver: boolean): GoMethod {
+  return { pointerReceiver, result: stringType, call };
+}
+
+/** resource.Quantity: its number is private; printing it by pointer gives its text. */
+const quantity: StructType = {
+  kind: 'struct',
+  name: 'resource.Quantity',
+  fields: [{ name: 'Format', json: 'format', type: { kind: 'string', name: 'resource.Format' } }],
+  methods: { String: textMethod((raw) => (typeof raw === 'string' ? raw : '0'), true) },
+  decode: (raw) => ({ format: typeof raw === 'string' && raw.endsWith('i') ? 'BinarySI' : 'DecimalSI' }),
+  toJson: (raw) => JSON.stringify(typeof raw === 'string' ? raw : '0'),
+};
+
+/** intstr.IntOrString. */
+const intOrString: StructType = {
+  kind: 'struct',
+  name: 'intstr.IntOrString',
+  fields: [
+    { name: 'Type', json: 'type', type: { kind: 'int64', name: 'intstr.Type' } },
+    { name: 'IntVal', json: 'intVal', type: int32Type },
+    { name: 'StrVal', json: 'strVal', type: stringType },
+  ],
+  methods: {
+    String: textMethod((raw) => String(typeof raw === 'string' ? raw : numberOf(raw)), true),
+    IntValue: {
+      pointerReceiver: true,
+      result: intType,
+      call: (raw) => (typeof raw === 'string' ? atoi(raw) : numberOf(raw)),
+    },
+  },
+  decode: (raw) => (typeof raw === 'string' ? { type: 1, strVal: raw } : { type: 0, intVal: numberOf(raw) }),
+  toJson: (raw) => (typeof raw === 'string' ? jsonText(raw) : String(numberOf(raw))),
+};
+
+function numberOf(raw: unknown): number {
+  return typeof raw === 'number' ? raw : 0;
+}
+
+function atoi(text: string): number {
+  return /^[+-]?\d+$/.test(text) ? Number(text) : 0;
+}
+
+/** metav1.Time: RFC 3339 in JSON, in UTC. */
+const time: StructType = {
+  kind: 'struct',
+  name: 'v1.Time',
+  fields: [],
+  methods: {
+    String: textMethod(printTime, false),
+    IsZero: { result: { kind: 'bool' }, call: (raw) => typeof raw !== 'string' },
+    Unix: {
+      result: { kind: 'int64' },
+      call: (raw) => (typeof raw === 'string' ? Math.floor(Date.parse(raw) / 1000) : -62135596800),
+    },
+  },
+  toJson: jsonText,
+};
+
+/** As Go prints a time: `2026-11-20 17:00:00 +0000 UTC`. */
+function printTime(raw: unknown): string {
+  if (typeof raw !== 'string') return '0001-01-01 00:00:00 +0000 UTC';
+  return `${raw.replace('T', ' ').replace(/Z$/, '')} +0000 UTC`;
+}

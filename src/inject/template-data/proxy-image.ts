@@ -1,0 +1,41 @@
+import type { Values } from '../configuration/values.ts';
+import type { Message } from '../mesh/decode-message.ts';
+import { isJsonObject } from '../patch/json-value.ts';
+
+const imageTypeAnnotation = 'sidecar.istio.io/proxyImageType';
+
+/** `.ProxyImage`: hub, name and tag of the values; the type of image, e.g. distroless, of ProxyConfig or the pod's annotation. */
+export function proxyImage(
+  values: Values,
+  proxyConfig: Message,
+  annotations: Readonly<Record<string, string>>,
+): string {
+  return imageUrl(values, values.proxyImage, imageTypeOf(proxyConfig, annotations));
+}
+
+/** `.ProxyInitImage`: the same for the init container; a name with a slash is a whole image already. */
+export function proxyInitImage(
+  values: Values,
+  proxyConfig: Message,
+  annotations: Readonly<Record<string, string>>,
+): string {
+  if (values.proxyInitImage.includes('/')) return values.proxyInitImage;
+  return imageUrl(values, values.proxyInitImage, imageTypeOf(proxyConfig, annotations));
+}
+
+function imageTypeOf(proxyConfig: Message, annotations: Readonly<Record<string, string>>): string {
+  if (Object.hasOwn(annotations, imageTypeAnnotation)) return annotations[imageTypeAnnotation] ?? '';
+  const image = proxyConfig.image;
+  return isJsonObject(image) && typeof image.imageType === 'string' ? image.imageType : '';
+}
+
+function imageUrl({ hub, tag }: Values, name: string, imageType: string): string {
+  return `${hub}/${name}:${tagOfType(tag, imageType)}`;
+}
+
+/** The types that Istio publishes are a suffix of the tag; `default` is none. */
+function tagOfType(tag: string, imageType: string): string {
+  if (imageType === '') return tag;
+  const plain = tag.replace(/-(distroless|debug)$/, '');
+  return imageType === 'default' ? plain : `${plain}-${imageType}`;
+}

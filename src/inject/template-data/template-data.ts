@@ -1,0 +1,96 @@
+import type { StructType, GoMethod } from '../../template/go-type.ts';
+import { anyMapType, boolType, int64Type, pointerTo, stringType } from '../../template/go-type.ts';
+import { typed } from '../../template/typed-value.ts';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { messageType } from '../mesh/message-type.ts';
+import { isJsonObject } from '../patch/json-value.ts';
+import { messageGoType } from './message-go-type.ts';
+import { podGoType } from './pod-go-type.ts';
+
+/** What a template sees, in the JSON forms of its fields. */
+export interface TemplateData {
+  readonly TypeMeta: { readonly apiVersion: string; readonly kind: string };
+  readonly DeploymentMeta: { readonly name: string; readonly namespace: string };
+  readonly ObjectMeta: unknown;
+  readonly Spec: unknown;
+  readonly ProxyConfig: unknown;
+  readonly MeshConfig: unknown;
+  readonly Values: unknown;
+  readonly Revision: string;
+  readonly NativeSidecars: boolean;
+  readonly ProxyImage: string;
+  readonly ProxyInitImage: string;
+  readonly ProxyUID: number;
+  readonly ProxyGID: number;
+  readonly InboundTrafficPolicyMode: string;
+  readonly CompliancePolicy: string;
+}
+
+function text(raw: unknown, name: string): string {
+  const value = isJsonObject(raw) ? raw[name] : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+function stringMethod(call: GoMethod['call'], pointerReceiver: boolean): GoMethod {
+  return { pointerReceiver, result: stringType, call };
+}
+
+const typeMeta: StructType = {
+  kind: 'struct',
+  name: 'v1.TypeMeta',
+  fields: [
+    { name: 'Kind', json: 'kind', type: stringType, omitEmpty: true },
+    { name: 'APIVersion', json: 'apiVersion', type: stringType, omitEmpty: true },
+  ],
+  methods: {
+    String: stringMethod((raw) => `&TypeMeta{Kind:${text(raw, 'kind')},APIVersion:${text(raw, 'apiVersion')},}`, true),
+  },
+};
+
+const namespacedName: StructType = {
+  kind: 'struct',
+  name: 'types.NamespacedName',
+  fields: [
+    { name: 'Namespace', json: 'namespace', type: stringType },
+    { name: 'Name', json: 'name', type: stringType },
+  ],
+  methods: { String: stringMethod((raw) => `${text(raw, 'namespace')}/${text(raw, 'name')}`, false) },
+};
+
+/** Istio's SidecarTemplateData: its fields are a promise to everybody who writes templates. */
+const dataType: StructType = {
+  kind: 'struct',
+  name: 'inject.SidecarTemplateData',
+  fields: [
+    { name: 'TypeMeta', json: 'TypeMeta', type: typeMeta },
+    { name: 'DeploymentMeta', json: 'DeploymentMeta', type: namespacedName },
+    { name: 'ObjectMeta', json: 'ObjectMeta', type: podGoType(podStruct('v1.ObjectMeta')) },
+    { name: 'Spec', json: 'Spec', type: podGoType(podStruct('v1.PodSpec')) },
+    {
+      name: 'ProxyConfig',
+      json: 'ProxyConfig',
+      type: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.ProxyConfig'))),
+    },
+    {
+      name: 'MeshConfig',
+      json: 'MeshConfig',
+      type: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.MeshConfig'))),
+    },
+    { name: 'Values', json: 'Values', type: anyMapType },
+    { name: 'Revision', json: 'Revision', type: stringType },
+    { name: 'NativeSidecars', json: 'NativeSidecars', type: boolType },
+    { name: 'ProxyImage', json: 'ProxyImage', type: stringType },
+    { name: 'ProxyInitImage', json: 'ProxyInitImage', type: stringType },
+    { name: 'ProxyUID', json: 'ProxyUID', type: int64Type },
+    { name: 'ProxyGID', json: 'ProxyGID', type: int64Type },
+    { name: 'InboundTrafficPolicyMode', json: 'InboundTrafficPolicyMode', type: stringType },
+    { name: 'CompliancePolicy', json: 'CompliancePolicy', type: stringType },
+  ],
+};
+
+const dataPointer = pointerTo(dataType);
+
+/** The data as the template engine takes it: a pointer to Go's struct. */
+export function templateValue(data: TemplateData): unknown {
+  return typed(dataPointer, data);
+}
