@@ -1,4 +1,5 @@
 import { durationMilliseconds } from './duration.ts';
+import { matchConditionNames } from './match-condition-names.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from './injector-config.ts';
 
 /**
@@ -16,6 +17,7 @@ export interface ValidationRule<T> {
 }
 
 const minute = 60_000;
+const generatedNames: readonly string[] = Object.values(matchConditionNames);
 
 /** Matches the names that our own objects would take: `sidecar-injector-tag-T`, `…-probe-N`, `…-N-serving`, `…-N-<hash8>`. */
 const reservedName = /^(tag|probe)-|-serving$|-[0-9a-f]{8}$/;
@@ -104,13 +106,9 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
   {
     field: 'spec.webhook.matchConditions',
-    rule: "self.webhook.matchConditions.all(c, !(c.name in ['not-host-network', 'not-opted-out', 'not-mirror-pod']))",
-    message:
-      'spec.webhook.matchConditions must not use the names not-host-network, not-opted-out and not-mirror-pod, which are always there: rename the condition',
-    holds: ({ webhook }) =>
-      webhook.matchConditions.every(
-        ({ name }) => !['not-host-network', 'not-opted-out', 'not-mirror-pod'].includes(name),
-      ),
+    rule: `self.webhook.matchConditions.all(c, !(c.name in [${generatedNames.map((name) => `'${name}'`).join(', ')}]))`,
+    message: `spec.webhook.matchConditions must not use the names ${generatedNames.join(', ')}, which are always there: rename the condition`,
+    holds: ({ webhook }) => webhook.matchConditions.every(({ name }) => !generatedNames.includes(name)),
   },
   {
     field: 'spec.webhook.keys',

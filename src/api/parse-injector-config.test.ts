@@ -81,6 +81,13 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(parsed.spec.injection.values, values);
   });
 
+  it('changes nothing in an object that has its defaults', () => {
+    const parsed = parseInjectorConfig(
+      object({ spec: { injection: { template: 'x' }, webhook: { selection: 'Custom', objectSelector: {} } } }),
+    );
+    assert.deepEqual(parseInjectorConfig(structuredClone(parsed)), parsed);
+  });
+
   it('reads the status, and takes a broken one for lost', () => {
     const status = { observedGeneration: 3, revision: 'hello', config: { hash: '0123abcd' } };
     assert.deepEqual(parseInjectorConfig(object({ status })).status, status);

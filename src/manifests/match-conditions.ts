@@ -1,3 +1,4 @@
+import { matchConditionNames } from '../api/match-condition-names.ts';
 import type { WebhookKeys } from '../api/webhook-keys.ts';
 
 /** A matchCondition of admissionregistration.k8s.io/v1. */
@@ -17,19 +18,19 @@ export function generatedMatchConditions(keys: Pick<WebhookKeys, 'inject'>): Mat
   return [
     {
       // Such a pod has the node's network: redirecting its traffic would redirect the node's.
-      name: 'not-host-network',
+      name: matchConditionNames.hostNetwork,
       expression: '!(has(object.spec) && has(object.spec.hostNetwork) && object.spec.hostNetwork == true)',
     },
     {
       // The label beats the annotation (Istio), so the annotation decides only where there is no label.
-      name: 'not-opted-out',
+      name: matchConditionNames.optedOut,
       expression:
         `!(!(${labels} && ${key} in object.metadata.labels)` +
         ` && ${annotations} && ${key} in object.metadata.annotations && object.metadata.annotations[${key}] == 'false')`,
     },
     {
       // The mirror of a static pod shows what the kubelet already runs; changing it changes nothing but the picture.
-      name: 'not-mirror-pod',
+      name: matchConditionNames.mirrorPod,
       expression: `!(${annotations} && 'kubernetes.io/config.mirror' in object.metadata.annotations)`,
     },
   ];
