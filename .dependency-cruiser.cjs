@@ -27,7 +27,7 @@ module.exports = {
       name: 'pure-core',
       comment: 'These folders are pure: no file system, network, process or timers. I/O belongs to kube, server, operator and cli.',
       severity: 'error',
-      from: { path: `^src/(${pure.join('|')})/`, pathNot: '\\.test\\.ts$' },
+      from: { path: `^src/(${pure.join('|')})/`, pathNot: '(\\.test\\.ts$|/testdata/)' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|buffer|util|tls|net)$' },
     },
     {
@@ -48,7 +48,7 @@ module.exports = {
       name: 'no-tests-in-production',
       comment: 'Production code never imports a test.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^src/', pathNot: '(\\.test\\.ts$|/testdata/)' },
       to: { path: '(\\.test\\.ts$|/testdata/)' },
     },
   ],

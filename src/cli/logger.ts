@@ -1,4 +1,10 @@
-import winston from 'winston';
+import {
+  createLogger as createWinstonLogger,
+  format,
+  transports,
+  type Logform,
+  type Logger as WinstonLogger,
+} from 'winston';
 
 export type LogFormat = 'json' | 'text';
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
@@ -13,7 +19,7 @@ export interface Logger {
 }
 
 /** A line a person reads: time, level, message, then the fields as key=value. */
-function readable(info: winston.Logform.TransformableInfo): string {
+function readable(info: Logform.TransformableInfo): string {
   const { level, message, timestamp, ...fields } = info;
   const rest = Object.entries(fields)
     .map(
@@ -27,11 +33,11 @@ function readable(info: winston.Logform.TransformableInfo): string {
  * Logs to standard error, so that standard output stays what a command returns: one JSON object a line for a cluster's collector,
  * or readable lines for a terminal.
  */
-export function createLogger(level: LogLevel, format: LogFormat): winston.Logger {
-  const { combine, timestamp, json, printf } = winston.format;
-  return winston.createLogger({
+export function createLogger(level: LogLevel, logFormat: LogFormat): WinstonLogger {
+  const { combine, timestamp, json, printf } = format;
+  return createWinstonLogger({
     level,
-    format: combine(timestamp(), format === 'json' ? json() : printf(readable)),
-    transports: [new winston.transports.Console({ stderrLevels: [...logLevels] })],
+    format: combine(timestamp(), logFormat === 'json' ? json() : printf(readable)),
+    transports: [new transports.Console({ stderrLevels: [...logLevels] })],
   });
 }
