@@ -31,7 +31,13 @@ function pipeline(handler: AdmissionHandler = () => allowed('Valid')) {
     observer,
   });
   async function answer(head: Partial<RequestHead>, body: Buffer): Promise<HttpAnswer> {
-    const admitted = admit({ method: 'POST', url: inject, contentType: 'application/json', ...head });
+    const admitted = admit({
+      method: 'POST',
+      url: inject,
+      contentType: 'application/json',
+      contentLength: undefined,
+      ...head,
+    });
     if ('answer' in admitted) return admitted.answer;
     return admitted.inspect(body) ?? admitted.respond(body);
   }
@@ -114,6 +120,7 @@ describe('the admission pipeline', () => {
           method: 'POST',
           url: `${inject}${query}`,
           contentType: 'application/json',
+          contentLength: 10,
         });
         assert.ok('respond' in admitted);
         assert.equal(admitted.timeout, timeout);

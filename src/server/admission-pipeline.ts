@@ -13,6 +13,8 @@ export interface RequestHead {
   /** As on the request line, e.g. `/revisions/default/0a1b2c3d/inject?timeout=5s`. */
   readonly url: string;
   readonly contentType: string | undefined;
+  /** Of the body, in bytes; undefined when the client does not say. */
+  readonly contentLength: number | undefined;
 }
 
 /** Either the answer, which needs no body; or what to do with the body once it is there. */
@@ -40,6 +42,7 @@ export interface AdmissionPipelineOptions {
  */
 export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
   const { routes, jsonBounds, observer } = options;
+  const timeouts = rememberLast(timeoutOf);
 
   function admit(head: RequestHead): AdmittedRequest {
     const queryStart = head.url.indexOf('?');
@@ -56,28 +59,30 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       if ('unavailable' in target) return { kind, answer: unavailable(target.unavailable) };
       if (!isJson(head.contentType))
         return { kind, answer: textAnswer(415, 'invalid Content-Type, want `application/json`') };
-      const timeout = queryStart === -1 ? undefined : timeoutOf(head.url.slice(queryStart + 1));
-      const scanner = new JsonScanner(jsonBounds);
+      const timeout = queryStart === -1 ? undefined : timeouts(head.url.slice(queryStart + 1));
       return {
         kind,
         timeout,
-        inspect: (piece) => inspect(kind, scanner, piece),
+        inspect: isSmall(head) ? pass : inspector(kind),
         respond: (body) => respond(kind, target.handler, body),
       };
     }
     return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
   }
 
-  function inspect(kind: string, scanner: JsonScanner, piece: Buffer): HttpAnswer | undefined {
-    const problem = scanner.scan(piece);
-    if (problem === undefined) return undefined;
-    observer.malformed(kind, `the body ${problem}`);
-    return textAnswer(400, `the body ${problem}`);
+  function inspector(kind: string): (piece: Buffer) => HttpAnswer | undefined {
+    const scanner = new JsonScanner(jsonBounds);
+    return (piece) => {
+      const problem = scanner.scan(piece);
+      if (problem === undefined) return undefined;
+      observer.malformed(kind, `the body ${problem}`);
+      return textAnswer(400, `the body ${problem}`);
+    };
   }
 
   function respond(kind: string, handler: AdmissionHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
-    const review = decodeAdmissionReview(body);
+    const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
     if (!('version' in review)) {
       observer.malformed(kind, review.problem);
       return textAnswer(400, review.problem);
@@ -129,4 +134,24 @@ function isJson(contentType: string | undefined): boolean {
 function timeoutOf(query: string): number | undefined {
   const value = new URLSearchParams(query).get('timeout');
   return value === null ? undefined : parseGoDuration(value);
+}
+
+/** Bytes. Up to here a body cannot hold so much that parsing it would be felt, so it is looked at afterwards, which is cheaper. */
+const smallBody = 64 * 1024;
+
+function isSmall(head: RequestHead): boolean {
+  return head.contentLength !== undefined && head.contentLength <= smallBody;
+}
+
+function pass(): undefined {
+  return undefined;
+}
+
+/** Remembers the last result: an API server sends the same query over and over. */
+function rememberLast<T>(compute: (text: string) => T): (text: string) => T {
+  let last: { text: string; result: T } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, result: compute(text) };
+    return last.result;
+  };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AdmissionExchange, type ExchangeContext } from './admission-exchange.ts';
 import type { AddressInfo } from 'node:net';
 import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
@@ -6,16 +6,13 @@ import { createAdmissionObserver } from './admission-observer.ts';
 import { createAdmissionPipeline } from './admission-pipeline.ts';
 import { BodyBudget } from './body-budget.ts';
 import { ConnectionGuard } from './connection-guard.ts';
-import { type HttpAnswer, unavailable } from './http-answer.ts';
 import { listenOn } from './listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
-import { receiveBody } from './receive-body.ts';
 import { SecureContexts } from './secure-contexts.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 import type { ServingPairs } from './serving-pairs.ts';
 import { createTlsServer } from './tls-server.ts';
 import { trackConnections } from './track-connections.ts';
-import { refuseBody, writeAnswer } from './write-answer.ts';
 
 export interface AdmissionServerOptions {
   /** e.g. `0.0.0.0`, or `127.0.0.1` for a process of one's own. */
@@ -53,76 +50,35 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
   const observer = createAdmissionObserver(log, metrics, clock);
-  const admit = createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, observer });
   const budget = new BodyBudget({ bytes: limits.maxBufferedBytes, bodies: limits.maxConcurrentBodies });
   const guard = new ConnectionGuard(limits, () => {
     metrics.dropped('pressure');
   });
   const contexts = new SecureContexts(certificates);
   const server = createTlsServer(limits, contexts, log);
-  const sockets = trackConnections(server, guard, metrics);
   let state: ServerState = 'idle';
   let inFlight = 0;
+  const context: ExchangeContext = {
+    admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, observer }),
+    limits,
+    budget,
+    sockets: trackConnections(server, guard, metrics),
+    metrics,
+    clock,
+    leaving: () => state !== 'serving',
+    closing: () => state === 'closing' || state === 'closed',
+    ended() {
+      inFlight--;
+    },
+  };
   metrics.readFrom(
     () => ({ inFlight, bufferedBytes: budget.used, connections: guard.size, unprovenConnections: guard.unproven }),
     () => certificates.expiries(),
   );
-
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const started = clock();
-    let bodyBytes = 0;
-    let kind = 'unknown';
+  server.on('request', (request, response) => {
     inFlight++;
-    const overdue = setTimeout(() => request.socket.destroy(), limits.bodyTimeout + limits.answerTimeout);
-    response.once('close', () => {
-      clearTimeout(overdue);
-      inFlight--;
-    });
-    const refuse = (answer: HttpAnswer): void => {
-      refuseBody(request, response, answer, { timeout: limits.lingerTimeout, bytes: limits.lingerBytes });
-      metrics.answered(kind, answer.status, (clock() - started) / 1000, 0, 0);
-    };
-    const reply = (answer: HttpAnswer): void => {
-      if (response.destroyed) return;
-      if (answer.status === 200) sockets.prove(request.socket);
-      writeAnswer(response, answer, answer.close || state !== 'serving');
-      metrics.answered(kind, answer.status, (clock() - started) / 1000, bodyBytes, answer.body.length);
-    };
-    if (state === 'closing' || state === 'closed') {
-      refuse(unavailable('shutting down'));
-      return;
-    }
-    const admitted = admit({
-      method: request.method ?? '',
-      url: request.url ?? '',
-      contentType: request.headers['content-type'],
-    });
-    kind = admitted.kind;
-    if ('answer' in admitted) {
-      refuse(admitted.answer);
-      return;
-    }
-    const bounds = {
-      maxBytes: limits.maxBodyBytes,
-      timeout: Math.min(limits.bodyTimeout, admitted.timeout ?? Infinity),
-      budget,
-      expendable: !sockets.isProven(request.socket),
-      inspect: admitted.inspect,
-    };
-    receiveBody(request, bounds, (body) => {
-      if (body === undefined) return;
-      if (!Buffer.isBuffer(body)) {
-        refuse(body);
-        return;
-      }
-      bodyBytes = body.length;
-      const answer = admitted.respond(body);
-      if (answer instanceof Promise) void answer.then(reply);
-      else reply(answer);
-    });
-  }
-
-  server.on('request', onRequest);
+    new AdmissionExchange(context, request, response).run();
+  });
   return {
     get state() {
       return state;

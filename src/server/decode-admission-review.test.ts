@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { bytesOf, podCreation, reviewOf, somePod } from './testdata/reviews.ts';
 
-const decode = (value: unknown): unknown => decodeAdmissionReview(bytesOf(value));
+const decode = (value: unknown): unknown => decodeAdmissionReview(bytesOf(value), 50);
 
 describe('decodeAdmissionReview', () => {
   it('reads a review of v1', () => {
@@ -65,15 +65,16 @@ describe('decodeAdmissionReview', () => {
     for (const [what, text, problem] of [
       ['text that is cut off', '{"kind":', 'the body is not JSON: it ends too early'],
       ['garbage after the review', '{}xx', 'the body is not JSON: unexpected text at position 2'],
+      ['deep nesting', `${'['.repeat(51)}${']'.repeat(51)}`, 'the body nests deeper than 50 levels'],
       ['YAML', 'kind: AdmissionReview', 'the body is not JSON: unexpected text'],
     ] as const) {
       it(what, () => {
-        assert.deepEqual(decodeAdmissionReview(Buffer.from(text)), { problem });
+        assert.deepEqual(decodeAdmissionReview(Buffer.from(text), 50), { problem });
       });
     }
 
     it('never quotes the body, which may hold secrets', () => {
-      const { problem } = decodeAdmissionReview(Buffer.from('{"password": hunter2}')) as { problem: string };
+      const { problem } = decodeAdmissionReview(Buffer.from('{"password": hunter2}'), 50) as { problem: string };
       assert.doesNotMatch(problem, /hunter|password/);
     });
   });
@@ -106,7 +107,7 @@ describe('decodeAdmissionReview', () => {
     const text =
       '{"kind":"Pod","kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","__proto__":{"uid":"no"},' +
       '"request":{"uid":"a","uid":"b","operation":"CREATE","__proto__":{"dryRun":true,"namespace":"kube-system"}}}';
-    const { request } = decodeAdmissionReview(Buffer.from(text)) as {
+    const { request } = decodeAdmissionReview(Buffer.from(text), 50) as {
       request: { uid: string; dryRun: boolean; namespace: string };
     };
     assert.deepEqual([request.uid, request.dryRun, request.namespace], ['b', false, '']);

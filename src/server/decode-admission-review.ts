@@ -1,3 +1,4 @@
+import { nestsDeeperThan } from './nesting.ts';
 import {
   type AdmissionOperation,
   type AdmissionRequest,
@@ -18,14 +19,15 @@ type Members = Readonly<Record<string, unknown>>;
 
 const operations: readonly string[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] satisfies AdmissionOperation[];
 
-/** Reads an AdmissionReview of admission.k8s.io/v1 or v1beta1 from the bytes of a request, which a JsonScanner has let pass. Throws nothing. */
-export function decodeAdmissionReview(body: Buffer): DecodedReview {
+/** Reads an AdmissionReview of admission.k8s.io/v1 or v1beta1 from the bytes of a request. Throws nothing. */
+export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedReview {
   let review: unknown;
   try {
     review = JSON.parse(body.toString('utf8'));
   } catch (error) {
     return { problem: `the body is not JSON: ${syntaxProblem(error)}` };
   }
+  if (nestsDeeperThan(maxDepth, review)) return { problem: `the body nests deeper than ${maxDepth} levels` };
   if (!isMembers(review)) return { problem: `the body must be an AdmissionReview, not ${kindOf(review)}` };
   if (review.kind !== 'AdmissionReview') return { problem: `kind must be AdmissionReview, not ${shown(review.kind)}` };
   const version = reviewVersions.find((candidate) => candidate === review.apiVersion);

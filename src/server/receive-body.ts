@@ -6,9 +6,9 @@ import { type HttpAnswer, textAnswer, unavailable } from './http-answer.ts';
 export type ReceivedBody = Buffer | HttpAnswer | undefined;
 
 export interface BodyBounds {
+  /** As the client declares it, if it does. */
+  readonly declaredBytes: number | undefined;
   readonly maxBytes: number;
-  /** Milliseconds from now. */
-  readonly timeout: number;
   readonly budget: BodyBudget;
   /** See {@link BodyHolder.expendable}. */
   readonly expendable: boolean;
@@ -19,14 +19,20 @@ export interface BodyBounds {
 /** What a chunk costs beside its bytes, so that bodies sent one byte at a time are no cheaper to us than they are. */
 const chunkOverhead = 256;
 
-/** Receives a request's body within bounds. Reports exactly once; after a refusal the rest of the body is for the caller to discard. */
-export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: (body: ReceivedBody) => void): void {
-  const { maxBytes, budget, expendable } = bounds;
-  const declared = Number(request.headers['content-length'] ?? 0);
+/**
+ * Receives a request's body within bounds. Reports once; after a refusal the rest of the body is for the caller to discard.
+ * @returns a function that ends it because the time is over; undefined when it has ended already
+ */
+export function receiveBody(
+  request: IncomingMessage,
+  bounds: BodyBounds,
+  done: (body: ReceivedBody) => void,
+): (() => void) | undefined {
+  const { declaredBytes = 0, maxBytes, budget, expendable } = bounds;
   const tooLarge = (): HttpAnswer => textAnswer(413, `Request entity too large: limit is ${maxBytes}`);
-  if (declared > maxBytes) {
+  if (declaredBytes > maxBytes) {
     done(tooLarge());
-    return;
+    return undefined;
   }
   const chunks: Buffer[] = [];
   let length = 0;
@@ -37,12 +43,8 @@ export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: 
       settle(overBudget());
     },
   };
-  const timer = setTimeout(() => {
-    settle(textAnswer(408, 'the body did not arrive in time'));
-  }, bounds.timeout);
 
   function settle(body: ReceivedBody): void {
-    clearTimeout(timer);
     request.off('data', onData).off('end', onEnd).off('close', onClose);
     budget.release(holder);
     done(body);
@@ -67,6 +69,9 @@ export function receiveBody(request: IncomingMessage, bounds: BodyBounds, done: 
   }
   request.on('data', onData).on('end', onEnd).on('close', onClose);
   budget.enter(holder);
+  return () => {
+    settle(textAnswer(408, 'the body did not arrive in time'));
+  };
 }
 
 function overBudget(): HttpAnswer {
