@@ -16,7 +16,7 @@ export function nilOf(type: GoType): unknown {
 
 /** Go's assignability: the same type, or the same shape when one of the two has no name. */
 export function isAssignable(from: GoType, to: GoType): boolean {
-  if (to.kind === 'interface' || to.kind === 'reflected') return true;
+  if (to.kind === 'interface') return to.accepts?.(from) ?? true;
   if (typeName(from) === typeName(to)) return true;
   const composite = (from.kind === 'slice' || from.kind === 'map') && from.kind === to.kind;
   return (
@@ -41,7 +41,7 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
     if (canBeNil(type)) return nilOf(type);
     throw fail(`invalid value; expected ${typeName(type)}`);
   }
-  if (type.kind === 'interface') return value;
+  if (type.kind === 'interface' && type.accepts === undefined) return value;
   if (value !== null && !(value instanceof GoFunction)) {
     const from = typeOf(value);
     if (isAssignable(from, type)) return value;

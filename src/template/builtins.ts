@@ -22,7 +22,8 @@ const compiled = goVariadic([reflected], reflected, (first) => first);
 export const builtins: FunctionTable = {
   and: compiled,
   or: compiled,
-  call: goVariadic([string, reflected], reflected, callValue),
+  // Compiled with the callee's name before the arguments.
+  call: goVariadic([reflected], reflected, callValue),
   eq: goVariadic([reflected], reflected, equal),
   ne: goFunction([reflected, reflected], (left, right) => !equal(left, right)),
   lt: goFunction([reflected, reflected], less),

@@ -9,13 +9,13 @@ import { typeNameOf, typeOf } from './value-kind.ts';
  *
  * @param callee How the template names it, for errors.
  */
-export function callValue(callee: string, value: unknown, ...args: readonly unknown[]): unknown {
+export function callValue(callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {
   if (value === undefined || value === null) throw new Error('call of nil');
-  if (!(value instanceof GoFunction)) throw new Error(`non-function ${callee} of type ${typeNameOf(value)}`);
+  if (!(value instanceof GoFunction)) throw new Error(`non-function ${String(callee)} of type ${typeNameOf(value)}`);
   const { parameters, rest } = value;
   if (rest === undefined ? args.length !== parameters.length : args.length < parameters.length) {
     const want = rest === undefined ? String(parameters.length) : `at least ${parameters.length}`;
-    throw new Error(`wrong number of args for ${callee}: got ${args.length} want ${want}`);
+    throw new Error(`wrong number of args for ${String(callee)}: got ${args.length} want ${want}`);
   }
   return value.invoke(...args.map((arg, index) => prepare(arg, (parameters[index] ?? rest) as GoType, index)));
 }

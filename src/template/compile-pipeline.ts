@@ -218,7 +218,8 @@ function fit(execution: Execution, value: unknown, type: GoType): unknown {
     case 'reflected':
       return value;
     case 'interface':
-      return value === undefined ? null : value;
+      if (type.accepts === undefined) return value === undefined ? null : value;
+      return assign(value, type, (reason) => execution.error(reason));
     default:
       return typeof value === type.kind ? value : assign(value, type, (reason) => execution.error(reason));
   }

@@ -29,12 +29,11 @@ export function idealConstant(node: NumberNode): Evaluate {
 export function constantOf(execution: Execution, node: NumberNode | StringNode | BooleanNode, type: GoType): unknown {
   switch (type.kind) {
     case 'interface':
+      if (type.accepts !== undefined)
+        throw execution.error(`can't handle ${printNode(node)} for arg of type ${typeName(type)}`);
+      return untyped(execution, node);
     case 'reflected':
-      return node.type === 'number'
-        ? idealConstant(node)(execution, undefined)
-        : node.type === 'string'
-          ? node.text
-          : node.value;
+      return untyped(execution, node);
     case 'string':
       if (node.type === 'string') return node.text;
       throw execution.error(`expected string; found ${printNode(node)}`);
@@ -56,4 +55,9 @@ export function constantOf(execution: Execution, node: NumberNode | StringNode |
       if (node.type === 'number' && node.value.integer !== undefined) return new Integer(type.kind, node.value.integer);
       throw execution.error(`expected integer; found ${printNode(node)}`);
   }
+}
+
+function untyped(execution: Execution, node: NumberNode | StringNode | BooleanNode): unknown {
+  if (node.type === 'number') return idealConstant(node)(execution, undefined);
+  return node.type === 'string' ? node.text : node.value;
 }

@@ -60,9 +60,13 @@ export interface StructType extends TypeBehaviour {
   readonly fields: readonly GoField[];
 }
 
-/** `interface {}`: whatever the JSON holds. */
+/** `interface {}`: whatever the JSON holds. As a parameter's type it may demand methods. */
 export interface InterfaceType {
   readonly kind: 'interface';
+  /** Of an interface with methods. */
+  readonly name?: string;
+  /** Whether values of a type have the methods; absent for `interface {}`. */
+  readonly accepts?: (type: GoType) => boolean;
 }
 
 /** `reflect.Value`: a parameter of a builtin that wants its argument as it is, missing or not. Never the type of data. */

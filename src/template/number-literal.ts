@@ -73,7 +73,7 @@ export function parseInteger(text: string): bigint | undefined {
 }
 
 /** A float literal's value; `undefined` when it is none, or out of range. */
-function parseFloat64(text: string): number | undefined {
+export function parseFloat64(text: string): number | undefined {
   const value = decimalForm.test(text) ? Number(text.replaceAll('_', '')) : parseHexadecimalFloat(text);
   return value === undefined || Number.isFinite(value) ? value : undefined;
 }

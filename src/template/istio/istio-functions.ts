@@ -1,0 +1,154 @@
+import { formatDuration } from '../go-duration.ts';
+import { goFunction, goVariadic } from '../go-function.ts';
+import type { FunctionTable, Parameter } from '../go-function.ts';
+import { decodeJson } from '../json-decode.ts';
+import { encodeJson } from '../json-encode.ts';
+import { any, integer, string, stringMap } from '../parameters.ts';
+import { formatValue } from '../print-value.ts';
+import { sprint } from '../printf.ts';
+import { toLower } from '../sprig/letter-case.ts';
+import { emptyMap, stringMapOf } from '../sprig/elements.ts';
+import { property, TypedValue } from '../typed-value.ts';
+import { rawElements, rawEntries } from '../value-kind.ts';
+import { encodeYaml } from '../yaml-encode.ts';
+import { containersType, durationType, meshConfigType, messageType, objectMetaType } from './istio-types.ts';
+import { appendMultusNetwork } from './multus-network.ts';
+import { omitNil } from './omit-nil.ts';
+import { otelResourceAttributes } from './otel-attributes.ts';
+
+/** What Istio's functions may know of the world. */
+export interface IstioFunctionOptions {
+  /** The variables that `env` finds. Default none. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const objectMeta = objectMetaType as Parameter<TypedValue>;
+const containers = containersType as Parameter<TypedValue>;
+const duration = durationType as Parameter<TypedValue>;
+const meshConfig = meshConfigType as Parameter<TypedValue>;
+const message = messageType as Parameter<TypedValue | null>;
+
+/** The name of Istio's own container, whose ports are no application's. */
+const proxyContainerName = 'istio-proxy';
+
+/** The result, or `{}` and the like when it cannot be encoded: Istio only logs that. */
+function orElse<Result>(run: () => Result, otherwise: Result): Result {
+  try {
+    return run();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** All lines but the first are indented: the first continues the template's own. */
+function indent(count: bigint, text: string): string {
+  const width = count < 0n ? -count : count;
+  if (width > 1_000_000n) throw new Error(`indentation of ${width} spaces`);
+  return text.replaceAll('\n', `\n${' '.repeat(Number(width))}`);
+}
+
+function merged(maps: readonly TypedValue[]): Record<string, string> {
+  return Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>;
+}
+
+/** Names and values in turn; the last name without a value gets "". */
+function stringDictionary(...values: readonly string[]): TypedValue {
+  const map = emptyMap() as Record<string, string>;
+  for (let index = 0; index < values.length; index += 2) map[values[index] as string] = values[index + 1] ?? '';
+  return stringMapOf(map);
+}
+
+/** A list of ports with one more, unless it is there already. */
+function excludeInboundPort(port: unknown, excluded: string): string {
+  const added = sprint([port]).trim();
+  if (added === '' || added === '0') return excluded;
+  const ports = excluded.split(',');
+  if (ports.includes(added)) return excluded;
+  return [...ports.map((one) => one.trim()).filter((one) => one !== ''), added].join(',');
+}
+
+/** The TCP ports of containers, as a list of numbers. */
+function ports(value: TypedValue, isIncluded: (name: unknown) => boolean): string {
+  return rawElements(value)
+    .filter((container) => isIncluded(property(container, 'name')))
+    .flatMap((container) => (property(container, 'ports') ?? []) as readonly unknown[])
+    .filter((port) => !['UDP', 'SCTP'].includes(formatValue(property(port, 'protocol'))))
+    .map((port) => formatValue(property(port, 'containerPort') ?? 0))
+    .join(',');
+}
+
+function durationText(value: TypedValue): string {
+  const { element } = durationType;
+  if (value.isNil) return '0s';
+  const type = value.type.kind === 'pointer' ? value.type.element : element;
+  const content = new TypedValue(type as TypedValue['type'], value.raw).content;
+  const seconds = BigInt(formatValue(property(content, 'seconds') ?? 0));
+  const nanoseconds = BigInt(formatValue(property(content, 'nanos') ?? 0));
+  return formatDuration(seconds * 1_000_000_000n + nanoseconds);
+}
+
+/** The type of a message says how it is written. */
+function protoToJson(value: TypedValue | null): string {
+  if (value === null || value.isNil || value.type.kind !== 'pointer') return '{}';
+  const { element } = value.type;
+  return 'protoToJson' in element && element.protoToJson !== undefined ? element.protoToJson(value.raw) : '{}';
+}
+
+function annotation(meta: TypedValue, name: string, otherwise: unknown): string {
+  const value = property(property(meta.content, 'annotations'), name);
+  return value === undefined ? sprint([otherwise]) : formatValue(value);
+}
+
+/**
+ * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`, `omit`. Another
+ * family of injectors has its own table.
+ *
+ * The types of Kubernetes and Istio (`v1.ObjectMeta`, `[]v1.Container`, `*durationpb.Duration`, `*v1alpha1.MeshConfig`) are recognised by
+ * name; their JSON keys are the usual ones.
+ */
+export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
+  return {
+    annotation: goFunction([objectMeta, string, any], annotation),
+    appendMultusNetwork: goFunction([string, string], appendMultusNetwork),
+    applicationPorts: goFunction([containers], (value) => ports(value, (name) => name !== proxyContainerName)),
+    contains: goFunction([string, string], (part, text) => text.includes(part)),
+    directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
+    env: goFunction([string, string], (name, otherwise) => {
+      const value = property(environment, name);
+      return value === undefined || value === '' ? otherwise : value;
+    }),
+    excludeInboundPort: goFunction([any, string], excludeInboundPort),
+    excludeInterfaces: goFunction([string], (names) => names),
+    formatDuration: goFunction([duration], durationText),
+    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}')),
+    includeInboundPorts: goFunction([containers], (value) => ports(value, () => true)),
+    indent: goFunction([integer, string], indent),
+    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key)),
+    kubevirtInterfaces: goFunction([string], (names) => names),
+    mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
+    omit: goVariadic([stringMap], string, (map, ...keys) => {
+      const kept = Object.entries(rawEntries(map)).filter(([key]) => !keys.includes(key));
+      return stringMapOf(Object.assign(emptyMap(), Object.fromEntries(kept)) as Record<string, string>);
+    }),
+    omitNil: goFunction([any], omitNil),
+    otelResourceAttributes: goFunction(
+      [meshConfig, stringMap, stringMap, string, containers],
+      (mesh, annotations, labels, namespace, value) =>
+        otelResourceAttributes({
+          mesh: mesh.raw,
+          annotations: annotations.raw,
+          labels: labels.raw,
+          namespace,
+          containers: rawElements(value),
+        }),
+    ),
+    protoToJSON: goFunction([message], protoToJson),
+    strdict: goVariadic([], string, stringDictionary),
+    structToJSON: goFunction([any], (value) => (value === null ? '{}' : orElse(() => encodeJson(value), '{}'))),
+    toJSON: goFunction([stringMap], (map) => (map.isNil ? '{}' : encodeJson(map))),
+    toJsonMap: goVariadic([], stringMap, (...maps) => encodeJson(stringMapOf(merged(maps)))),
+    toLower: goFunction([string], toLower),
+    toYaml: goFunction([any], (value) => orElse(() => encodeYaml(value), '')),
+    valueOrDefault: goFunction([any, any], (value, otherwise) => (value === null || value === '' ? otherwise : value)),
+  };
+}

@@ -1,0 +1,61 @@
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const padding = '=';
+
+/** Standard base32 with padding (RFC 4648). */
+export function encodeBase32(source: Uint8Array): string {
+  const bits = Array.from(source, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  const symbols = (bits.match(/.{1,5}/g) ?? []).map((group) =>
+    alphabet.charAt(Number.parseInt(group.padEnd(5, '0'), 2)),
+  );
+  return symbols.join('').padEnd(Math.ceil(symbols.length / 8) * 8, padding);
+}
+
+/**
+ * Go's base32.StdEncoding.DecodeString: padding is demanded, line breaks are ignored.
+ *
+ * @returns The bytes, or the offset that Go reports for wrong input.
+ */
+export function decodeBase32(source: Uint8Array): Uint8Array | number {
+  const text = Buffer.from(source)
+    .toString('latin1')
+    .replace(/[\r\n]/g, '');
+  const bytes: number[] = [];
+  for (let start = 0; start < text.length; start += 8) {
+    const group = decodeGroup(text, start);
+    if (typeof group === 'number') return group;
+    bytes.push(...group);
+    // Padding ends the text, whatever follows.
+    if (group.length < 5) break;
+  }
+  return Uint8Array.from(bytes);
+}
+
+function decodeGroup(text: string, start: number): number[] | number {
+  let bits = '';
+  for (let place = 0; place < 8; place += 1) {
+    const at = start + place;
+    if (at >= text.length) return start;
+    const symbol = text.charAt(at);
+    const left = text.length - at - 1;
+    if (symbol === padding && place >= 2 && left < 8) {
+      const wrong = checkPadding(text, at, place, left);
+      if (wrong !== undefined) return wrong;
+      break;
+    }
+    const value = alphabet.indexOf(symbol);
+    if (value < 0) return at;
+    bits += value.toString(2).padStart(5, '0');
+  }
+  return Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
+    Number.parseInt(bits.slice(index * 8, index * 8 + 8), 2),
+  );
+}
+
+/** Whether the padding from `at` on is complete; otherwise where Go says that it is not. */
+function checkPadding(text: string, at: number, place: number, left: number): number | undefined {
+  if (left + place < 7) return text.length;
+  for (let offset = 0; offset < 7 - place; offset += 1) {
+    if (text.charAt(at + 1 + offset) !== padding) return at + offset;
+  }
+  return [1, 3, 6].includes(place) ? at : undefined;
+}

@@ -1,0 +1,121 @@
+import { goFunction, goVariadic } from '../go-function.ts';
+import type { FunctionTable } from '../go-function.ts';
+import { typeName } from '../go-type.ts';
+import { any, anyMap, string } from '../parameters.ts';
+import type { AnyMap } from '../parameters.ts';
+import { property, typed, TypedValue } from '../typed-value.ts';
+import { isPlainMap, kindOf, rawElements, rawEntries, typeNameOf, typeOf } from '../value-kind.ts';
+import { emptyMap, entriesOf, stringSlice, writableMap } from './elements.ts';
+import { mergeMaps } from './merge.ts';
+import { stringValue } from './string-value.ts';
+
+/** Keys and values in turn; the last key without a value gets "". */
+function dictionary(...values: readonly unknown[]): Record<string, unknown> {
+  const map = emptyMap();
+  for (let index = 0; index < values.length; index += 2) {
+    map[stringValue(values[index])] = index + 1 < values.length ? values[index + 1] : '';
+  }
+  return map;
+}
+
+/** The entries that pass, as a new map. */
+function filtered(map: AnyMap, passes: (key: string) => boolean): Record<string, unknown> {
+  const result = emptyMap();
+  for (const [key, value] of entriesOf(map)) {
+    if (passes(key)) result[key] = value;
+  }
+  return result;
+}
+
+/** dig "a" "b" DEFAULT MAP: the value below these keys. */
+function dig(...parameters: readonly unknown[]): unknown {
+  if (parameters.length < 3) throw new Error('dig needs at least three arguments');
+  const keys = parameters.slice(0, -2).map((key) => {
+    if (typeof key !== 'string') throw conversion(key, 'string');
+    return key;
+  });
+  let current = parameters.at(-1);
+  for (const key of keys) {
+    if (!isPlainMap(current) && !isNilMap(current)) throw conversion(current, 'map[string]interface {}');
+    const value = property(rawEntries(current), key);
+    if (value === undefined) return parameters.at(-2);
+    current = value;
+  }
+  return current;
+}
+
+function isNilMap(value: unknown): boolean {
+  return value instanceof TypedValue && typeName(value.type) === 'map[string]interface {}';
+}
+
+function conversion(value: unknown, wanted: string): Error {
+  const is = value === null ? 'nil' : typeNameOf(value);
+  return new Error(`interface conversion: interface {} is ${is}, not ${wanted}`);
+}
+
+/** A copy that shares no list or map with the value. */
+function deepCopy(value: unknown): unknown {
+  if (value === null) throw new Error('reflect: call of reflect.Value.Type on zero Value');
+  return copyOf(value);
+}
+
+function copyOf(value: unknown): unknown {
+  switch (kindOf(value)) {
+    case 'slice':
+      if (value instanceof TypedValue && value.isNil) return value;
+      return typed(typeOf(value), rawElements(value).map(copyOf));
+    case 'map': {
+      if (value instanceof TypedValue && value.isNil) return value;
+      const copy = emptyMap();
+      for (const [key, element] of Object.entries(rawEntries(value))) copy[key] = copyOf(element);
+      return typed(typeOf(value), copy);
+    }
+    default:
+      return value;
+  }
+}
+
+function merging(overwrite: boolean): FunctionTable[string] {
+  return goVariadic([anyMap], anyMap, (target, ...sources) => {
+    // The nil map is replaced by a new one, as soon as there is something to merge.
+    const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
+    if (!(result instanceof TypedValue)) for (const source of sources) mergeMaps(result, rawEntries(source), overwrite);
+    return result;
+  });
+}
+
+const copy = goFunction([any], deepCopy);
+
+/** sprig's functions on maps. */
+export const dictionaryFunctions: FunctionTable = {
+  deepCopy: copy,
+  dict: goVariadic([], any, dictionary),
+  dig: goVariadic([], any, dig),
+  get: goFunction([anyMap, string], (map, key) => {
+    const value = property(rawEntries(map), key);
+    return value === undefined ? '' : value;
+  }),
+  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key)),
+  // Go gives the keys in any order; ours is sorted.
+  keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
+  merge: merging(false),
+  mergeOverwrite: merging(true),
+  mustDeepCopy: copy,
+  mustMerge: merging(false),
+  mustMergeOverwrite: merging(true),
+  omit: goVariadic([anyMap], string, (map, ...keys) => filtered(map, (key) => !keys.includes(key))),
+  pick: goVariadic([anyMap], string, (map, ...keys) => filtered(map, (key) => keys.includes(key))),
+  pluck: goVariadic([string], anyMap, (key, ...maps) =>
+    maps.map((map) => property(rawEntries(map), key)).filter((value) => value !== undefined),
+  ),
+  set: goFunction([anyMap, string, any], (map, key, value) => {
+    const target = writableMap(map);
+    target[key] = value;
+    return target;
+  }),
+  unset: goFunction([anyMap, string], (map, key) => {
+    if (!(map instanceof TypedValue)) Reflect.deleteProperty(map, key);
+    return map;
+  }),
+  values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
+};

@@ -1,0 +1,107 @@
+import { goFunction, goVariadic } from '../go-function.ts';
+import type { FunctionTable } from '../go-function.ts';
+import { intType, sliceOf } from '../go-type.ts';
+import { int, int64 } from '../integer.ts';
+import { parseInteger } from '../number-literal.ts';
+import { any, float64, integer, string } from '../parameters.ts';
+import { formatValue } from '../print-value.ts';
+import { TypedValue } from '../typed-value.ts';
+import { decimalOperation } from './decimal.ts';
+import { toFloat64, toInt64 } from './number-value.ts';
+
+/** More elements than this are refused: real Go would take minutes and gigabytes. */
+const maximumElements = 1_000_000;
+
+function dividing(divisor: bigint): bigint {
+  if (divisor === 0n) throw new Error('runtime error: integer divide by zero');
+  return divisor;
+}
+
+/** The numbers from start up (or down) to stop, without it. */
+function untilStep(start: number, stop: number, step: number): bigint[] {
+  const numbers: bigint[] = [];
+  if (stop < start ? step >= 0 : step <= 0) return numbers;
+  if ((stop - start) / step > maximumElements) throw new Error(`more than ${maximumElements} elements`);
+  for (let number = start; stop < start ? number > stop : number < stop; number += step) numbers.push(int(number));
+  return numbers;
+}
+
+function integers(numbers: readonly bigint[]): TypedValue {
+  return new TypedValue(sliceOf(intType), numbers);
+}
+
+/** sprig's seq, like the shell's: LAST, FIRST LAST or FIRST STEP LAST. */
+function sequence(parameters: readonly bigint[]): string {
+  const numbers = parameters.map(Number);
+  if (numbers.length === 0 || numbers.length > 3) return '';
+  const last = numbers.at(-1) as number;
+  const first = numbers.length === 1 ? 1 : (numbers[0] as number);
+  const direction = last < first ? -1 : 1;
+  const step = numbers.length === 3 ? (numbers[1] as number) : direction;
+  if (numbers.length === 3 && direction < 0 && step > 0) return '';
+  return untilStep(first, last + direction, step).join(' ');
+}
+
+/** Rounds at a decimal place, from `roundOn` up; negative numbers by the same comparison, so mostly down, as sprig does. */
+function round(value: unknown, places: bigint, ...options: readonly number[]): number {
+  const power = 10 ** Number(places);
+  const digits = power * toFloat64(value);
+  const rounded = digits - Math.trunc(digits) >= (options[0] ?? 0.5) ? Math.ceil(digits) : Math.floor(digits);
+  return rounded / power;
+}
+
+/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. */
+function atoi(text: string): bigint {
+  if (!/^[+-]?[0-9]+$/.test(text)) return 0n;
+  const value = BigInt(text.replace('+', ''));
+  const limit = 2n ** 63n;
+  return value >= limit ? limit - 1n : value < -limit ? -limit : value;
+}
+
+/** The octal number that the value prints as; 0 when it is none. */
+function toDecimal(value: unknown): bigint {
+  const match = /^([+-]?)([0-7]+)$/.exec(formatValue(value));
+  const number = parseInteger(match === null ? '0' : `${String(match[1])}0o${String(match[2])}`) as bigint;
+  return BigInt.asIntN(64, number) === number ? number : 0n;
+}
+
+function extreme(first: unknown, others: readonly unknown[], better: (left: bigint, right: bigint) => boolean): bigint {
+  return others.map(toInt64).reduce((best, number) => (better(number, best) ? number : best), toInt64(first));
+}
+
+const max = goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left > right)));
+
+/** sprig's functions on numbers. */
+export const numberFunctions: FunctionTable = {
+  add: goVariadic([], any, (...values) => int64(values.map(toInt64).reduce((sum, value) => sum + value, 0n))),
+  add1: goFunction([any], (value) => int64(toInt64(value) + 1n)),
+  add1f: goFunction([any], (value) => decimalOperation(value, [1], 'add')),
+  addf: goVariadic([], any, (...values) => decimalOperation(0, values, 'add')),
+  atoi: goFunction([string], atoi),
+  biggest: max,
+  ceil: goFunction([any], (value) => Math.ceil(toFloat64(value))),
+  div: goFunction([any, any], (left, right) => int64(toInt64(left) / dividing(toInt64(right)))),
+  divf: goVariadic([any], any, (first, ...others) => decimalOperation(first, others, 'divide')),
+  float64: goFunction([any], toFloat64),
+  floor: goFunction([any], (value) => Math.floor(toFloat64(value))),
+  int: goFunction([any], toInt64),
+  int64: goFunction([any], (value) => int64(toInt64(value))),
+  max,
+  maxf: goVariadic([any], any, (first, ...others) => Math.max(toFloat64(first), ...others.map(toFloat64))),
+  min: goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left < right))),
+  minf: goVariadic([any], any, (first, ...others) => Math.min(toFloat64(first), ...others.map(toFloat64))),
+  mod: goFunction([any, any], (left, right) => int64(toInt64(left) % dividing(toInt64(right)))),
+  mul: goVariadic([any], any, (first, ...others) =>
+    int64(others.map(toInt64).reduce((product, value) => product * value, toInt64(first))),
+  ),
+  mulf: goVariadic([any], any, (first, ...others) => decimalOperation(first, others, 'multiply')),
+  round: goVariadic([any, integer], float64, round),
+  seq: goVariadic([], integer, (...parameters) => sequence(parameters)),
+  sub: goFunction([any, any], (left, right) => int64(toInt64(left) - toInt64(right))),
+  subf: goVariadic([any], any, (first, ...others) => decimalOperation(first, others, 'subtract')),
+  toDecimal: goFunction([any], (value) => int64(toDecimal(value))),
+  until: goFunction([integer], (count) => integers(untilStep(0, Number(count), count < 0n ? -1 : 1))),
+  untilStep: goFunction([integer, integer, integer], (start, stop, step) =>
+    integers(untilStep(Number(start), Number(stop), Number(step))),
+  ),
+};

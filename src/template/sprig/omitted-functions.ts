@@ -1,0 +1,20 @@
+const reasons = {
+  'depends on the time of day or the time zone': [
+    ...['ago', 'date', 'dateInZone', 'dateModify', 'date_in_zone', 'date_modify', 'htmlDate', 'htmlDateInZone'],
+    ...['mustDateModify', 'mustToDate', 'must_date_modify', 'now', 'toDate', 'unixEpoch'],
+  ],
+  'is random': [
+    ...['bcrypt', 'encryptAES', 'htpasswd', 'randAlpha', 'randAlphaNum', 'randAscii', 'randBytes', 'randInt'],
+    ...['randNumeric', 'shuffle', 'uuidv4'],
+  ],
+  'handles keys and certificates': [
+    ...['buildCustomCert', 'decryptAES', 'derivePassword', 'genCA', 'genCAWithKey', 'genPrivateKey'],
+    ...['genSelfSignedCert', 'genSelfSignedCertWithKey', 'genSignedCert', 'genSignedCertWithKey'],
+  ],
+  'reads the environment or the network': ['env', 'expandenv', 'getHostByName'],
+};
+
+/** sprig's functions that are not offered, by name, each with the reason: the same pod must always be rendered alike. */
+export const omittedFunctions: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(reasons).flatMap(([reason, names]) => names.map((name) => [name, reason])),
+);
