@@ -77,9 +77,9 @@ export class OwnedObjects {
       await this.#client.delete(object, { uid: object.metadata.uid, signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // The view may be behind: without this an object that is gone would be removed for ever.
-      this.#view.storeOf(object.kind).remove(object);
     }
+    // Not to be removed again before the watch has told.
+    this.#view.storeOf(object.kind).remove(object);
   }
 }
 

@@ -1,15 +1,17 @@
+import { group } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { injectPath } from '../api/names.ts';
 
 interface Webhook {
+  name?: string;
   clientConfig?: { caBundle?: string; url?: string; service?: { path?: string } };
 }
 
-/** The caBundles of a webhook configuration as PEM, one for each of its webhooks. */
+/** The caBundles of a webhook configuration as PEM, one for each of our webhooks; what somebody added calls somebody else. */
 export function caBundlesOf(configuration: KubernetesObject | undefined): string[] {
-  return webhooksOf(configuration).map(({ clientConfig }) =>
-    Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8'),
-  );
+  return webhooksOf(configuration)
+    .filter(({ name }) => name?.endsWith(`.${group}`) === true)
+    .map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8'));
 }
 
 /** The hash that the webhooks of InjectorConfig `name` point at; undefined unless all of them agree. */

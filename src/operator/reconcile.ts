@@ -90,7 +90,7 @@ export class RevisionReconciler {
     const winner = overlapWinner(config, this.#others());
     if (winner !== undefined) {
       const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
-      this.#options.events.withheld(object, 'Overlap', message);
+      this.#refuse(object, 'Overlap', message);
       const wait = await removal.step(name, signal);
       const findings: RevisionFindings = {
         Overlap: { status: 'True', reason: 'Overlap', message },

@@ -17,11 +17,7 @@ export class RevisionEvents {
   }
 
   refused(object: KubernetesObject, reason: string, message: string): void {
-    this.#recorder.record(object, { type: 'Warning', reason, action: 'Compile', note: message });
-  }
-
-  withheld(object: KubernetesObject, reason: string, message: string): void {
-    this.#recorder.record(object, { type: 'Warning', reason, action: 'Publish', note: message });
+    this.#recorder.record(object, { type: 'Warning', reason, action: 'Check', note: message });
   }
 
   rotated(object: KubernetesObject, changes: readonly RotationChange[]): void {
