@@ -130,9 +130,11 @@ export class ManagedProcess {
     return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
   }
 
-  /** The last lines of its log, headed by the file's name. */
-  logTail(lines = 25): string {
-    return `--- the end of ${this.logFile}\n${this.log().trimEnd().split('\n').slice(-lines).join('\n')}`;
+  /** The last lines of its log that are wanted, headed by the file's name. */
+  logTail(lines = 25, isWanted: (line: string) => boolean = () => true): string {
+    return [`--- the end of ${this.logFile}`, ...this.log().trimEnd().split('\n').filter(isWanted).slice(-lines)].join(
+      '\n',
+    );
   }
 
   /** Lets the harness's own process end while this one goes on. */

@@ -68,9 +68,10 @@ export class ScenarioContext {
     return installation;
   }
 
-  /** The end of each operator's log, for a scenario that failed. */
+  /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
   logTails(): string {
-    return this.#operators.map(({ process }) => process.logTail(40)).join('\n');
+    const isWanted = (line: string) => !line.includes(' debug ');
+    return this.#operators.map(({ process }) => process.logTail(25, isWanted)).join('\n');
   }
 
   /** Ends the scenario's processes and removes what it left on the cluster. */

@@ -1,5 +1,6 @@
 import { applyObject } from '../../harness/apply.ts';
 import { dryRun } from '../../harness/admissions.ts';
+import { found } from '../../harness/found.ts';
 import { exampleConfig, waitForCondition } from '../../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../../harness/pod-table.ts';
 import { isInjected } from '../../harness/pod.ts';
@@ -37,13 +38,12 @@ export async function walkBasics(context: ScenarioContext): Promise<{ ready: num
   await context.check('an applied InjectorConfig is Ready', () => true);
 
   await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
-  await context.check(
-    'a label on the namespace leaves running pods as they are: 1/1',
-    async () => (await columns()) === '1/1',
+  await context.check('a label on the namespace leaves running pods as they are: 1/1', async () =>
+    found(await columns(), '1/1'),
   );
   const before = podTable(await podsOf(client, namespace), new Date());
   await restartDeployment(client, namespace, 'sleep');
-  await context.check('after a restart the Deployment has 2/2', async () => (await columns()) === '2/2');
+  await context.check('after a restart the Deployment has 2/2', async () => found(await columns(), '2/2'));
   context.say(`${before}\n${podTable(await podsOf(client, namespace), new Date())}`.replaceAll('\n', '\n      '));
 
   await labelNamespace(client, namespace, { 'istio-injection': null });
@@ -51,7 +51,7 @@ export async function walkBasics(context: ScenarioContext): Promise<{ ready: num
   await waitForDeployment(client, namespace, 'sleep');
   await context.check('without the label new pods are 1/1 and old ones stay 2/2', async () => {
     const pods = await podsOf(client, namespace, 'sleep');
-    return pods.map(readyColumn).sort().join(' ') === '1/1 2/2';
+    return found(pods.map(readyColumn).sort().join(' '), '1/1 2/2');
   });
   return { ready, firstPod };
 }

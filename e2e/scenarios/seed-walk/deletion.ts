@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { refusal } from '../../harness/admissions.ts';
+import { found } from '../../harness/found.ts';
 import { applyUntilReady, injectorConfigs, smallConfig } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
@@ -25,7 +26,7 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
   await client.create(deployment(namespace, 'sleep', { replicas: 2 }));
   await waitForDeployment(client, namespace, 'sleep');
   const columns = async () => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
-  await context.check('pods of a revision that is about to go: 2/2', async () => (await columns()) === '2/2 2/2');
+  await context.check('pods of a revision that is about to go: 2/2', async () => found(await columns(), '2/2 2/2'));
   await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
     const kinds = new Set((await produced(context)).map(({ kind }) => kind));
     return kinds.size === producedKinds.length;
@@ -51,9 +52,9 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
       timeout: 0,
     });
   }
-  await context.check('injected pods stay as they are', async () => (await columns()) === '2/2 2/2');
+  await context.check('injected pods stay as they are', async () => found(await columns(), '2/2 2/2'));
   await restartDeployment(client, namespace, 'sleep');
-  await context.check('new pods start plain', async () => (await columns()) === '1/1 1/1');
+  await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
 }
 
 /** Objects that carry the InjectorConfig's label. */

@@ -1,6 +1,7 @@
 import { dryRun, refusal } from '../../harness/admissions.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
+import { found } from '../../harness/found.ts';
 import { lostAdmissions, type LostAdmission } from '../../harness/lost-admissions.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
@@ -21,9 +22,8 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
     await waitForDeployment(client, namespace, 'sleep');
   }
   const columns = async (namespace: string) => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
-  await context.check(
-    'before: both namespaces 2/2',
-    async () => (await columns(strict)) === '2/2 2/2 2/2' && (await columns(lenient)) === '2/2 2/2 2/2',
+  await context.check('before: both namespaces 2/2', async () =>
+    found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
   );
 
   const audit = context.cluster.controlPlane === undefined ? undefined : context.audit;
@@ -53,7 +53,7 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
   await waitForDeployment(client, lenient, 'sleep');
   await context.check('meanwhile: 2 more pods under Ignore are plain, under Fail they are missing', async () => {
     const plain = (await columns(lenient)).split(' ').filter((column) => column === '1/1').length;
-    return plain === 2 && (await columns(strict)) === '2/2 2/2 2/2';
+    return found(`${plain} plain, ${await columns(strict)}`, '2 plain, 2/2 2/2 2/2');
   });
 
   await countLost(context, audit?.events() ?? [], [strict, lenient], killed);
@@ -64,14 +64,12 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
     () => waitForDeployment(client, strict, 'sleep', 60_000).then(() => true),
     { timeout: 60_000 },
   );
-  await context.check(
-    'and the late pods under Fail are injected',
-    async () => (await columns(strict)) === '2/2 2/2 2/2 2/2 2/2',
+  await context.check('and the late pods under Fail are injected', async () =>
+    found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
   );
   await restartDeployment(client, lenient, 'sleep');
-  await context.check(
-    'the plain pods are replaced by a restart',
-    async () => (await columns(lenient)) === '2/2 2/2 2/2 2/2 2/2',
+  await context.check('the plain pods are replaced by a restart', async () =>
+    found(await columns(lenient), '2/2 2/2 2/2 2/2 2/2'),
   );
 }
 

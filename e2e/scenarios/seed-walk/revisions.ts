@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { dryRun } from '../../harness/admissions.ts';
+import { found } from '../../harness/found.ts';
 import { applyUntilReady, exampleConfig, smallConfig } from '../../harness/injector-configs.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
@@ -27,9 +28,8 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   });
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace, 'sleep');
-  await context.check(
-    'a second revision by istio.io/rev: 2/2 with its proxy',
-    () => pods.map(readyColumn).join() === '2/2',
+  await context.check('a second revision by istio.io/rev: 2/2 with its proxy', () =>
+    found(pods.map(readyColumn).join(), '2/2'),
   );
   const initialiser = pods[0]?.spec.initContainers?.find(({ name }) => name === 'istio-init');
   await context.check("the 1.1-style init container: -u 1337, -b the containers' ports, -d 15020, NET_ADMIN", () => {
