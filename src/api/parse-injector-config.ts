@@ -75,15 +75,12 @@ function record(value: unknown, field: string): Record<string, unknown> {
 }
 
 function mistake(name: string, spec: unknown, error: z.ZodError): ConfigurationError {
-  const lines = error.issues.map((issue) => {
-    const value = issue.path.reduce<unknown>(
-      (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
-      spec,
-    );
-    return { field: fieldName(['spec', ...issue.path]), text: `${lowerFirst(issue.message)} (found ${show(value)})` };
+  const fields = error.issues.map(({ path }) => fieldName(['spec', ...path]));
+  const lines = error.issues.map(({ path, message }, index) => {
+    const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], spec);
+    return `${String(fields[index])}: ${lowerFirst(message)} (found ${show(value)})`;
   });
-  const message = lines.map(({ field, text }) => `${field}: ${text}`).join('; ');
-  return new ConfigurationError(lines[0]?.field ?? 'spec', `InjectorConfig ${name}: ${message}`, { cause: error });
+  return new ConfigurationError(String(fields[0]), `InjectorConfig ${name}: ${lines.join('; ')}`, { cause: error });
 }
 
 /** `["spec", "matchConditions", 0, "name"]` → `spec.matchConditions[0].name`. */
