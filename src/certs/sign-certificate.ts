@@ -41,7 +41,8 @@ export function signCertificate(request: CertificateRequest, signer: Issuer | Pi
   const issuer = 'certificatePem' in signer ? forge.pki.certificateFromPem(signer.certificatePem) : undefined;
   certificate.setIssuer(issuer?.subject.attributes ?? subject);
   certificate.setExtensions([
-    ...request.extensions,
+    // forge writes its encoding into these objects and would use it again for the next certificate.
+    ...request.extensions.map((extension) => ({ ...extension })),
     { name: 'subjectKeyIdentifier' },
     // forge's `keyIdentifier: true` would name the certificate's own key instead of the issuer's.
     {

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { issueAuthority } from './authority.ts';
+import { bundleFingerprints, joinBundle, parseBundle } from './bundle.ts';
+import { readCertificate } from './read-certificate.ts';
+import { keyPool, seededBytes } from './testdata/key-pool.ts';
+
+describe('bundles', () => {
+  let one: string;
+  let two: string;
+
+  before(async () => {
+    const keys = await keyPool();
+    const options = { now: new Date('2026-03-01T00:00:00Z'), duration: 86_400_000 };
+    one = issueAuthority('one', keys[0]!, { ...options, random: seededBytes(1) }).certificatePem;
+    two = issueAuthority('two', keys[1]!, { ...options, random: seededBytes(2) }).certificatePem;
+  });
+
+  it('join with each certificate once, in order, on lines of its own', () => {
+    assert.equal(joinBundle([one.trimEnd(), two, one]), one + two);
+    assert.equal(joinBundle([]), '');
+  });
+
+  it('are read when PEMs stand together without a newline, with CRLF, or among other text', () => {
+    const text = `subject=CN one\r\n${one.replaceAll('\n', '\r\n').trimEnd()}${two.trimEnd()} and more`;
+    assert.deepEqual(
+      parseBundle(text).map(({ pem }) => pem),
+      [one, two],
+    );
+  });
+
+  it('lose only the damaged certificates', () => {
+    const damaged = two.replace(/\n.{20}/, '\n????????????????????');
+    assert.deepEqual([...bundleFingerprints(damaged + one)], [readCertificate(one).fingerprint]);
+    for (const text of ['', 'garbage', one.slice(0, 100), one.replaceAll('CERTIFICATE', 'PUBLIC KEY')]) {
+      assert.deepEqual(parseBundle(text), []);
+    }
+  });
+
+  it('know their certificates by the SHA-256 of the DER', () => {
+    assert.match([...bundleFingerprints(one)].join(), /^[0-9a-f]{64}$/);
+    assert.notDeepEqual(bundleFingerprints(one), bundleFingerprints(two));
+  });
+});

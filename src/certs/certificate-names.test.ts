@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { subjectAltNames } from './certificate-names.ts';
+
+const base = { service: 'sidecar-injector-a', namespace: 'injection' };
+const own = [
+  'sidecar-injector-a.injection.svc',
+  'sidecar-injector-a.injection.svc.cluster.local',
+  'sidecar-injector-a.injection',
+];
+
+describe('subjectAltNames', () => {
+  const good: [string, string[], { dns: string[]; ip: string[] }][] = [
+    ['the names of the Service', [], { dns: own, ip: [] }],
+    ['a host in lower case', ['Injector.Example.COM'], { dns: [...own, 'injector.example.com'], ip: [] }],
+    ['an IPv4 address', ['10.0.0.1'], { dns: own, ip: ['10.0.0.1'] }],
+    ['an IPv6 address in brackets, as in a url', ['[fd00::1]'], { dns: own, ip: ['fd00::1'] }],
+    ['each name once', ['localhost', 'localhost', own[0]!], { dns: [...own, 'localhost'], ip: [] }],
+  ];
+  for (const [what, hosts, expected] of good) {
+    it(`has ${what}`, () => {
+      assert.deepEqual(subjectAltNames({ ...base, hosts }), expected);
+    });
+  }
+
+  for (const host of [
+    '',
+    'https://injector',
+    'injector:443',
+    'a b',
+    '-a',
+    '*.example.com',
+    'ünïcode.example',
+    `${'a'.repeat(64)}.x`,
+  ]) {
+    it(`refuses the host ${JSON.stringify(host)}`, () => {
+      assert.throws(
+        () => subjectAltNames({ ...base, hosts: ['ok.example', host] }),
+        (error) =>
+          error instanceof CertificatePolicyError &&
+          error.field === 'hosts[1]' &&
+          error.message.includes(JSON.stringify(host)),
+      );
+    });
+  }
+
+  it('refuses a Service name that is no DNS label', () => {
+    assert.throws(() => subjectAltNames({ ...base, service: 'a/b' }), {
+      name: 'CertificatePolicyError',
+      field: 'service',
+    });
+  });
+});

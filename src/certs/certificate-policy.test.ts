@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { checkCertificatePolicy, defaultCertificatePolicy } from './certificate-policy.ts';
+import type { CertificatePolicy } from './certificate-policy.ts';
+
+const second = 1000;
+const day = 86_400 * second;
+
+describe('checkCertificatePolicy', () => {
+  it('accepts the defaults', () => {
+    checkCertificatePolicy(defaultCertificatePolicy);
+  });
+
+  const bad: [string, Partial<CertificatePolicy>, string][] = [
+    ['a leaf as long as its authority', { leafDuration: 365 * day }, 'leafDuration'],
+    ['a leaf too short for whole seconds', { leafDuration: 1999 }, 'leafDuration'],
+    ['no leaf at all', { leafDuration: 0 }, 'leafDuration'],
+    ['a negative life', { leafDuration: -day }, 'leafDuration'],
+    ['a life that is no number', { leafDuration: NaN }, 'leafDuration'],
+    ['a life beyond what a certificate can say', { caDuration: Infinity }, 'caDuration'],
+    ['a life of more than a hundred years', { caDuration: 101 * 365 * day }, 'caDuration'],
+    ['renewal at the very end', { renewalFraction: 1 }, 'renewalFraction'],
+    ['renewal at the very beginning', { renewalFraction: 0 }, 'renewalFraction'],
+    ['a fraction that is no number', { renewalFraction: NaN }, 'renewalFraction'],
+    ['a weak key', { keySize: 1024 }, 'keySize'],
+    ['a negative confirmation', { confirmationPeriod: -1 }, 'confirmationPeriod'],
+    [
+      'a confirmation longer than what is left of the authority',
+      { leafDuration: 60 * second, caDuration: 180 * second, confirmationPeriod: 61 * second },
+      'confirmationPeriod',
+    ],
+  ];
+  for (const [what, change, field] of bad) {
+    it(`refuses ${what}`, () => {
+      assert.throws(
+        () => {
+          checkCertificatePolicy({ ...defaultCertificatePolicy, ...change });
+        },
+        { name: 'CertificatePolicyError', field, message: new RegExp(field) },
+      );
+    });
+  }
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import forge from 'node-forge';
+import { issueAuthority } from './authority.ts';
+import { readCertificate } from './read-certificate.ts';
+import { issueServingCertificate } from './serving-certificate.ts';
+import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import { verifyServingPair } from './verify-chain.ts';
+
+const hour = 3_600_000;
+const now = new Date('2026-03-01T12:00:00.750Z');
+const names = {
+  service: 'sidecar-injector-1-24',
+  namespace: 'injection',
+  hosts: ['injector.example.com', '[2001:db8::1]'],
+};
+
+async function issue(options: { now?: Date; caDuration?: number; leafDuration?: number; seed?: number } = {}) {
+  const keys = await keyPool();
+  const at = options.now ?? now;
+  const random = seededBytes(options.seed ?? 1);
+  const authority = issueAuthority('sidecar-injector-1-24', keys[0]!, {
+    now: at,
+    duration: options.caDuration ?? 24 * hour,
+    random,
+  });
+  const leaf = issueServingCertificate(authority, names, keys[1]!, {
+    now: at,
+    duration: options.leafDuration ?? hour,
+    random,
+  });
+  return { authority, leaf };
+}
+
+describe('issueAuthority and issueServingCertificate', () => {
+  before(keyPool);
+
+  it('issue a chain that is good for every name the API server may use', async () => {
+    const { authority, leaf } = await issue();
+    const expected = [
+      'sidecar-injector-1-24.injection.svc',
+      'sidecar-injector-1-24.injection.svc.cluster.local',
+      'sidecar-injector-1-24.injection',
+      'injector.example.com',
+      '2001:db8::1',
+      '[2001:db8::1]',
+    ];
+    assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: expected }), []);
+  });
+
+  it('write PEM with LF only, and end it with one', async () => {
+    const { authority, leaf } = await issue();
+    for (const pem of [authority.certificatePem, leaf.certificatePem]) {
+      assert.doesNotMatch(pem, /\r/);
+      assert.match(pem, /^-----BEGIN CERTIFICATE-----\n[^]*\n-----END CERTIFICATE-----\n$/);
+    }
+  });
+
+  it('give serial numbers that are positive, minimal and of 128 bits, whatever the bytes drawn', async () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const { authority, leaf } = await issue({ seed });
+      for (const { certificatePem } of [authority, leaf]) {
+        assert.match(readCertificate(certificatePem).x509.serialNumber, /^[4-7][0-9A-F]{31}$/);
+      }
+    }
+  });
+
+  it('are valid from an hour ago, in whole seconds', async () => {
+    const { authority, leaf } = await issue();
+    const times = [authority, leaf].map(({ certificatePem }) => {
+      const { notBefore, notAfter } = readCertificate(certificatePem);
+      return [notBefore.toISOString(), notAfter.toISOString()];
+    });
+    assert.deepEqual(times, [
+      ['2026-03-01T11:00:00.000Z', '2026-03-02T12:00:00.000Z'],
+      ['2026-03-01T11:00:00.000Z', '2026-03-01T13:00:00.000Z'],
+    ]);
+  });
+
+  it('encode times on both sides of 2050, where X.509 changes their form', async () => {
+    const { authority, leaf } = await issue({ now: new Date('2049-12-31T23:30:00Z') });
+    assert.equal(readCertificate(authority.certificatePem).notAfter.toISOString(), '2050-01-01T23:30:00.000Z');
+    assert.equal(readCertificate(leaf.certificatePem).notAfter.toISOString(), '2050-01-01T00:30:00.000Z');
+    const at = new Date('2050-01-01T00:10:00Z');
+    assert.deepEqual(verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now: at }), []);
+  });
+
+  it('never let a leaf outlive its authority', async () => {
+    const { authority, leaf } = await issue({ caDuration: hour, leafDuration: 24 * hour });
+    assert.deepEqual(readCertificate(leaf.certificatePem).notAfter, readCertificate(authority.certificatePem).notAfter);
+  });
+
+  it('tell an authority from a leaf, and allow each only what it is for', async () => {
+    const { authority, leaf } = await issue();
+    const [ca, tls] = [authority, leaf].map(({ certificatePem }) => forge.pki.certificateFromPem(certificatePem));
+    const usages = (certificate: forge.pki.Certificate | undefined): string[] =>
+      ['keyUsage', 'extKeyUsage', 'basicConstraints'].flatMap((name) => {
+        const extension = { ...certificate?.getExtension(name) } as Record<string, unknown>;
+        return Object.keys(extension).filter((key) => extension[key] === true);
+      });
+    assert.deepEqual(usages(ca), ['critical', 'keyCertSign', 'cRLSign', 'critical', 'cA']);
+    assert.deepEqual(usages(tls), ['critical', 'digitalSignature', 'keyEncipherment', 'serverAuth', 'critical']);
+    assert.equal(readCertificate(authority.certificatePem).x509.ca, true);
+    assert.equal(readCertificate(leaf.certificatePem).x509.ca, false);
+  });
+
+  it('name the issuer by its key identifier, not by the own one', async () => {
+    const { authority, leaf } = await issue();
+    const [ca, tls] = [authority, leaf].map(({ certificatePem }) => forge.pki.certificateFromPem(certificatePem));
+    const subjectKey = (ca?.getExtension('subjectKeyIdentifier') as { subjectKeyIdentifier: string })
+      .subjectKeyIdentifier;
+    // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] … }: two bytes of SEQUENCE, two of the tag, then the identifier.
+    for (const certificate of [ca, tls]) {
+      const { value } = certificate?.getExtension('authorityKeyIdentifier') as { value: string };
+      assert.equal(forge.util.bytesToHex(value).slice(8), subjectKey);
+    }
+  });
+
+  it('give each authority a subject of its own', async () => {
+    const subjects = await Promise.all(
+      [1, 2].map(async (seed) => readCertificate((await issue({ seed })).authority.certificatePem).x509.subject),
+    );
+    assert.notEqual(subjects[0], subjects[1]);
+  });
+});

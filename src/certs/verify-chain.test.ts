@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import forge from 'node-forge';
+import { issueAuthority } from './authority.ts';
+import type { KeyPair } from './key-pair.ts';
+import { readCertificate } from './read-certificate.ts';
+import { issueServingCertificate } from './serving-certificate.ts';
+import { signCertificate } from './sign-certificate.ts';
+import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import { isIssuedBy, verifyServingPair } from './verify-chain.ts';
+import type { ServingPair } from './verify-chain.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
+const hour = 3_600_000;
+const names = { service: 'injector', namespace: 'system' };
+const random = seededBytes(5);
+
+/** A certificate with whatever one likes in it. */
+function custom(
+  keys: KeyPair,
+  signer: Parameters<typeof signCertificate>[1],
+  extensions: object[],
+  commonName = 'custom',
+): string {
+  const subject = { organizationName: 'tests', commonName };
+  const validity = { notBefore: later(-hour), notAfter: later(hour) };
+  return signCertificate(
+    { serialNumber: '41', subject, publicKeyPem: keys.publicKeyPem, ...validity, extensions },
+    signer,
+  );
+}
+
+const san = { name: 'subjectAltName', altNames: [{ type: 2, value: 'injector.system.svc' }] };
+const caExtension = { name: 'basicConstraints', critical: true, cA: true };
+
+describe('verifyServingPair', () => {
+  let keys: KeyPair[];
+  let pair: ServingPair;
+  let other: ServingPair;
+  const reasons = (tested: ServingPair, expected: { now?: Date; names?: string[] } = {}): string[] =>
+    verifyServingPair(tested, { now, ...expected }).map(({ reason }) => reason);
+
+  before(async () => {
+    keys = await keyPool();
+    const make = (ca: KeyPair, leaf: KeyPair): ServingPair => {
+      const authority = issueAuthority('tests', ca, { now, duration: 24 * hour, random });
+      const served = issueServingCertificate(authority, names, leaf, { now, duration: hour, random });
+      return { ...served, caPem: authority.certificatePem };
+    };
+    pair = make(keys[0]!, keys[1]!);
+    other = make(keys[2]!, keys[3]!);
+  });
+
+  it('finds nothing wrong with a good pair, also while the bundle holds others', () => {
+    assert.deepEqual(reasons(pair, { names: ['injector.system.svc', 'INJECTOR.system.svc'] }), []);
+    assert.deepEqual(reasons({ ...pair, caPem: other.caPem + pair.caPem }), []);
+  });
+
+  it('finds each fault', () => {
+    const table: [string[], Partial<ServingPair>, { now?: Date; names?: string[] }?][] = [
+      [['Unreadable'], { certificatePem: '' }],
+      [['Unreadable'], { certificatePem: pair.privateKeyPem }],
+      [['KeyMismatch'], { privateKeyPem: other.privateKeyPem }],
+      [['KeyMismatch'], { privateKeyPem: 'garbage' }],
+      [['Untrusted'], { caPem: other.caPem }],
+      [['Untrusted'], { caPem: '' }],
+      [['Untrusted'], { caPem: 'garbage' }],
+      [['NotYetValid', 'Untrusted'], {}, { now: later(-2 * hour) }],
+      [['Expired'], {}, { now: later(hour) }],
+      [['Expired', 'Untrusted'], {}, { now: later(24 * hour) }],
+      [['NameMissing', 'NameMissing'], {}, { names: ['injector', 'injector.system.svc', '10.0.0.1'] }],
+      [['KeyMismatch', 'Untrusted'], { privateKeyPem: other.privateKeyPem, caPem: other.caPem }],
+    ];
+    for (const [expected, change, options] of table) {
+      assert.deepEqual(reasons({ ...pair, ...change }, options), expected);
+    }
+  });
+
+  it('does not take the common name for a name', () => {
+    const certificatePem = custom(keys[1]!, keys[1]!, [], 'injector.system.svc');
+    const tested = { certificatePem, privateKeyPem: keys[1]!.privateKeyPem, caPem: certificatePem };
+    assert.deepEqual(reasons(tested, { names: ['injector.system.svc'] }), ['NameMissing']);
+  });
+
+  it('follows intermediates that come with the leaf, and only authorities', () => {
+    const root = {
+      certificatePem: custom(keys[0]!, keys[0]!, [caExtension], 'root'),
+      privateKeyPem: keys[0]!.privateKeyPem,
+    };
+    for (const [extension, expected] of [
+      [caExtension, []],
+      [{ name: 'basicConstraints', critical: true, cA: false }, ['Untrusted']],
+    ] as const) {
+      const middle = {
+        certificatePem: custom(keys[2]!, root, [extension], 'middle'),
+        privateKeyPem: keys[2]!.privateKeyPem,
+      };
+      const leaf = custom(keys[1]!, middle, [san], 'leaf');
+      const { privateKeyPem } = keys[1]!;
+      const chain = leaf + middle.certificatePem;
+      assert.deepEqual(reasons({ certificatePem: chain, privateKeyPem, caPem: root.certificatePem }), expected);
+      assert.deepEqual(reasons({ certificatePem: leaf, privateKeyPem, caPem: root.certificatePem }), ['Untrusted']);
+    }
+  });
+
+  it('trusts a certificate that stands in the bundle itself, as Go does', () => {
+    const certificatePem = custom(keys[1]!, keys[1]!, [san]);
+    const { privateKeyPem } = keys[1]!;
+    assert.deepEqual(reasons({ certificatePem, privateKeyPem, caPem: certificatePem }), []);
+  });
+
+  it('refuses a certificate for clients only, and takes one for any use or without the extension', () => {
+    for (const [usage, expected] of [
+      [[{ name: 'extKeyUsage', clientAuth: true }], ['WrongUsage']],
+      [[{ name: 'extKeyUsage', clientAuth: true, serverAuth: true }], []],
+      [[{ name: 'extKeyUsage', '2.5.29.37.0': true }], []],
+      [[], []],
+    ] as const) {
+      const certificatePem = custom(keys[1]!, keys[1]!, [san, ...usage]);
+      assert.deepEqual(
+        reasons({ certificatePem, privateKeyPem: keys[1]!.privateKeyPem, caPem: certificatePem }),
+        expected,
+      );
+    }
+  });
+
+  it('refuses what OpenSSL takes and Go does not: SHA-1, negative serial numbers, tiny keys', () => {
+    const plain = (size: number, serialNumber: string, digest: forge.md.MessageDigest): ServingPair => {
+      const made = generateKeyPairSync('rsa', {
+        modulusLength: size,
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      });
+      const certificate = forge.pki.createCertificate();
+      certificate.publicKey = forge.pki.publicKeyFromPem(made.publicKey);
+      certificate.serialNumber = serialNumber;
+      certificate.validity = { notBefore: later(-hour), notAfter: later(hour) };
+      certificate.setSubject([{ name: 'commonName', value: 'plain' }]);
+      certificate.setIssuer([{ name: 'commonName', value: 'plain' }]);
+      certificate.sign(forge.pki.privateKeyFromPem(made.privateKey), digest);
+      const certificatePem = forge.pki.certificateToPem(certificate);
+      return { certificatePem, privateKeyPem: made.privateKey, caPem: certificatePem };
+    };
+    assert.deepEqual(reasons(plain(1024, '41', forge.md.sha256.create())), []);
+    assert.deepEqual(reasons(plain(1024, '41', forge.md.sha1.create())), ['Unsupported']);
+    assert.deepEqual(reasons(plain(1024, 'c1', forge.md.sha256.create())), ['Unsupported']);
+    assert.deepEqual(reasons(plain(512, '41', forge.md.sha256.create())), ['Unsupported']);
+  });
+
+  it('never repeats a key in a message', () => {
+    const faults = verifyServingPair({ ...pair, privateKeyPem: 'secret-text' }, { now });
+    assert.doesNotMatch(JSON.stringify(faults), /secret-text/);
+  });
+
+  it('tells who signed a certificate by its signature, not by the name alone', () => {
+    const twin = custom(keys[4]!, keys[4]!, [caExtension], 'root');
+    const root = {
+      certificatePem: custom(keys[0]!, keys[0]!, [caExtension], 'root'),
+      privateKeyPem: keys[0]!.privateKeyPem,
+    };
+    const { x509 } = readCertificate(custom(keys[1]!, root, [san]));
+    assert.equal(isIssuedBy(x509, readCertificate(root.certificatePem).x509), true);
+    assert.equal(isIssuedBy(x509, readCertificate(twin).x509), false);
+  });
+});
