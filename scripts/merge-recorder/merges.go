@@ -54,7 +54,7 @@ func recordMerges() []mergeRow {
 // mergeRepeatedly finds out whether the result is the same every time, whatever the order of maps and the capacity of slices.
 func mergeRepeatedly(original, patch json.RawMessage) (mergeRow, bool) {
 	first := merge(original, patch)
-	for range 40 {
+	for range 250 {
 		if !reflect.DeepEqual(first, merge(original, patch)) {
 			return mergeRow{}, false
 		}

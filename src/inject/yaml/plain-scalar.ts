@@ -46,6 +46,7 @@ function words(value: unknown, spellings: readonly string[]): [string, unknown][
 const HINTS = /^[-+0-9.yYnNtTfFoO~<]/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const INTEGER = /^([-+]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/;
+const MISPLACED_UNDERSCORE = /(?<!\d)_|_(?!\d)/;
 const LARGEST = 2n ** 64n - 1n;
 const SMALLEST = -(2n ** 63n);
 
@@ -71,17 +72,17 @@ function isDigitOrSign(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d;
 }
 
-/** Underscores may stand anywhere in a number, but not when it begins with a dot. */
+/** Underscores may stand anywhere in a number; in one that begins with a dot, only between digits. */
 function resolveNumber(text: string, first: number): unknown {
-  const plain = first === DOT || !text.includes('_') ? text : text.replaceAll('_', '');
-  const integer = first === DOT ? null : INTEGER.exec(plain);
-  if (integer !== null) {
-    const [, sign = '', digits = ''] = integer;
-    const value = readInteger(sign, digits);
-    if (value !== undefined) return value;
-  }
-  if (!FLOAT.test(plain)) return undefined;
-  const value = Number(plain);
+  if (first === DOT) return MISPLACED_UNDERSCORE.test(text) ? undefined : readFloat(text.replaceAll('_', ''));
+  const plain = text.includes('_') ? text.replaceAll('_', '') : text;
+  const [, sign, digits] = INTEGER.exec(plain) ?? [];
+  const integer = sign === undefined || digits === undefined ? undefined : readInteger(sign, digits);
+  return integer ?? readFloat(plain);
+}
+
+function readFloat(text: string): PlaceDependent | undefined {
+  const value = FLOAT.test(text) ? Number(text) : NaN;
   return Number.isFinite(value) ? float(value) : undefined;
 }
 
