@@ -79,7 +79,13 @@ export async function startOperator(
     metrics,
   });
   await health.listen();
-  await server.listen();
+  try {
+    await server.listen();
+  } catch (error) {
+    // Left open it would keep the process alive, and nobody would be told to start another.
+    await health.close();
+    throw error;
+  }
   replica.start();
   await controller.start();
   logger.info('started', { version, role: options.role, identity, namespace, apiServer: client.server });
