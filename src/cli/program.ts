@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
 import { crdCommand } from './commands/crd.ts';
 import { operatorCommand } from './commands/operator.ts';
+import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -21,7 +22,12 @@ export function createProgram(terminal: Terminal): Command {
         terminal.error(text.trimEnd());
       },
     });
-  for (const command of [operatorCommand(), crdCommand(terminal), versionCommand(terminal)]) {
+  for (const command of [
+    operatorCommand(),
+    templateCommand(terminal),
+    crdCommand(terminal),
+    versionCommand(terminal),
+  ]) {
     program.addCommand(command.copyInheritedSettings(program));
   }
   return program;

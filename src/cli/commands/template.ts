@@ -1,0 +1,88 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { renderBatch, type RenderOptions } from '../../template/batch.ts';
+import { functionFamilies, functionsOfFamily, type FunctionFamily } from '../../template/function-families.ts';
+import { decodeJson } from '../../template/json-decode.ts';
+import { TemplateError } from '../../template/template-error.ts';
+import { compileTemplate } from '../../template/template.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readNamedFile, writeNamedFile } from '../files.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface TemplateOptions {
+  readonly file?: string;
+  readonly data?: string;
+  readonly batch?: string;
+  readonly delims?: readonly [string, string];
+  readonly functions: FunctionFamily;
+  readonly output?: string;
+}
+
+/** `injector template`: renders one Go template, or a batch of them, exactly as Go would. */
+export function templateCommand(terminal: Terminal): Command {
+  return new Command('template')
+    .description("render a Go template with Go's results, without a cluster")
+    .option('--file <file>', 'the template (- for standard input)')
+    .option('--data <file>', 'its data as JSON; numbers are float64, as Go decodes them (default: no data)')
+    .option('--batch <file>', 'a JSON array of {"template", "data"}; prints an array of {"out"} or {"error"}')
+    .option('--delims <left,right>', 'the delimiters of actions', delimiters)
+    .addOption(
+      new Option('--functions <family>', 'the functions templates may call').choices(functionFamilies).default('istio'),
+    )
+    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .action((options: TemplateOptions) => render(terminal, options));
+}
+
+async function render(terminal: Terminal, options: TemplateOptions): Promise<void> {
+  const { file, batch, data, delims, functions, output } = options;
+  const settings: Omit<RenderOptions, 'name'> = {
+    functions: functionsOfFamily(functions),
+    ...(delims === undefined ? {} : { delimiters: delims }),
+  };
+  if ((file === undefined) === (batch === undefined))
+    throw new UsageError('name a template with --file, or many with --batch');
+  if (batch !== undefined) {
+    if (data !== undefined) throw new UsageError('--data: a batch brings its own data');
+    const rows = await readNamedFile(terminal, '--batch', batch);
+    writeNamedFile(terminal, '--output', output, `${rendered(rows, settings)}\n`);
+    return;
+  }
+  const text = await readNamedFile(terminal, '--file', file ?? '');
+  const value = data === undefined ? null : parseData(data, await readNamedFile(terminal, '--data', data));
+  try {
+    const out = compileTemplate(text, { name: file === '-' ? 'stdin' : (file ?? ''), ...settings }).execute(value);
+    writeNamedFile(terminal, '--output', output, out);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    terminal.error(error.caret());
+    terminal.setExitCode(exitCodes.failure);
+  }
+}
+
+function rendered(rows: string, settings: Omit<RenderOptions, 'name'>): string {
+  try {
+    return renderBatch(rows, { name: 'template', ...settings });
+  } catch (error) {
+    throw new UsageError(`--batch: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function parseData(file: string, text: string): unknown {
+  try {
+    return decodeJson(text);
+  } catch (error) {
+    throw new UsageError(`--data ${file}: not JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function delimiters(text: string): readonly [string, string] {
+  const [left = '', right = '', ...rest] = text.split(',');
+  if (left === '' || right === '' || rest.length > 0) {
+    throw new InvalidArgumentError(
+      'It must be the left and the right delimiter with a comma between, for example [[,]].',
+    );
+  }
+  return [left, right];
+}

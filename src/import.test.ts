@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { join } from 'node:path';
+
+const root = import.meta.dirname;
+/** The process's entry, which acts when it is imported; everything else must not. */
+const entry = 'cli/main.ts';
+
+const modules = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testdata') && file !== entry,
+);
+
+/** What would keep a process alive. */
+function openResources(): string[] {
+  return process.getActiveResourcesInfo().filter((resource) => /Timeout|TCP|TLS|Pipe|FSReq/.test(resource));
+}
+
+describe('importing any module', () => {
+  it('does nothing but define: no timer, no socket, no file left open', async () => {
+    // Mocha's own timer of an asynchronous test exists from the second turn on.
+    await setImmediate();
+    const before = openResources();
+    for (const file of modules) await import(join(root, file));
+    assert.deepEqual(openResources(), before);
+  });
+});
