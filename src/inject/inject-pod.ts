@@ -4,6 +4,7 @@ import { adjustInitContainerUser } from './finish/init-container-user.ts';
 import { setMetadata } from './finish/metadata.ts';
 import { orderContainers } from './finish/order-containers.ts';
 import { mergePrometheus } from './finish/prometheus-merge.ts';
+import { announceSecurePorts } from './finish/secure-metrics.ts';
 import { reapplyOverrides } from './finish/reapply-overrides.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { Injector } from './injector.ts';
@@ -68,6 +69,7 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
   );
   let result = setClusterEnvironment(merged, environment);
   result = mergePrometheus(result, statusPort, meshConfig.enablePrometheusMerge);
+  result = announceSecurePorts(result, injection.proxyConfig);
   result = takeOverProbes(result, {
     rewriteByDefault: injector.values.rewriteProbes || rendered.rewriteProbes,
     statusPort,
@@ -124,7 +126,7 @@ function dataFor(injector: Injector, injection: PodInjection, pod: Pod): unknown
     Revision: settings.revision,
     NativeSidecars: nativeSidecars,
     ProxyImage: proxyImage(values, proxyConfig, annotations),
-    ProxyInitImage: proxyInitImage(values, proxyConfig, annotations),
+    ProxyInitImage: proxyInitImage(values, meshConfig.defaultConfig as Message),
     ProxyUID: proxyIds.user,
     ProxyGID: proxyIds.group,
     InboundTrafficPolicyMode: inboundTrafficPolicyMode(meshConfig),

@@ -45,7 +45,8 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
   let result = pod;
   if (proxy !== undefined && (scrape !== '' || path !== '' || port !== '' || targets.length > 0)) {
     refuseReservedPorts(port, targets);
-    const configuration = { scrape, path, port, ...(targets.length > 0 && { targets }) };
+    // Agents that know one target only scrape the first.
+    const configuration = { scrape, path, port, ...targets[0], ...(targets.length > 0 && { targets }) };
     const value = escapeGoJson(JSON.stringify(configuration));
     result = replaceContainer(pod, proxy, {
       ...proxy,

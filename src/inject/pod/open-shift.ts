@@ -43,14 +43,13 @@ function endOfBlock(text: string): number | undefined {
 export function withoutAssignedProxyUser(pod: Pod): Pod {
   const proxy = findContainer(pod, proxyContainer);
   if (proxy?.securityContext === undefined) return pod;
-  let proxyUser = 0;
-  let applicationUser = 0;
-  for (const container of containersOf(pod)) {
-    const user = container.securityContext?.runAsUser;
-    if (user === undefined || container.name === validationContainer || container.name === initContainer) continue;
-    if (container.name === proxyContainer) proxyUser = user;
-    else applicationUser = user;
-  }
+  const proxyUser = proxy.securityContext.runAsUser ?? 0;
+  const applications = containersOf(pod).filter(
+    ({ name }) => ![proxyContainer, validationContainer, initContainer].includes(name),
+  );
+  const applicationUser =
+    applications.findLast(({ securityContext }) => securityContext?.runAsUser !== undefined)?.securityContext
+      ?.runAsUser ?? 0;
   if (proxyUser !== applicationUser) return pod;
   return replaceContainer(pod, proxy, {
     ...proxy,

@@ -26,12 +26,17 @@ export function readPrometheusAnnotations(pod: Pod): PrometheusAnnotations {
   return { scrape: found.get(scrapeName), port: found.get(portName), path: found.get(pathName) };
 }
 
-/** The annotations without those for Prometheus, in whatever spelling. */
+/** Several targets: `port:path`, comma-separated. */
+const targetsAnnotation = 'prometheus.istio.io/scrape-targets';
+
+/** The annotations without those that lead to what is scraped, in whatever spelling. */
 export function withoutPrometheusAnnotations(annotations: StringMap): StringMap {
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !names.has(sanitized(name))));
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([name]) => name !== targetsAnnotation && !names.has(sanitized(name))),
+  );
 }
 
-/** The annotation that names several targets: `port:path`, comma-separated. */
+/** The annotation that names several targets. */
 export function scrapeTargetsOf(pod: Pod): string | undefined {
-  return annotationOf(pod, 'prometheus.istio.io/scrape-targets');
+  return annotationOf(pod, targetsAnnotation);
 }

@@ -3,7 +3,6 @@ import { podStruct } from '../kubernetes/pod-schema.ts';
 import { containersOf, initContainersOf, type Handler, type Pod } from '../pod/pod.ts';
 import { encodeGoJson } from '../pod/go-json.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import type { InboundPorts } from './inbound-ports.ts';
 import { proberPaths } from './prober-paths.ts';
 
 /** What the agent does for one probe or hook, as JSON text. */
@@ -13,11 +12,14 @@ const httpGetType = podStruct('v1.HTTPGetAction');
 const tcpSocketType = podStruct('v1.TCPSocketAction');
 const grpcType = podStruct('v1.GRPCAction');
 
-/** The probes and hooks of a pod that the agent has to take over, by the path under which it does. The pod's named ports are resolved. */
-export function listProbers(pod: Pod, ports: InboundPorts): ProberList {
+/**
+ * The probes and hooks of a pod that the agent has to take over, by the path under which it does. Those that lead
+ * to the agent already are left out. The pod's named ports are resolved.
+ */
+export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
   const add = (path: string, handler: Handler | undefined, timeoutSeconds: unknown): void => {
-    const prober = handler === undefined ? undefined : describeProber(handler, timeoutSeconds, ports);
+    const prober = handler === undefined ? undefined : describeProber(handler, timeoutSeconds, statusPort);
     if (prober !== undefined) probers.set(path, prober);
   };
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
@@ -42,21 +44,17 @@ export function encodeProbers(probers: ProberList): string {
 function describeProber(
   { httpGet, tcpSocket, grpc }: Handler,
   timeoutSeconds: unknown,
-  ports: InboundPorts,
+  statusPort: number,
 ): string | undefined {
+  // A port that is still a name belongs to nothing the agent could call.
+  const callable = (port: number | string): boolean => typeof port === 'number' && port !== statusPort;
   const timeout =
     typeof timeoutSeconds === 'number' && timeoutSeconds !== 0 ? `,"timeoutSeconds":${timeoutSeconds}` : '';
-  if (httpGet !== undefined)
-    return isTaken(httpGet.port, ports) ? `{"httpGet":${encodeGoJson(httpGetType, httpGet)}${timeout}}` : undefined;
-  if (tcpSocket !== undefined) {
-    return isTaken(tcpSocket.port, ports)
-      ? `{"tcpSocket":${encodeGoJson(tcpSocketType, tcpSocket)}${timeout}}`
-      : undefined;
+  if (httpGet !== undefined) {
+    return callable(httpGet.port) ? `{"httpGet":${encodeGoJson(httpGetType, httpGet)}${timeout}}` : undefined;
   }
-  return grpc !== undefined && ports(grpc.port) ? `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}` : undefined;
-}
-
-/** A port that is still a name belongs to nothing the agent could call. */
-function isTaken(port: number | string, ports: InboundPorts): boolean {
-  return typeof port === 'number' && ports(port);
+  if (tcpSocket !== undefined) {
+    return callable(tcpSocket.port) ? `{"tcpSocket":${encodeGoJson(tcpSocketType, tcpSocket)}${timeout}}` : undefined;
+  }
+  return grpc === undefined ? undefined : `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
 }

@@ -4,7 +4,6 @@ import { escapeGoJson } from '../pod/go-json.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 import { annotationOf, findContainer, replaceContainer, type EnvironmentVariable, type Pod } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { inboundPorts } from './inbound-ports.ts';
 import { resolveNamedPorts } from './named-ports.ts';
 import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
 import { rewriteProbes } from './rewrite-probes.ts';
@@ -27,15 +26,14 @@ export interface ProbeSettings {
  */
 export function takeOverProbes(pod: Pod, settings: ProbeSettings): Pod {
   if (findContainer(pod, proxyContainer) === undefined || !isRewriteWanted(pod, settings.rewriteByDefault)) return pod;
-  const ports = inboundPorts(pod);
-  let result = resolveNamedPorts(pod, ports);
-  const probers = listProbers(result, ports);
+  let result = resolveNamedPorts(pod);
+  const probers = listProbers(result, settings.statusPort);
   const proxy = findContainer(result, proxyContainer);
   if (proxy !== undefined && probers.size > 0) {
     const again = annotationOf(pod, settings.statusKey) !== undefined;
     result = replaceContainer(result, proxy, { ...proxy, env: addProbers(again, proxy.env ?? [], probers) });
   }
-  return rewriteProbes(result, statusPortOf(pod, settings.statusPort), ports);
+  return rewriteProbes(result, statusPortOf(pod, settings.statusPort));
 }
 
 /** The pod's annotation, where it is a boolean, else the default. */

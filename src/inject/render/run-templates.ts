@@ -86,10 +86,11 @@ function parseOutput(text: string): JsonObject {
 }
 
 function invalidOutput(cause: unknown): InjectionFailure {
-  const detail = cause instanceof Error ? ` (${cause.message})` : '';
+  // Istio's words; what is wrong with the YAML follows on lines of its own.
+  const detail = cause instanceof Error ? `\n${cause.message}` : '';
   return new InjectionFailure(
     'InvalidTemplateOutput',
-    `failed to run injection template: failed applying injection overlay: strategic merge: Invalid JSON document${detail}`,
+    `failed to run injection template: failed applying injection overlay: strategic merge: invalid JSON document${detail}`,
     { cause },
   );
 }

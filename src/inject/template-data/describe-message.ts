@@ -45,7 +45,5 @@ function describeElement(field: MessageField, value: unknown): string {
 }
 
 function describeValue({ type }: MessageField, value: unknown): string {
-  return type.kind === 'string' || type.kind === 'bytes'
-    ? JSON.stringify(value)
-    : String(value);
+  return type.kind === 'string' || type.kind === 'bytes' ? JSON.stringify(value) : String(value);
 }

@@ -13,14 +13,10 @@ export function proxyImage(
   return imageUrl(values, values.proxyImage, imageTypeOf(proxyConfig, annotations));
 }
 
-/** `.ProxyInitImage`: the same for the init container; a name with a slash is a whole image already. */
-export function proxyInitImage(
-  values: Values,
-  proxyConfig: Message,
-  annotations: Readonly<Record<string, string>>,
-): string {
+/** `.ProxyInitImage`: the same for the init container, whose type only the mesh decides; a name with a slash is a whole image already. */
+export function proxyInitImage(values: Values, meshProxyConfig: Message): string {
   if (values.proxyInitImage.includes('/')) return values.proxyInitImage;
-  return imageUrl(values, values.proxyInitImage, imageTypeOf(proxyConfig, annotations));
+  return imageUrl(values, values.proxyInitImage, imageTypeOf(meshProxyConfig, {}));
 }
 
 function imageTypeOf(proxyConfig: Message, annotations: Readonly<Record<string, string>>): string {
