@@ -31,10 +31,10 @@ export function zeroOfCustom(type: CustomType): unknown {
   }
 }
 
-/** A number is read by its text in JSON; anything else cannot be a quantity. */
+/** Go reads the text that stands in the JSON. That of a number may be a quantity; no other can, and is as good as none. */
 function decodeQuantity(value: unknown, place: Place): string {
   try {
-    return canonicalQuantity(typeof value === 'string' ? value : JSON.stringify(value));
+    return canonicalQuantity(typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;
     throw new PodTypeError(place.path.join('.'), error.message, { cause: error });

@@ -52,8 +52,9 @@ function mergeKeyedItems(
   mergeObjects: MergeObjects,
 ): readonly JsonObject[] {
   const { mergeKey } = schema;
-  if (mergeKey === '')
+  if (mergeKey === '') {
     throw new StrategicMergeError(`cannot merge lists without merge key for ${kindName(schema.items)}`);
+  }
   const { kept, patches } = applyItemDirectives(original, patch, mergeKey);
   const merged = [...kept];
   const places = placesByKey(kept, mergeKey);
