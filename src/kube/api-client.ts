@@ -16,7 +16,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './request-options.ts';
-import { brokenStream, readBody, statusError } from './response.ts';
+import { brokenStream, parseJson, readBody, statusError } from './response.ts';
 import { Transport, type TransportRequest } from './transport.ts';
 
 const patchTypes: Record<PatchType, string> = {
@@ -229,7 +229,7 @@ export class ApiClient {
     });
     const text = await readBody(response, this.#transport.server.host, timeoutMs, signal);
     const json = response.headers['content-type']?.startsWith('application/json') === true;
-    return json ? (JSON.parse(text) as unknown) : text;
+    return json ? parseJson(text, this.#transport.server.host) : text;
   }
 
   /** Closes all connections; requests and watches under way fail. */

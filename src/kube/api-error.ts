@@ -1,6 +1,6 @@
 /**
  * A request to the API server that did not succeed.
- * `code` is the HTTP status, or 0 when no answer came (the reason is then `Unreachable` or `Timeout`);
+ * `code` is the HTTP status, or 0 when no answer came (the reason is then `Unreachable` or `Timeout`) or none that can be read (`Malformed`);
  * `reason` is metav1.Status.reason (`NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, `Forbidden` …).
  */
 export class ApiError extends Error {

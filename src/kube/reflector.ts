@@ -196,7 +196,7 @@ class HungWatch extends Error {}
  * cannot be read, a resourceVersion from the future of an etcd that was restored) the collection is listed again.
  */
 function isResumable(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false;
+  if (!(error instanceof ApiError) || error.reason === 'Malformed') return false;
   if (error.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
   return error.code === 0 || error.code === 429 || error.code >= 500;
 }

@@ -32,7 +32,21 @@ export async function readBody(
 /** Why a body ended early: the signal's reason when aborted, an {@link ApiError} for a broken connection. */
 export function brokenStream(error: unknown, host: string, signal?: AbortSignal): unknown {
   if (signal?.aborted === true) return signal.reason;
+  if (error instanceof SyntaxError) return malformed(host, error);
   return error instanceof ApiError || !(error instanceof Error) ? error : unreachable(host, error);
+}
+
+/** The JSON of an answer. @throws ApiError (`Malformed`) for anything else, as a proxy in between may send */
+export function parseJson(text: string, host: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw malformed(host, error);
+  }
+}
+
+function malformed(host: string, cause: unknown): ApiError {
+  return new ApiError({ code: 0, reason: 'Malformed', message: `the answer from ${host} is not JSON` }, { cause });
 }
 
 /** metav1.Status, or whatever stands in its place (a proxy's page), as an {@link ApiError}. */

@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiClient } from './api-client.ts';
+import { ApiError, isConflict, isExpired, isNotFound } from './api-error.ts';
+import { resourceKind } from './resource-kinds.ts';
+import { failure, FakeApiServer, json, type FakeAnswer } from './testdata/fake-api-server.ts';
+
+const configMaps = resourceKind('v1', 'ConfigMap');
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } };
+
+describe('ApiClient', () => {
+  let server: FakeApiServer;
+  let client: ApiClient;
+
+  async function serve(answer: FakeAnswer, options = {}, user: Record<string, unknown> = {}): Promise<void> {
+    server = new FakeApiServer(answer);
+    await server.start();
+    client = new ApiClient(server.kubeConfig(user), { userAgent: 'injector/1 (all; pod-1)', ...options });
+  }
+  const serveEcho = (): Promise<void> =>
+    serve((_request, response) => {
+      json(response, 200, configMap);
+    });
+  afterEach(async () => {
+    client.close();
+    await server.stop();
+  });
+
+  const sent = (): string[] =>
+    server.requests.map(({ method, path, query }) => `${method} ${path} ${query.toString()}`.trim());
+
+  it('names itself, reads objects and finds none', async () => {
+    await serve((request, response) => {
+      if (request.path.endsWith('/a')) json(response, 200, configMap);
+      else failure(response, 404, 'NotFound', 'configmaps "b" not found');
+    });
+    assert.equal(client.server, server.url);
+    assert.deepEqual(await client.get(configMaps, 'a', { namespace: 'n' }), configMap);
+    assert.deepEqual(await client.find(configMaps, 'a', { namespace: 'n' }), configMap);
+    assert.equal(await client.find(configMaps, 'b', { namespace: 'n' }), undefined);
+    await assert.rejects(
+      client.get(configMaps, 'b'),
+      (error) => isNotFound(error) && /"b" not found/.test(error.message),
+    );
+    assert.equal(server.requests[0]!.headers['user-agent'], 'injector/1 (all; pod-1)');
+    assert.equal(server.requests[0]!.path, '/api/v1/namespaces/n/configmaps/a');
+  });
+
+  it('lists page by page and gives items their kind', async () => {
+    await serve((request, response) => {
+      const more = request.query.get('continue') === null;
+      const metadata = { resourceVersion: '7', ...(more ? { continue: 'x' } : {}) };
+      json(response, 200, { metadata, items: more ? [{ metadata: { name: 'a' } }] : null });
+    });
+    const all = await client.listAll(configMaps, { limit: 1, labelSelector: 'a=b' });
+    assert.deepEqual(all.items, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }]);
+    assert.equal(all.resourceVersion, '7');
+    assert.deepEqual(sent(), [
+      'GET /api/v1/configmaps limit=1&labelSelector=a%3Db',
+      'GET /api/v1/configmaps limit=1&labelSelector=a%3Db&continue=x',
+    ]);
+  });
+
+  it('writes by object: create, replace, apply, patch, delete', async () => {
+    await serveEcho();
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l', namespace: 'n' } };
+    await client.create(configMap, { fieldManager: 'me', dryRun: true });
+    await client.replace(lease);
+    await client.apply(configMap, { fieldManager: 'me' });
+    await client.apply(configMap, { fieldManager: 'me', force: true, subresource: 'status' });
+    await client.patch(configMap, 'merge', { data: null });
+    await client.patch({ ...configMap, apiVersion: 'v1', kind: 'Namespace' }, 'json', []);
+    await client.create({ ...configMap, kind: 'Pod' }, { subresource: 'eviction' });
+    await client.delete(configMap, { uid: 'u', resourceVersion: '3', gracePeriodSeconds: 0, dryRun: true });
+    assert.deepEqual(sent(), [
+      'POST /api/v1/namespaces/n/configmaps fieldManager=me&dryRun=All',
+      'PUT /apis/coordination.k8s.io/v1/namespaces/n/leases/l',
+      'PATCH /api/v1/namespaces/n/configmaps/a fieldManager=me',
+      'PATCH /api/v1/namespaces/n/configmaps/a/status fieldManager=me&force=true',
+      'PATCH /api/v1/namespaces/n/configmaps/a',
+      'PATCH /api/v1/namespaces/a',
+      'POST /api/v1/namespaces/n/pods/a/eviction',
+      'DELETE /api/v1/namespaces/n/configmaps/a',
+    ]);
+    assert.deepEqual(
+      server.requests.slice(2, 6).map(({ headers }) => headers['content-type']),
+      [
+        'application/apply-patch+yaml',
+        'application/apply-patch+yaml',
+        'application/merge-patch+json',
+        'application/json-patch+json',
+      ],
+    );
+    assert.deepEqual(JSON.parse(server.requests[7]!.body), {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      propagationPolicy: 'Background',
+      gracePeriodSeconds: 0,
+      preconditions: { uid: 'u', resourceVersion: '3' },
+      dryRun: ['All'],
+    });
+  });
+
+  it('refuses to write what has no name', async () => {
+    await serveEcho();
+    await assert.rejects(
+      client.replace({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
+      /Pod: metadata.name is missing/,
+    );
+  });
+
+  it('finds kinds that it does not know by discovery, once', async () => {
+    await serve((_request, response) => {
+      json(response, 200, {
+        resources: [
+          { name: 'widgets', kind: 'Widget', namespaced: true },
+          { name: 'widgets/status', kind: 'Widget', namespaced: true },
+        ],
+      });
+    });
+    const expected = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
+    assert.deepEqual(await client.kindOf({ apiVersion: 'example.com/v1', kind: 'Widget' }), expected);
+    assert.deepEqual(await client.kindOf({ apiVersion: 'example.com/v1', kind: 'Widget' }), expected);
+    assert.deepEqual(sent(), ['GET /apis/example.com/v1']);
+    await assert.rejects(client.kindOf({ apiVersion: 'v1', kind: 'Gadget' }), /serves no kind Gadget in v1/);
+  });
+
+  it('tells what went wrong: code, reason, causes, Retry-After', async () => {
+    const causes = [{ reason: 'FieldManagerConflict', message: 'conflict with "x"', field: '.data' }];
+    await serve((request, response) => {
+      if (request.path.endsWith('/conflict'))
+        json(response, 409, { code: 409, reason: 'Conflict', message: 'no', details: { causes } });
+      else if (request.path.endsWith('/busy'))
+        failure(response, 429, 'TooManyRequests', 'slow', { 'retry-after': '3' });
+      else if (request.path.endsWith('/gone')) failure(response, 410, 'Gone', 'gone');
+      else if (request.path.endsWith('/later')) json(response, 503, { details: { retryAfterSeconds: 5 } });
+      else response.writeHead(502, { 'content-type': 'text/html', 'retry-after': 'soon' }).end('<h1>Bad gateway</h1>');
+    });
+    const failed = async (path: string): Promise<ApiError> => {
+      try {
+        await client.request('GET', path);
+      } catch (error) {
+        if (error instanceof ApiError) return error;
+      }
+      return assert.fail('no ApiError');
+    };
+    const conflict = await failed('/conflict');
+    assert.ok(isConflict(conflict));
+    assert.deepEqual(
+      [conflict.code, conflict.reason, conflict.message, conflict.causes],
+      [409, 'Conflict', 'no', causes],
+    );
+    assert.equal((await failed('/busy')).retryAfter, 3);
+    assert.equal((await failed('/later')).retryAfter, 5);
+    assert.ok(isExpired(await failed('/gone')));
+    const proxy = await failed('/x');
+    assert.deepEqual(
+      [proxy.code, proxy.reason, proxy.message, proxy.retryAfter],
+      [502, 'HTTP 502', 'GET /x: HTTP 502: <h1>Bad gateway</h1>', undefined],
+    );
+  });
+
+  it('reads texts that are not JSON, and refuses JSON that is none', async () => {
+    await serve((request, response) => {
+      response
+        .writeHead(200, { 'content-type': request.path === '/readyz' ? 'text/plain' : 'application/json' })
+        .end('ok');
+    });
+    assert.equal(await client.request('GET', '/readyz'), 'ok');
+    await assert.rejects(
+      client.request('GET', '/api'),
+      (error) => error instanceof ApiError && error.reason === 'Malformed',
+    );
+  });
+
+  it('gives up on a server that does not answer, or does not finish', async () => {
+    await serve(
+      (request, response) => {
+        if (request.path === '/half') response.writeHead(200).write('{');
+      },
+      { timeoutMs: 30 },
+    );
+    for (const path of ['/silent', '/half']) {
+      await assert.rejects(
+        client.request('GET', path),
+        (error) => error instanceof ApiError && error.code === 0 && error.reason === 'Timeout',
+      );
+    }
+  });
+
+  it('says which server cannot be reached', async () => {
+    await serveEcho();
+    const { url } = server;
+    await server.stop();
+    await assert.rejects(client.request('GET', '/'), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.reason, 'Unreachable');
+      assert.ok(error.message.startsWith(`cannot reach the API server at ${new URL(url).host}:`), error.message);
+      return true;
+    });
+    await server.start();
+  });
+
+  it('rejects with the reason of an abort, before, while waiting and while reading', async () => {
+    await serve((request, response) => {
+      if (request.path === '/half') response.writeHead(200).write('{');
+    });
+    const reason = new Error('enough');
+    await assert.rejects(client.request('GET', '/', { signal: AbortSignal.abort(reason) }), reason);
+    for (const path of ['/silent', '/half']) {
+      const stop = new AbortController();
+      const failed = assert.rejects(client.request('GET', path, { signal: stop.signal }), reason);
+      setTimeout(() => {
+        stop.abort(reason);
+      }, 20);
+      await failed;
+    }
+  });
+
+  it('follows a watch, and fails when it reports an error or breaks', async () => {
+    await serve((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n');
+      if (request.query.get('resourceVersion') === '1') {
+        response.end('{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"too old"}}\n');
+      } else setTimeout(() => response.destroy(), 10);
+    });
+    const follow = async (resourceVersion: string): Promise<string[]> => {
+      const types: string[] = [];
+      try {
+        for await (const { type } of client.watch(configMaps, { resourceVersion })) types.push(type);
+      } catch (error) {
+        assert.ok(error instanceof ApiError);
+        types.push(error.reason);
+      }
+      return types;
+    };
+    assert.deepEqual(await follow('1'), ['ADDED', 'Expired']);
+    assert.deepEqual(await follow('2'), ['ADDED', 'Unreachable']);
+  });
+
+  it('ends a watch that is no longer read', async () => {
+    let closed: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (closed = resolve));
+    await serve((_request, response) => {
+      response.on('close', closed);
+      response.writeHead(200).write('{"type":"ADDED","object":{}}\n');
+    });
+    for await (const { type } of client.watch(configMaps)) {
+      assert.equal(type, 'ADDED');
+      break;
+    }
+    await ended;
+  });
+
+  it('asks again on a new connection when a kept one was closed, except to create', async () => {
+    const closing: FakeAnswer = (_request, response) => {
+      json(response, 200, {});
+      // The client learns of it only when it uses the connection again.
+      setImmediate(() => response.socket?.destroy());
+    };
+    await serve(closing);
+    for (let index = 0; index < 20; index += 1) await client.request('GET', '/');
+    assert.equal(server.requests.length, 20);
+  });
+
+  it('sends the token of a file, and reads it again when it is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'token-'));
+    const tokenFile = join(folder, 'token');
+    writeFileSync(tokenFile, 'first\n');
+    await serve(
+      (request, response) => {
+        if (request.headers.authorization === 'Bearer second') json(response, 200, {});
+        else failure(response, 401, 'Unauthorized', 'Unauthorized');
+      },
+      {},
+      { authProvider: { name: 'tokenFile', config: { tokenFile } } },
+    );
+    try {
+      await assert.rejects(client.request('GET', '/'), /Unauthorized/);
+      writeFileSync(tokenFile, 'second\n');
+      await client.request('GET', '/');
+      rmSync(tokenFile);
+      assert.equal(server.requests[0]!.headers.authorization, 'Bearer first');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('sends user and password', async () => {
+    await serve(
+      (_request, response) => {
+        json(response, 200, {});
+      },
+      {},
+      { username: 'u', password: 'p' },
+    );
+    await client.request('GET', '/');
+    assert.equal(server.requests[0]!.headers.authorization, `Basic ${Buffer.from('u:p').toString('base64')}`);
+  });
+
+  it('says that credentials cannot be loaded', async () => {
+    await serve(() => undefined, {}, { authProvider: { name: 'tokenFile', config: { tokenFile: '/nowhere/token' } } });
+    await assert.rejects(client.request('GET', '/'), /cannot load credentials: .*nowhere/);
+  });
+});

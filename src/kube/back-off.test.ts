@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { BackOff } from './back-off.ts';
+
+describe('BackOff', () => {
+  it('doubles from the base to the maximum, for each key by itself', () => {
+    const backOff = new BackOff({ baseMs: 5, maximumMs: 30 });
+    assert.deepEqual(
+      [1, 2, 3, 4, 5].map(() => backOff.next('a')),
+      [5, 10, 20, 30, 30],
+    );
+    assert.equal(backOff.next('b'), 5);
+    assert.equal(backOff.failures('a'), 5);
+  });
+
+  it('begins anew after forget and forgetAll', () => {
+    const backOff = new BackOff({ baseMs: 5, maximumMs: 1000 });
+    for (const key of ['a', 'a', 'b', 'b']) backOff.next(key);
+    backOff.forget('a');
+    assert.deepEqual([backOff.next('a'), backOff.next('b')], [5, 20]);
+    backOff.forgetAll();
+    assert.deepEqual([backOff.next('a'), backOff.next('b')], [5, 5]);
+  });
+
+  it('stays at the maximum after thousands of failures', () => {
+    const backOff = new BackOff({ baseMs: 5, maximumMs: 1_000_000 });
+    for (let index = 0; index < 5000; index += 1) backOff.next('a');
+    assert.equal(backOff.next('a'), 1_000_000);
+  });
+
+  it('spreads delays between half and all of the nominal one', () => {
+    const delays = [0, 0.5, 1].map((value) =>
+      new BackOff({ baseMs: 100, maximumMs: 1000, random: () => value }).next('a'),
+    );
+    assert.deepEqual(delays, [50, 75, 100]);
+  });
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { jsonLines } from './json-lines.ts';
+
+async function read(chunks: (string | Buffer)[]): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const value of jsonLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) found.push(value);
+  return found;
+}
+
+describe('jsonLines', () => {
+  const letter = Buffer.from('{"a":"é"}\n');
+  const cases: [what: string, chunks: (string | Buffer)[], expected: unknown[]][] = [
+    ['one line', ['{"a":1}\n'], [{ a: 1 }]],
+    ['several lines in one chunk', ['1\n2\n3\n'], [1, 2, 3]],
+    ['a line over several chunks', ['{"a', '":', '1}\n2', '\n'], [{ a: 1 }, 2]],
+    ['a letter cut in two', [letter.subarray(0, 7), letter.subarray(7)], [{ a: 'é' }]],
+    ['empty lines', ['\n\r\n1\n'], [1]],
+    ['a last line without its end, which is an event cut off', ['1\n{"a":2}'], [1]],
+    ['nothing', [], []],
+  ];
+  for (const [what, chunks, expected] of cases) {
+    it(what, async () => {
+      assert.deepEqual(await read(chunks), expected);
+    });
+  }
+
+  it('rejects at a line that is not JSON', async () => {
+    await assert.rejects(read(['<html>\n']), SyntaxError);
+  });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { objectKey, ObjectStore } from './object-store.ts';
+
+function object(name: string, resourceVersion: string, namespace?: string): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
+  };
+}
+
+function setUp() {
+  const store = new ObjectStore();
+  const changes: string[] = [];
+  store.subscribe(({ type, object: { metadata }, before }) => {
+    changes.push(`${type} ${metadata.name} ${before?.metadata.resourceVersion ?? '-'}→${metadata.resourceVersion}`);
+  });
+  return { store, changes };
+}
+
+describe('ObjectStore', () => {
+  it('keys objects by namespace and name', () => {
+    assert.equal(objectKey(object('a', '1')), 'a');
+    assert.equal(objectKey(object('a', '1', 'n')), 'n/a');
+    assert.equal(objectKey({ metadata: {} }), '');
+  });
+
+  it('has synced after its first list, even an empty one', async () => {
+    const { store } = setUp();
+    assert.equal(store.hasSynced, false);
+    const waiting = store.synced();
+    store.replace([], '1');
+    await waiting;
+    await store.synced();
+    assert.equal(store.hasSynced, true);
+  });
+
+  it('tells what a list changed', () => {
+    const { store, changes } = setUp();
+    store.replace([object('a', '1'), object('b', '2')], '3');
+    store.replace([object('a', '1'), object('c', '5')], '6');
+    assert.deepEqual(changes, ['Added a -→1', 'Added b -→2', 'Deleted b 2→2', 'Added c -→5']);
+    assert.equal(store.size, 2);
+    assert.deepEqual(
+      store.list().map(({ metadata }) => metadata.name),
+      ['a', 'c'],
+    );
+  });
+
+  it('tells a late subscriber of what is there', () => {
+    const { store } = setUp();
+    store.upsert(object('a', '1', 'n'));
+    const seen: string[] = [];
+    store.subscribe(({ type, object: { metadata } }) => seen.push(`${type} ${metadata.name}`));
+    assert.deepEqual(seen, ['Added a']);
+    assert.equal(store.get('a', 'n')?.metadata.resourceVersion, '1');
+    assert.equal(store.get('a'), undefined);
+  });
+
+  it('tells an object that is unchanged to nobody', () => {
+    const { store, changes } = setUp();
+    store.upsert(object('a', '1'));
+    store.upsert(object('a', '1'));
+    assert.deepEqual(changes, ['Added a -→1']);
+  });
+
+  it('never goes back: an older object, deletion or list does not undo what was just written', () => {
+    const { store, changes } = setUp();
+    store.upsert(object('a', '10'));
+    store.upsert(object('a', '9'));
+    store.remove(object('a', '9'));
+    store.replace([], '9');
+    store.replace([object('a', '8')], '9');
+    assert.equal(store.get('a')?.metadata.resourceVersion, '10');
+    store.remove(object('a', '11'));
+    store.remove(object('a', '12'));
+    assert.deepEqual(changes, ['Added a -→10', 'Deleted a 10→11']);
+  });
+
+  it('does not compare what are not numbers', () => {
+    const { store } = setUp();
+    store.upsert(object('a', 'z'));
+    store.upsert(object('a', 'b'));
+    assert.equal(store.get('a')?.metadata.resourceVersion, 'b');
+  });
+});

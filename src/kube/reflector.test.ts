@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { ApiClient } from './api-client.ts';
+import { ObjectStore } from './object-store.ts';
+import { Reflector, type ReflectorOptions } from './reflector.ts';
+import { resourceKind } from './resource-kinds.ts';
+import { capturingLogger } from './testdata/capturing-logger.ts';
+import { failure, FakeApiServer, json, type FakeRequest } from './testdata/fake-api-server.ts';
+import { ManualClock } from './testdata/manual-clock.ts';
+
+const configMaps = resourceKind('v1', 'ConfigMap');
+const isWatch = ({ query }: FakeRequest): boolean => query.get('watch') === 'true';
+
+function item(name: string, resourceVersion: string, data?: unknown) {
+  return {
+    metadata: { name, namespace: 'n', resourceVersion, managedFields: [{}] },
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function list(response: ServerResponse, resourceVersion: string, items: unknown[], more = ''): void {
+  json(response, 200, { kind: 'List', metadata: { resourceVersion, continue: more }, items });
+}
+
+function send(response: ServerResponse, type: string, object: unknown): void {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/json' });
+  response.write(`${JSON.stringify({ type, object })}\n`);
+}
+
+/** A reflector on a scripted server; time is the test's, so that a delay shows as a timer and is then skipped. */
+class Fixture {
+  readonly clock = new ManualClock();
+  readonly store = new ObjectStore();
+  readonly logger = capturingLogger();
+  readonly ended: string[] = [];
+  readonly listed: number[] = [];
+  recoveries = 0;
+  readonly server = new FakeApiServer(() => undefined);
+  readonly #stop = new AbortController();
+  #client: ApiClient | undefined;
+  #run: Promise<void> | undefined;
+
+  async start(options: Partial<ReflectorOptions<never>> = {}): Promise<void> {
+    await this.server.start();
+    this.#client = new ApiClient(this.server.kubeConfig());
+    const reflector = new Reflector({
+      client: this.#client,
+      resource: configMaps,
+      store: this.store,
+      clock: this.clock,
+      random: () => 0.5,
+      logger: this.logger,
+      observer: {
+        watchEnded: (_plural, reason) => this.ended.push(reason),
+        listed: (_plural, objects) => this.listed.push(objects),
+      },
+      onRecovered: () => (this.recoveries += 1),
+      ...(options as object),
+    });
+    this.#run = reflector.run(this.#stop.signal);
+  }
+
+  names(): string[] {
+    return this.store.list().map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
+  }
+
+  /** Waits for something that real requests bring about. */
+  async until(what: () => boolean): Promise<void> {
+    for (let turn = 0; turn < 2000; turn += 1) {
+      if (what()) return;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assert.fail(`never came true: ${what.toString()}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#run;
+    this.#client?.close();
+    await this.server.stop();
+  }
+}
+
+describe('Reflector', () => {
+  let fixture: Fixture;
+  beforeEach(() => {
+    fixture = new Fixture();
+  });
+  afterEach(() => fixture.stop());
+
+  const watches = (): FakeRequest[] => fixture.server.requests.filter(isWatch);
+  const lists = (): FakeRequest[] => fixture.server.requests.filter((request) => !isWatch(request));
+
+  it('lists page by page, then watches from the list on and keeps the store equal', async () => {
+    let stream: ServerResponse | undefined;
+    fixture.server.answerWith((request, response) => {
+      if (isWatch(request)) {
+        send(response, 'MODIFIED', item('a', '11'));
+        stream = response;
+      } else if (request.query.get('continue') === null)
+        list(response, '10', [item('a', '1'), item('b', '2')], 'page2');
+      else list(response, '10', [item('c', '3')]);
+    });
+    await fixture.start({ pageSize: 2, namespace: 'n', labelSelector: 'x=y', fieldSelector: 'metadata.name=a' });
+    await fixture.until(() => fixture.names().includes('a@11'));
+    assert.deepEqual(fixture.listed, [3]);
+    send(stream!, 'DELETED', item('b', '12'));
+    send(stream!, 'ADDED', item('d', '13'));
+    await fixture.until(() => fixture.names().join() === 'a@11,c@3,d@13');
+    const [first, second] = lists();
+    assert.equal(first!.path, '/api/v1/namespaces/n/configmaps');
+    assert.deepEqual(Object.fromEntries(first!.query), {
+      limit: '2',
+      labelSelector: 'x=y',
+      fieldSelector: 'metadata.name=a',
+    });
+    assert.equal(second!.query.get('continue'), 'page2');
+    assert.deepEqual(Object.fromEntries(watches()[0]!.query), {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '10',
+      timeoutSeconds: '38',
+      labelSelector: 'x=y',
+      fieldSelector: 'metadata.name=a',
+    });
+    assert.equal(fixture.store.get('d', 'n')?.metadata.managedFields, undefined);
+    assert.equal(fixture.store.get('c', 'n')?.kind, 'ConfigMap');
+  });
+
+  it('resumes after the last bookmark when the server ends the watch, without a new list', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (!isWatch(request)) list(response, '10', []);
+      else if (watches().length === 1) {
+        send(response, 'BOOKMARK', { metadata: { resourceVersion: '50' } });
+        response.end();
+      }
+    });
+    await fixture.start();
+    await fixture.until(() => watches().length === 2);
+    assert.equal(watches()[1]!.query.get('resourceVersion'), '50');
+    assert.equal(lists().length, 1);
+    assert.deepEqual(fixture.ended, ['Timeout']);
+    assert.deepEqual(fixture.names(), []);
+  });
+
+  it('does not ask in a tight loop when watches end as soon as they begin', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (!isWatch(request)) list(response, '10', []);
+      else {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end();
+      }
+    });
+    await fixture.start();
+    for (const delay of [75, 150, 300]) {
+      // Not the deadline of the watch itself.
+      await fixture.until(() => (fixture.clock.pending()[0] ?? 48_000) < 48_000);
+      assert.deepEqual(fixture.clock.pending(), [delay]);
+      await fixture.clock.advance(delay);
+    }
+  });
+
+  for (const [how, code] of [
+    ['as an event', 200],
+    ['as a status', 410],
+  ] as const) {
+    it(`lists again, after a moment, when its resourceVersion has expired (${how})`, async () => {
+      fixture.server.answerWith((request, response) => {
+        if (!isWatch(request))
+          list(
+            response,
+            lists().length === 1 ? '10' : '90',
+            lists().length === 1 ? [item('a', '1')] : [item('b', '80')],
+          );
+        else if (watches().length > 1) send(response, 'BOOKMARK', { metadata: { resourceVersion: '91' } });
+        else if (code === 410) failure(response, 410, 'Expired', 'too old resource version');
+        else {
+          send(response, 'ERROR', {
+            kind: 'Status',
+            code: 410,
+            reason: 'Expired',
+            message: 'too old resource version',
+          });
+          response.end();
+        }
+      });
+      await fixture.start();
+      await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+      assert.deepEqual(fixture.ended, ['Expired']);
+      assert.deepEqual(fixture.clock.pending(), [500]);
+      await fixture.clock.advance(500);
+      await fixture.until(() => watches().length === 2);
+      assert.deepEqual(fixture.names(), ['b@80']);
+      assert.equal(watches()[1]!.query.get('resourceVersion'), '90');
+    });
+  }
+
+  it('survives every error with a back-off of at most 2 s, logs one line, and says when it is over', async () => {
+    let broken = true;
+    fixture.server.answerWith((request, response) => {
+      if (broken) failure(response, 500, 'InternalError', 'etcd is away');
+      else if (!isWatch(request)) list(response, '10', [item('a', '1')]);
+    });
+    await fixture.start();
+    const delays: number[] = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      await fixture.until(() => fixture.clock.pending().length === 1);
+      const [delay = 0] = fixture.clock.pending();
+      delays.push(delay);
+      if (turn === 7) broken = false;
+      await fixture.clock.advance(delay);
+    }
+    assert.deepEqual(delays, [75, 150, 300, 600, 1200, 1500, 1500, 1500]);
+    await fixture.until(() => fixture.store.hasSynced);
+    assert.equal(fixture.recoveries, 1);
+    const warnings = fixture.logger.lines.filter(({ level }) => level === 'warn');
+    assert.equal(warnings.length, 1);
+    assert.match(String(warnings[0]!.fields?.error), /etcd is away/);
+  });
+
+  it('waits as the server asks, but not longer than 2 s', async () => {
+    fixture.server.answerWith((_request, response) => {
+      const after = fixture.server.requests.length === 1 ? '1' : '60';
+      failure(response, 429, 'TooManyRequests', 'slow down', { 'retry-after': after });
+    });
+    await fixture.start();
+    await fixture.until(() => fixture.clock.pending().length === 1);
+    assert.deepEqual(fixture.clock.pending(), [1000]);
+    await fixture.clock.advance(1000);
+    await fixture.until(() => fixture.clock.pending().length === 1);
+    assert.deepEqual(fixture.clock.pending(), [2000]);
+  });
+
+  it('resumes where it was when the server or the way to it failed', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (!isWatch(request)) list(response, '10', []);
+      else if (watches().length === 1) {
+        send(response, 'ADDED', item('a', '11'));
+        setTimeout(() => response.destroy(), 5);
+      } else if (watches().length === 2) failure(response, 503, 'ServiceUnavailable', 'starting');
+      else send(response, 'ADDED', item('b', '12'));
+    });
+    await fixture.start();
+    for (const count of [1, 2]) {
+      await fixture.until(() => fixture.ended.length === count && fixture.clock.pending().length === 1);
+      await fixture.clock.advance(2000);
+    }
+    await fixture.until(() => fixture.names().includes('b@12'));
+    assert.deepEqual(
+      watches().map(({ query }) => query.get('resourceVersion')),
+      ['10', '11', '11'],
+    );
+    assert.equal(lists().length, 1);
+    assert.deepEqual(fixture.ended, ['Error', 'Error']);
+    assert.equal(fixture.recoveries, 1);
+  });
+
+  const relists: [what: string, answer: (response: ServerResponse) => void][] = [
+    [
+      'the right to watch was taken away',
+      (response) => {
+        failure(response, 403, 'Forbidden', 'no');
+      },
+    ],
+    [
+      'the answer cannot be read',
+      (response) => {
+        response.writeHead(200).end('<html>\n');
+      },
+    ],
+    [
+      'the resourceVersion is from the future (a restored etcd)',
+      (response) => {
+        json(response, 504, {
+          code: 504,
+          reason: 'Timeout',
+          message: 'too large',
+          details: { causes: [{ reason: 'ResourceVersionTooLarge' }] },
+        });
+      },
+    ],
+  ];
+  for (const [what, answer] of relists) {
+    it(`lists again when ${what}`, async () => {
+      fixture.server.answerWith((request, response) => {
+        if (!isWatch(request)) list(response, String(10 * lists().length), []);
+        else if (watches().length === 1) answer(response);
+      });
+      await fixture.start();
+      await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+      await fixture.clock.advance(2000);
+      await fixture.until(() => watches().length === 2);
+      assert.equal(watches()[1]!.query.get('resourceVersion'), '20');
+    });
+  }
+
+  it('notices a stream on which nothing comes any more, and resumes', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (!isWatch(request)) list(response, '10', []);
+      else if (watches().length === 1) send(response, 'ADDED', item('a', '11'));
+      else send(response, 'ADDED', item('b', '12'));
+    });
+    await fixture.start();
+    await fixture.until(() => fixture.names().includes('a@11'));
+    await fixture.clock.advance(47_999);
+    assert.deepEqual(fixture.ended, []);
+    await fixture.clock.advance(1);
+    await fixture.until(() => fixture.names().includes('b@12'));
+    assert.deepEqual(fixture.ended, ['Hung']);
+    assert.equal(watches()[1]!.query.get('resourceVersion'), '11');
+    assert.equal(lists().length, 1);
+  });
+
+  it('lists from the beginning when a continue token expires between two pages', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (isWatch(request)) return;
+      if (request.query.get('continue') !== null) failure(response, 410, 'Expired', 'the continue token is too old');
+      else if (lists().length === 1) list(response, '10', [item('a', '1')], 'more');
+      else list(response, '20', [item('a', '1'), item('b', '2')]);
+    });
+    await fixture.start();
+    await fixture.until(() => fixture.clock.pending().length === 1);
+    assert.equal(fixture.store.hasSynced, false);
+    await fixture.clock.advance(1000);
+    await fixture.until(() => fixture.store.hasSynced);
+    assert.deepEqual(fixture.names(), ['a@1', 'b@2']);
+  });
+
+  it('ends when told to, also in the middle of a pause', async () => {
+    fixture.server.answerWith((_request, response) => {
+      failure(response, 500, 'InternalError', 'no');
+    });
+    await fixture.start();
+    await fixture.until(() => fixture.clock.pending().length === 1);
+    await fixture.stop();
+    assert.deepEqual(fixture.clock.pending(), []);
+    fixture = new Fixture();
+    await fixture.start();
+  });
+});
