@@ -4,8 +4,18 @@ import type { AdmissionRequest } from './admission-request.ts';
 /** Decides one admission. Throws nothing: a handler's exception is answered as an internal error. */
 export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision | Promise<AdmissionDecision>;
 
+/** A handler, and what lets its decisions be given again. */
+export interface RouteHandler {
+  readonly handler: AdmissionHandler;
+  /**
+   * Everything beside the path and the bytes of the review that a decision depends on. While each is the very same (`===`), so is the decision; a handler
+   * without it is asked every time.
+   */
+  readonly dependencies?: (request: AdmissionRequest) => readonly unknown[];
+}
+
 /** Where a path leads: a handler, or why it cannot be served now (answered 503, so that the API server tries another replica). */
-export type RouteTarget = { readonly handler: AdmissionHandler } | { readonly unavailable: string };
+export type RouteTarget = RouteHandler | { readonly unavailable: string };
 
 /** A row of the router's table. */
 export interface AdmissionRoute {

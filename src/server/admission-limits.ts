@@ -1,3 +1,4 @@
+import type { DecisionMemoryLimits } from './decision-memory.ts';
 import type { JsonBounds } from './json-scanner.ts';
 
 /** Bounds of the listener. Sizes in bytes, times in milliseconds. */
@@ -8,6 +9,7 @@ export interface AdmissionLimits {
   readonly maxBufferedBytes: number;
   /** Bodies that are being received at once; one more, and the longest-waiting of them is refused. */
   readonly maxConcurrentBodies: number;
+  readonly decisions: DecisionMemoryLimits;
   readonly maxConnections: number;
   /** Connections that have not had a review answered yet: beyond it the oldest of them is closed. */
   readonly maxUnprovenConnections: number;
@@ -33,6 +35,7 @@ export const defaultAdmissionLimits: AdmissionLimits = {
   maxBodyBytes: 20 * mebibyte,
   maxBufferedBytes: 64 * mebibyte,
   maxConcurrentBodies: 1024,
+  decisions: { maxBytes: 16 * mebibyte, maxReviewBytes: 256 * 1024 },
   maxConnections: 4096,
   maxUnprovenConnections: 512,
   maxHeaderBytes: 16 * 1024,

@@ -6,12 +6,23 @@ import { ServerMetrics } from './server-metrics.ts';
 import { RecordingLog } from './testdata/recording-log.ts';
 import { podCreation } from './testdata/reviews.ts';
 
-function observed(debug?: boolean): { observer: AdmissionObserver; log: RecordingLog; clock: { now: number } } {
+function observed(debug?: boolean): {
+  observer: AdmissionObserver;
+  log: RecordingLog;
+  clock: { now: number };
+  registry: Registry;
+} {
   const clock = { now: 1000 };
   const log = new RecordingLog();
+  const registry = new Registry();
   const port =
     debug === undefined ? log : Object.assign(log, { isLevelEnabled: (level: string) => level !== 'debug' || debug });
-  return { observer: createAdmissionObserver(port, new ServerMetrics(new Registry()), () => clock.now), log, clock };
+  return {
+    observer: createAdmissionObserver(port, new ServerMetrics(registry), () => clock.now),
+    log,
+    clock,
+    registry,
+  };
 }
 
 describe('the admission observer', () => {
@@ -38,20 +49,12 @@ describe('the admission observer', () => {
     });
   }
 
-  for (const [what, object, name] of [
-    ['a prefix', { metadata: { generateName: 'web-' } }, 'web-'],
-    ['nothing', { metadata: {} }, ''],
-    ['a prefix that is none', { metadata: { generateName: 5 } }, ''],
-    ['metadata that is null', { metadata: null }, ''],
-    ['no metadata', {}, ''],
-    ['no object', null, ''],
-  ] as const) {
-    it(`names a pod without a name by ${what}`, () => {
-      const { observer, log } = observed();
-      observer.decided('revision', podCreation({ object }), allowed('Any'), 0);
-      assert.equal(log.lines[0]?.fields.name, name);
-    });
-  }
+  it('says that a decision was given again', async () => {
+    const { observer, log, registry } = observed();
+    observer.decided('revision', podCreation(), allowed('Any'), 0, true);
+    assert.equal(log.lines[0]?.fields.reused, true);
+    assert.match(await registry.metrics(), /injector_admission_decisions_reused_total 1\n/);
+  });
 
   it('holds back a flood of warnings, and says how many there were', () => {
     const { observer, log, clock } = observed();

@@ -1,6 +1,7 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
+import { nameForPeople } from './pod-name.ts';
 import { throttle } from './throttle.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
@@ -8,8 +9,14 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface AdmissionObserver {
   /** The clock's reading when a handler starts. */
   started(): number;
-  /** A handler has decided. */
-  decided(kind: string, request: AdmissionRequest, decision: AdmissionDecision, started: number): void;
+  /** A handler has decided; or, when `reused`, would have decided the same again. */
+  decided(
+    kind: string,
+    request: AdmissionRequest,
+    decision: AdmissionDecision,
+    started: number,
+    reused?: boolean,
+  ): void;
   /** A body that is not a review, or a review with members of the wrong type. */
   malformed(kind: string, problem: string, uid?: string): void;
   /** An exception that nobody expected. */
@@ -32,9 +39,10 @@ export function createAdmissionObserver(
   };
   return {
     started: clock,
-    decided(kind, request, decision, started) {
+    decided(kind, request, decision, started, reused = false) {
       const milliseconds = clock() - started;
       metrics.decided(kind, decision, milliseconds / 1000);
+      if (reused) metrics.reused();
       const worrying = !decision.allowed;
       if (!worrying && log.isLevelEnabled?.('debug') === false) return;
       const fields: Record<string, unknown> = {
@@ -42,11 +50,12 @@ export function createAdmissionObserver(
         path: kind,
         operation: request.operation,
         namespace: request.namespace,
-        name: request.name === '' ? generateName(request.object) : request.name,
+        name: nameForPeople(request),
         outcome: decision.outcome,
         reason: decision.reason,
         milliseconds,
       };
+      if (reused) fields.reused = true;
       if (request.dryRun) fields.dryRun = true;
       if (decision.injector !== undefined) fields.config = `${decision.injector.name}.${decision.injector.hash}`;
       if (!worrying) log.debug('admission', fields);
@@ -61,11 +70,4 @@ export function createAdmissionObserver(
       });
     },
   };
-}
-
-/** What a pod without a name of its own will be named after. */
-function generateName(object: unknown): string {
-  const metadata = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined;
-  if (typeof metadata !== 'object' || metadata === null || !('generateName' in metadata)) return '';
-  return typeof metadata.generateName === 'string' ? metadata.generateName : '';
 }

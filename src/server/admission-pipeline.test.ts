@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { allowed, denied } from './admission-decision.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
+import { DecisionMemory } from './decision-memory.ts';
 import { createAdmissionObserver } from './admission-observer.ts';
 import { createAdmissionPipeline, type RequestHead } from './admission-pipeline.ts';
 import type { HttpAnswer } from './http-answer.ts';
@@ -27,6 +28,7 @@ function pipeline(handler: AdmissionHandler = () => allowed('Valid')) {
       }),
       { kind: 'test', resolve: (path) => (path === '/test' ? { handler } : undefined) },
     ],
+    memory: new DecisionMemory({ maxBytes: 1_000_000, maxReviewBytes: 100_000 }),
     jsonBounds: { maxDepth: 100, maxValues: 5000 },
     observer,
   });

@@ -1,8 +1,10 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
-import type { AdmissionHandler, AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
+import type { DecisionMemory } from './decision-memory.ts';
+import { splitReview } from './review-bytes.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
-import { encodeAdmissionReview } from './encode-admission-review.ts';
+import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from './http-answer.ts';
@@ -33,6 +35,7 @@ export type AdmittedRequest = { readonly kind: string } & (
 export interface AdmissionPipelineOptions {
   readonly routes: readonly AdmissionRoute[];
   readonly jsonBounds: JsonBounds;
+  readonly memory: DecisionMemory;
   readonly observer: AdmissionObserver;
 }
 
@@ -41,7 +44,7 @@ export interface AdmissionPipelineOptions {
  * Unknown paths get 404, other methods 405, a path whose injector is not there 503, malformed reviews 400, and everything else 200 with a verdict.
  */
 export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
-  const { routes, jsonBounds, observer } = options;
+  const { routes, jsonBounds, memory, observer } = options;
   const timeouts = rememberLast(timeoutOf);
 
   function admit(head: RequestHead): AdmittedRequest {
@@ -64,7 +67,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         kind,
         timeout,
         inspect: isSmall(head) ? pass : inspector(kind),
-        respond: (body) => respond(kind, target.handler, body),
+        respond: (body) => respond(kind, path, target, body),
       };
     }
     return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
@@ -80,8 +83,18 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     };
   }
 
-  function respond(kind: string, handler: AdmissionHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
+  function respond(kind: string, path: string, target: RouteHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
+    const started = observer.started();
+    const { handler, dependencies } = target;
+    const bytes = dependencies === undefined ? undefined : splitReview(body);
+    if (dependencies !== undefined && bytes !== undefined) {
+      const known = memory.find(path, body, bytes, dependencies);
+      if (known !== undefined) {
+        observer.decided(kind, { ...known.request, uid: bytes.uid }, known.decision, started, true);
+        return jsonAnswer(joinReview(bytes.version, bytes.uid, known.encoded));
+      }
+    }
     const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
     if (!('version' in review)) {
       observer.malformed(kind, review.problem);
@@ -94,11 +107,15 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       );
     }
     const { version, request } = review;
-    const started = observer.started();
+    const depends = dependencies?.(request);
     const finish = (decision: AdmissionDecision): HttpAnswer => {
-      const answer = jsonAnswer(encodeAdmissionReview(version, request.uid, decision));
+      const encoded = encodeDecision(decision);
       observer.decided(kind, request, decision, started);
-      return answer;
+      // A second uid further on in the bytes would be the one that counts.
+      if (depends !== undefined && bytes?.uid === request.uid && decision.reason !== 'Internal') {
+        memory.remember(path, body, bytes, depends, { request, decision, encoded });
+      }
+      return jsonAnswer(joinReview(version, request.uid, encoded));
     };
     const fail = (error: unknown): HttpAnswer => {
       observer.defect(error);

@@ -4,6 +4,7 @@ import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits
 import type { AdmissionRoute } from './admission-handler.ts';
 import { createAdmissionObserver } from './admission-observer.ts';
 import { createAdmissionPipeline } from './admission-pipeline.ts';
+import { DecisionMemory } from './decision-memory.ts';
 import { BodyBudget } from './body-budget.ts';
 import { ConnectionGuard } from './connection-guard.ts';
 import { listenOn } from './listen-on.ts';
@@ -55,11 +56,12 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     metrics.dropped('pressure');
   });
   const contexts = new SecureContexts(certificates);
+  const memory = new DecisionMemory(limits.decisions);
   const server = createTlsServer(limits, contexts, log);
   let state: ServerState = 'idle';
   let inFlight = 0;
   const context: ExchangeContext = {
-    admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, observer }),
+    admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer }),
     limits,
     budget,
     sockets: trackConnections(server, guard, metrics),
@@ -72,7 +74,13 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     },
   };
   metrics.readFrom(
-    () => ({ inFlight, bufferedBytes: budget.used, connections: guard.size, unprovenConnections: guard.unproven }),
+    () => ({
+      inFlight,
+      bufferedBytes: budget.used,
+      rememberedBytes: memory.bytes,
+      connections: guard.size,
+      unprovenConnections: guard.unproven,
+    }),
     () => certificates.expiries(),
   );
   server.on('request', (request, response) => {

@@ -7,11 +7,16 @@ import { shortenWarning } from './warning-text.ts';
  * neither, and neither of them when nothing changes (k8s.io/apiserver, VerifyAdmissionResponse).
  */
 export function encodeAdmissionReview(version: ReviewVersion, uid: string, decision: AdmissionDecision): string {
-  return `{"kind":"AdmissionReview","apiVersion":"${version}","response":{"uid":${JSON.stringify(uid)},${encodeDecision(decision)}}}`;
+  return joinReview(version, uid, encodeDecision(decision));
+}
+
+/** An answered review from a decision that is encoded already. */
+export function joinReview(version: ReviewVersion, uid: string, encodedDecision: string): string {
+  return `{"kind":"AdmissionReview","apiVersion":"${version}","response":{"uid":${JSON.stringify(uid)},${encodedDecision}}}`;
 }
 
 /** What follows the uid: the same for every review that gets this decision. */
-function encodeDecision(decision: AdmissionDecision): string {
+export function encodeDecision(decision: AdmissionDecision): string {
   let text = `"allowed":${decision.allowed}`;
   const { status, patch, warnings, auditAnnotations } = decision;
   if (status !== undefined) {

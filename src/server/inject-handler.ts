@@ -12,7 +12,10 @@ import { type AdmissionDecision, allowed, denied } from './admission-decision.ts
 import type { AdmissionRequest } from './admission-request.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
-/** What an injection needs to know of the cluster, from memory: nothing here may wait. */
+/**
+ * What an injection needs to know of the cluster, from memory: nothing here may wait. Each returns the same object for as long as nothing has changed, and another
+ * one when it has: decisions are given again by that.
+ */
 export interface PodSurroundings {
   nodes?(): readonly NodeFacts[];
   namespaceMetadata?(namespace: string): NamespaceMetadata | undefined;

@@ -23,7 +23,15 @@ export function revisionRoute(
       if (injector === undefined)
         return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };
       const target = { name, hash, injector, path: rest, annotate: true };
-      return { handler: (request) => decideInjection(target, request, surroundings, inject) };
+      return {
+        handler: (request) => decideInjection(target, request, surroundings, inject),
+        dependencies: ({ namespace }) => [
+          injector,
+          surroundings.nodes?.(),
+          surroundings.namespaceMetadata?.(namespace),
+          surroundings.proxyConfigs?.(namespace),
+        ],
+      };
     },
   };
 }

@@ -16,7 +16,7 @@ describe('ServerMetrics', () => {
     assert.deepEqual(await scraped(registry, 'injector_admission_in_flight'), ['injector_admission_in_flight 0']);
     let certificates: [string, Date][] = [['a.svc', new Date(1000)]];
     metrics.readFrom(
-      () => ({ inFlight: 1, bufferedBytes: 2, connections: 4, unprovenConnections: 3 }),
+      () => ({ inFlight: 1, bufferedBytes: 2, rememberedBytes: 5, connections: 4, unprovenConnections: 3 }),
       () => certificates,
     );
     assert.deepEqual(await scraped(registry, 'injector_connections'), [

@@ -5,6 +5,8 @@ import type { AdmissionDecision } from './admission-decision.ts';
 export interface ServerReadings {
   readonly inFlight: number;
   readonly bufferedBytes: number;
+  /** Of remembered decisions. */
+  readonly rememberedBytes: number;
   readonly connections: number;
   readonly unprovenConnections: number;
 }
@@ -19,6 +21,7 @@ export type ConnectionLoss = 'handshake' | 'headers' | 'pressure' | 'body';
 export class ServerMetrics {
   readonly #requests;
   readonly #decisions;
+  readonly #reused;
   readonly #duration;
   readonly #bodyBytes;
   readonly #answerBytes;
@@ -26,7 +29,13 @@ export class ServerMetrics {
   readonly #losses;
   readonly #istio;
   readonly #istioSeconds;
-  #readings: () => ServerReadings = () => ({ inFlight: 0, bufferedBytes: 0, connections: 0, unprovenConnections: 0 });
+  #readings: () => ServerReadings = () => ({
+    inFlight: 0,
+    bufferedBytes: 0,
+    rememberedBytes: 0,
+    connections: 0,
+    unprovenConnections: 0,
+  });
   #expiries: () => Iterable<readonly [serverName: string, notAfter: Date]> = () => [];
 
   constructor(registry: Registry) {
@@ -41,6 +50,11 @@ export class ServerMetrics {
       name: 'injector_admission_decisions_total',
       help: 'Decided admissions by InjectorConfig, outcome and reason.',
       labelNames: ['path', 'injector', 'outcome', 'reason'],
+      registers,
+    });
+    this.#reused = new Counter({
+      name: 'injector_admission_decisions_reused_total',
+      help: 'Decisions that were given again, for a review of the same bytes.',
       registers,
     });
     this.#duration = new Histogram({
@@ -116,6 +130,11 @@ export class ServerMetrics {
     if (outcome === 'injected') this.#istioSeconds.observe(seconds);
   }
 
+  /** A decision, counted by {@link ServerMetrics.decided}, was one that had been made before. */
+  reused(): void {
+    this.#reused.inc();
+  }
+
   handshake(result: 'ok' | 'failed'): void {
     this.#handshakes.inc({ result });
   }
@@ -141,6 +160,11 @@ export class ServerMetrics {
       'injector_admission_buffered_bytes',
       'Bytes of bodies that are being received.',
       (now) => now.bufferedBytes,
+    );
+    reading(
+      'injector_admission_remembered_bytes',
+      'Bytes of reviews and answers kept to be given again.',
+      (now) => now.rememberedBytes,
     );
     reading('injector_connections', 'Open connections.', (now) => now.connections);
     reading(
