@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { ApiError } from './api-error.ts';
+import { ObjectApplier } from './apply-object.ts';
+import { ManualClock } from './testdata/manual-clock.ts';
+
+const desired: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: 'c',
+    namespace: 'n',
+    labels: { ours: '1' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'o', uid: 'u' }],
+  },
+  data: { a: '1' },
+};
+const live: KubernetesObject = {
+  ...desired,
+  metadata: { ...desired.metadata, uid: 'live', resourceVersion: '5', labels: { ours: '1', theirs: '2' } },
+  data: { a: '2' },
+};
+
+const conflict = new ApiError({
+  code: 409,
+  reason: 'Conflict',
+  message: 'Apply failed with 2 conflicts',
+  causes: [
+    { reason: 'FieldManagerConflict', message: 'conflict with "kubectl \\"edit\\"" using v1', field: '.data.a' },
+    { reason: 'FieldManagerConflict', message: 'conflict with "us" using v1', field: '.data.b' },
+  ],
+});
+const invalid = (message: string): ApiError => new ApiError({ code: 422, reason: 'Invalid', message });
+
+/** Answers each request with the next of `answers`: an object or an error. */
+function setUp(...answers: (KubernetesObject | Error)[]) {
+  const clock = new ManualClock();
+  const calls: string[] = [];
+  const bodies: KubernetesObject[] = [];
+  const next = <T>(call: string, object: KubernetesObject): Promise<T> => {
+    calls.push(call);
+    bodies.push(object);
+    const answer = answers.shift();
+    if (answer === undefined) return Promise.reject(new Error(`unexpected ${call}`));
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer as T);
+  };
+  const client = {
+    apply: <T>(object: T, { force }: { force?: boolean | undefined }) =>
+      next<T>(force === true ? 'force' : 'apply', object as KubernetesObject),
+    replace: <T>(object: T) => next<T>('replace', object as KubernetesObject),
+    delete: async (object: object, options?: { uid?: string | undefined }) => {
+      await next(`delete ${options?.uid ?? ''}`, object as KubernetesObject);
+    },
+  };
+  return { clock, calls, bodies, applier: new ObjectApplier({ client, fieldManager: 'us', clock }) };
+}
+
+describe('ObjectApplier', () => {
+  it('writes nothing when nothing differs', async () => {
+    const { applier, calls } = setUp();
+    const same = { ...live, data: desired.data };
+    assert.deepEqual(await applier.apply(desired, same), {
+      outcome: 'Unchanged',
+      object: same,
+      difference: undefined,
+      foreign: [],
+    });
+    assert.deepEqual(calls, []);
+  });
+
+  it('creates what is missing and updates what differs, without force', async () => {
+    const { applier, calls } = setUp(desired, desired);
+    assert.equal((await applier.apply(desired, undefined)).outcome, 'Created');
+    const updated = await applier.apply(desired, live);
+    assert.deepEqual([updated.outcome, updated.difference, updated.object], ['Updated', 'data', desired]);
+    assert.deepEqual(calls, ['apply', 'apply']);
+  });
+
+  it('takes back a field by force, names who held it, and then lets a second pass', async () => {
+    const { applier, calls, clock } = setUp(conflict, desired, desired);
+    const applied = await applier.apply(desired, live);
+    assert.deepEqual(applied.foreign, [{ manager: 'kubectl \\"edit\\"', field: '.data.a' }]);
+    assert.equal(applied.outcome, 'Updated');
+    await clock.advance(400);
+    const deferred = await applier.apply(desired, live);
+    assert.deepEqual([deferred.outcome, deferred.retryAfter], ['Deferred', 600]);
+    const other = { ...desired, metadata: { ...desired.metadata, name: 'other' } };
+    assert.equal((await applier.apply({ ...other, data: {} }, { ...other, data: {} })).outcome, 'Unchanged');
+    await clock.advance(600);
+    assert.equal((await applier.apply(desired, live)).outcome, 'Updated');
+    assert.deepEqual(calls, ['apply', 'force', 'apply']);
+  });
+
+  it('does not count an earlier update of our own as somebody else', async () => {
+    const own = new ApiError({ code: 409, reason: 'Conflict', message: '', causes: conflict.causes.slice(1) });
+    const { applier, calls } = setUp(own, desired, desired);
+    assert.deepEqual((await applier.apply(desired, live)).foreign, []);
+    assert.equal((await applier.apply(desired, live)).outcome, 'Updated');
+    assert.deepEqual(calls, ['apply', 'force', 'apply']);
+  });
+
+  it('replaces what an apply leaves: items that others added', async () => {
+    const left = {
+      ...desired,
+      metadata: { ...desired.metadata, resourceVersion: '6', annotations: { x: 'y' } },
+      data: { a: '1', foreign: '2' },
+    };
+    const { applier, calls, bodies } = setUp(left, desired);
+    assert.equal((await applier.apply(desired, live)).object, desired);
+    assert.deepEqual(calls, ['apply', 'replace']);
+    assert.deepEqual(bodies[1]!.data, { a: '1' });
+    assert.equal(bodies[1]!.metadata.resourceVersion, '6');
+    assert.deepEqual(bodies[1]!.metadata.annotations, { x: 'y' });
+    assert.equal(bodies[1]!.metadata.ownerReferences?.length, 1);
+  });
+
+  it('replaces, onto the version that was read, where an apply is Invalid', async () => {
+    const { applier, calls, bodies } = setUp(invalid('webhooks[1].clientConfig: Required value'), desired);
+    assert.equal((await applier.apply(desired, live)).outcome, 'Updated');
+    assert.deepEqual(calls, ['apply', 'replace']);
+    assert.deepEqual(bodies[1]!.metadata.labels, { ours: '1', theirs: '2' });
+  });
+
+  it('keeps what the API server filled into a spec when it replaces', async () => {
+    const service = { ...desired, kind: 'Service', data: undefined, spec: { type: 'ClusterIP' } };
+    const { applier, bodies } = setUp(conflict, invalid('no'), service);
+    await applier.apply(service, { ...service, spec: { type: 'NodePort', clusterIP: '10.0.0.1' } });
+    assert.deepEqual(bodies[2]!.spec, { type: 'ClusterIP', clusterIP: '10.0.0.1' });
+  });
+
+  it('makes anew what is immutable', async () => {
+    const immutable = invalid('data: Forbidden: field is immutable when `immutable` is set');
+    const { applier, calls } = setUp(immutable, immutable, desired, desired);
+    assert.equal((await applier.apply(desired, live)).outcome, 'Recreated');
+    assert.deepEqual(calls, ['apply', 'replace', 'delete live', 'force']);
+  });
+
+  const passedOn: [what: string, live: KubernetesObject | undefined, answers: Error[]][] = [
+    ['a new object that is Invalid', undefined, [invalid('no')]],
+    ['an object that is Invalid also when replaced', live, [invalid('no'), invalid('still no')]],
+    ['a resourceVersion that is old', live, [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })]],
+    ['a missing right', live, [new ApiError({ code: 403, reason: 'Forbidden', message: 'no' })]],
+    ['an error that is none of the API server', live, [new TypeError('x')]],
+    ['an error when forcing', live, [conflict, new ApiError({ code: 500, reason: 'InternalError', message: 'x' })]],
+  ];
+  for (const [what, found, answers] of passedOn) {
+    it(`passes on ${what}`, async () => {
+      const { applier } = setUp(...answers);
+      await assert.rejects(applier.apply(desired, found), answers.at(-1));
+    });
+  }
+});

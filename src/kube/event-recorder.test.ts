@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { capturingLogger } from './testdata/capturing-logger.ts';
+import { ManualClock, settle } from './testdata/manual-clock.ts';
+
+const config: KubernetesObject = {
+  apiVersion: 'sidecar-injector.io/v1alpha1',
+  kind: 'InjectorConfig',
+  metadata: { name: 'default', uid: 'u1', resourceVersion: '3' },
+};
+const event = { type: 'Normal', reason: 'Published', action: 'Publish', note: 'configuration 1 is published' } as const;
+
+function setUp() {
+  const clock = new ManualClock();
+  const logger = capturingLogger();
+  const created: KubernetesObject[] = [];
+  const patched: unknown[] = [];
+  const state = { fail: false };
+  const client = {
+    create: <T>(object: T): Promise<T> => {
+      created.push(object as KubernetesObject);
+      return state.fail ? Promise.reject(new Error('forbidden')) : Promise.resolve(object);
+    },
+    patch: <T>(_target: unknown, _type: string, body: unknown): Promise<T> => {
+      patched.push(body);
+      return Promise.resolve(body as T);
+    },
+  };
+  const recorder = new EventRecorder({
+    client,
+    clock,
+    logger,
+    controller: 'sidecar-injector.io/operator',
+    instance: 'pod-1',
+  });
+  return { clock, logger, created, patched, recorder, state };
+}
+
+describe('EventRecorder', () => {
+  it('writes an Event that the API server accepts: about a cluster-scoped object in `default`', () => {
+    const { created, recorder } = setUp();
+    recorder.record(config, event);
+    const { metadata, ...rest } = created[0]!;
+    assert.equal(metadata.namespace, 'default');
+    assert.match(metadata.name!, /^default\.[0-9a-f]+$/);
+    assert.deepEqual(rest, {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      type: 'Normal',
+      reason: 'Published',
+      action: 'Publish',
+      note: 'configuration 1 is published',
+      reportingController: 'sidecar-injector.io/operator',
+      reportingInstance: 'pod-1',
+      regarding: {
+        apiVersion: 'sidecar-injector.io/v1alpha1',
+        kind: 'InjectorConfig',
+        name: 'default',
+        namespace: undefined,
+        uid: 'u1',
+        resourceVersion: '3',
+      },
+    });
+    recorder.record({ ...config, metadata: { name: 'pod', namespace: 'n', uid: 'u2' } }, event);
+    assert.equal(created[1]!.metadata.namespace, 'n');
+    assert.notEqual(created[1]!.metadata.name, metadata.name);
+  });
+
+  it('counts repetitions in a series, written once in a while', async () => {
+    const { clock, created, patched, recorder } = setUp();
+    for (let index = 0; index < 100; index += 1) recorder.record(config, event);
+    assert.equal(created.length, 1);
+    await clock.advance(30_000);
+    assert.deepEqual(patched, [{ series: { count: 100, lastObservedTime: '2026-01-01T00:00:30.000000Z' } }]);
+    recorder.record(config, event);
+    await clock.advance(30_000);
+    assert.equal(patched.length, 2);
+  });
+
+  it('begins a new Event when the last is long ago', async () => {
+    const { clock, created, recorder } = setUp();
+    recorder.record(config, event);
+    await clock.advance(360_001);
+    recorder.record(config, event);
+    assert.equal(created.length, 2);
+  });
+
+  it('thins out many different Events about one object, not those about another', async () => {
+    const { clock, created, recorder } = setUp();
+    for (let index = 0; index < 100; index += 1) recorder.record(config, { ...event, note: `note ${index}` });
+    assert.equal(created.length, 25);
+    recorder.record({ ...config, metadata: { name: 'other', uid: 'u2' } }, event);
+    assert.equal(created.length, 26);
+    await clock.advance(300_000);
+    for (const note of ['x', 'y']) recorder.record(config, { ...event, note });
+    assert.equal(created.length, 27);
+  });
+
+  it('cuts notes at 1024 bytes, between letters', () => {
+    const { created, recorder } = setUp();
+    recorder.record(config, { ...event, note: 'é'.repeat(1000) });
+    const note = created[0]!.note as string;
+    assert.ok(Buffer.byteLength(note) <= 1024);
+    assert.match(note, /^é+…$/);
+  });
+
+  it('never fails, and says so at debug only', async () => {
+    const { logger, recorder, state } = setUp();
+    state.fail = true;
+    recorder.record(config, event);
+    await settle();
+    assert.deepEqual(logger.lines, [
+      { level: 'debug', message: 'an event was not written', fields: { error: 'forbidden' } },
+    ]);
+  });
+});

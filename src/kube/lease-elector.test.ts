@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { ApiError } from './api-error.ts';
+import { LeaseElector } from './lease-elector.ts';
+import { capturingLogger } from './testdata/capturing-logger.ts';
+import { ManualClock, settle } from './testdata/manual-clock.ts';
+
+type Lease = KubernetesObject & { spec: Record<string, unknown> };
+
+/** One Lease with optimistic locking, as the API server has it. */
+class LeaseServer {
+  lease: Lease | undefined;
+  down = false;
+  writes = 0;
+  #version = 0;
+
+  find<T>(): Promise<T | undefined> {
+    return this.down ? this.#refuse() : Promise.resolve(structuredClone(this.lease) as T | undefined);
+  }
+
+  create<T>(object: T): Promise<T> {
+    if (this.down) return this.#refuse();
+    if (this.lease !== undefined)
+      return Promise.reject(new ApiError({ code: 409, reason: 'AlreadyExists', message: 'exists' }));
+    return this.#store(object);
+  }
+
+  replace<T>(object: T): Promise<T> {
+    if (this.down) return this.#refuse();
+    const { resourceVersion } = (object as KubernetesObject).metadata;
+    if (resourceVersion !== this.lease?.metadata.resourceVersion) {
+      return Promise.reject(new ApiError({ code: 409, reason: 'Conflict', message: 'modified' }));
+    }
+    return this.#store(object);
+  }
+
+  get holder(): unknown {
+    return this.lease?.spec.holderIdentity;
+  }
+
+  #store<T>(object: T): Promise<T> {
+    this.#version += 1;
+    this.writes += 1;
+    const stored = structuredClone(object) as Lease;
+    stored.metadata.resourceVersion = String(this.#version);
+    this.lease = stored;
+    return Promise.resolve(structuredClone(stored) as T);
+  }
+
+  #refuse(): Promise<never> {
+    return Promise.reject(new ApiError({ code: 0, reason: 'Unreachable', message: 'down' }));
+  }
+}
+
+class Candidate {
+  leading = false;
+  terms = 0;
+  readonly logger = capturingLogger();
+  readonly holders: string[] = [];
+  readonly #stop = new AbortController();
+  readonly #run: Promise<void>;
+
+  constructor(server: LeaseServer, clock: ManualClock, identity: string) {
+    const elector = new LeaseElector({
+      client: server,
+      namespace: 'n',
+      name: 'leader',
+      identity,
+      clock,
+      random: () => 0,
+      logger: this.logger,
+      onHolder: (holder) => this.holders.push(holder),
+    });
+    this.#run = elector.run(this.#stop.signal, async (leading) => {
+      this.leading = true;
+      this.terms += 1;
+      await new Promise<void>((resolve) => {
+        leading.addEventListener('abort', () => {
+          resolve();
+        });
+      });
+      this.leading = false;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#run;
+  }
+}
+
+describe('LeaseElector', () => {
+  let server: LeaseServer;
+  let clock: ManualClock;
+  let candidates: Candidate[];
+  beforeEach(() => {
+    server = new LeaseServer();
+    clock = new ManualClock();
+    candidates = [];
+  });
+  afterEach(async () => {
+    await Promise.all(candidates.map((candidate) => candidate.stop()));
+  });
+  const join = async (identity: string): Promise<Candidate> => {
+    const candidate = new Candidate(server, clock, identity);
+    candidates.push(candidate);
+    await settle();
+    return candidate;
+  };
+
+  it('leads at once when nobody does, and renews every 2 s', async () => {
+    const one = await join('one');
+    assert.equal(one.leading, true);
+    assert.deepEqual(server.lease?.spec, {
+      holderIdentity: 'one',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    });
+    await clock.advance(6000);
+    assert.equal(server.writes, 4);
+    assert.equal(server.lease.spec.renewTime, '2026-01-01T00:00:06.000000Z');
+    assert.equal(server.lease.spec.acquireTime, '2026-01-01T00:00:00.000000Z');
+  });
+
+  it('waits while another leads, and takes over at once when that one stops', async () => {
+    const one = await join('one');
+    const two = await join('two');
+    await clock.advance(60_000);
+    assert.deepEqual([one.leading, two.leading], [true, false]);
+    assert.deepEqual(two.holders, ['one']);
+    await one.stop();
+    assert.equal(server.holder, '');
+    assert.equal(server.lease?.spec.leaseDurationSeconds, 1);
+    await clock.advance(2000);
+    assert.equal(two.leading, true);
+    assert.equal(server.lease.spec.leaseTransitions, 1);
+  });
+
+  it('takes over from one that vanished, 15 s after it was last seen to renew, whatever its clock said', async () => {
+    server.lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'leader', namespace: 'n', resourceVersion: 'x' },
+      spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
+    };
+    const one = await join('one');
+    await clock.advance(14_000);
+    assert.equal(one.leading, false);
+    await clock.advance(2000);
+    assert.equal(one.leading, true);
+  });
+
+  it('gives up leading after 10 s without a renewal, before anyone else may begin, and leads again later', async () => {
+    const one = await join('one');
+    server.down = true;
+    await clock.advance(9900);
+    assert.equal(one.leading, true);
+    await clock.advance(2200);
+    assert.equal(one.leading, false);
+    server.down = false;
+    await clock.advance(2000);
+    assert.deepEqual([one.leading, one.terms], [true, 2]);
+  });
+
+  it('gives up at once when another has taken the lease', async () => {
+    const one = await join('one');
+    const lease = server.lease!;
+    server.lease = {
+      ...lease,
+      metadata: { ...lease.metadata, resourceVersion: 'y' },
+      spec: { ...lease.spec, holderIdentity: 'thief' },
+    };
+    await clock.advance(2000);
+    assert.equal(one.leading, false);
+    await one.stop();
+    assert.equal(server.holder, 'thief');
+  });
+
+  it('lets only one of two that begin together lead', async () => {
+    const one = new Candidate(server, clock, 'one');
+    const two = new Candidate(server, clock, 'two');
+    candidates.push(one, two);
+    await settle();
+    assert.equal([one, two].filter(({ leading }) => leading).length, 1);
+    assert.ok([...one.logger.lines, ...two.logger.lines].every(({ level }) => level === 'info'));
+  });
+
+  it('says that the lease was not released when it could not be', async () => {
+    const one = await join('one');
+    server.down = true;
+    await one.stop();
+    assert.ok(one.logger.lines.some(({ message }) => message.startsWith('the lease was not released')));
+  });
+});
