@@ -10,9 +10,9 @@ import { printable } from './print-value.ts';
 import { sprint, sprintf, sprintln } from './printf.ts';
 import { isTrue } from './value-kind.ts';
 
-/** The text of values for the escaping functions: pointers are followed, as when they are printed. */
+/** The text of values for the escaping functions: as actions print them, so nil is `<no value>` and pointers are followed. */
 function textOf(values: readonly unknown[]): string {
-  return sprint(values.map((value) => printable(value)));
+  return sprint(values.map((value) => (value === null ? '<no value>' : printable(value))));
 }
 
 /** `and` and `or` are compiled: they do not evaluate every argument. */

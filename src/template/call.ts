@@ -5,7 +5,7 @@ import type { GoFunction } from './go-function.ts';
 import type { GoType } from './go-type.ts';
 import { anyType } from './go-type.ts';
 import type { CommandNode, IdentifierNode, OperandNode } from './nodes.ts';
-import { TemplateError } from './template-error.ts';
+import type { TemplateError } from './template-error.ts';
 import { typed } from './typed-value.ts';
 import { isTrue } from './value-kind.ts';
 
@@ -89,7 +89,7 @@ function checkCount(
 }
 
 function callError(execution: Execution, node: CommandNode | OperandNode, name: string, error: unknown): TemplateError {
-  if (error instanceof TemplateError) return error;
+  if (error instanceof RangeError) return execution.limit('exceeded the depth of the stack');
   execution.node = node;
   return execution.error(`error calling ${name}: ${error instanceof Error ? error.message : String(error)}`);
 }

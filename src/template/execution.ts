@@ -80,7 +80,8 @@ export class Execution {
     );
   }
 
-  #limit(reason: string): TemplateError {
+  /** An error of a bound at the current node. */
+  limit(reason: string): TemplateError {
     return this.program.source.executionError(
       'limit',
       this.node.position,
@@ -93,11 +94,11 @@ export class Execution {
   /** Counts one unit of work. */
   step(): void {
     this.#steps += 1;
-    if (this.#steps > this.#maximumSteps) throw this.#limit(`exceeded the limit of ${this.#maximumSteps} steps`);
+    if (this.#steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
     if (this.#steps % clockInterval !== 0) return;
     const { now, milliseconds } = this.#limits;
     if (now !== undefined && now() > this.#deadline)
-      throw this.#limit(`exceeded the limit of ${milliseconds ?? Infinity} ms`);
+      throw this.limit(`exceeded the limit of ${milliseconds ?? Infinity} ms`);
   }
 
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
@@ -107,7 +108,7 @@ export class Execution {
   }
 
   #outputError(): TemplateError {
-    return this.#limit(`exceeded the limit of ${this.#maximumOutput} bytes of output`);
+    return this.limit(`exceeded the limit of ${this.#maximumOutput} bytes of output`);
   }
 
   /** The output, when it is within its bound. */
@@ -138,7 +139,7 @@ export class Execution {
 
   /** Runs a named template: it sees `dot` and no variable but `$`. */
   call(name: string, body: Run, dot: unknown): void {
-    if (this.#depth >= this.#maximumDepth) throw this.#limit(`exceeded maximum template depth (${this.#maximumDepth})`);
+    if (this.#depth >= this.#maximumDepth) throw this.limit(`exceeded maximum template depth (${this.#maximumDepth})`);
     const { names, values, executing } = this;
     this.names = ['$'];
     this.values = [dot];

@@ -190,7 +190,7 @@ export class Printer {
         const entries = rawEntries(value);
         const items = sortedKeys(entries).map(
           (key) =>
-            `${this.#value(key, verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
+            `${this.#value(typed(mapKeyType(value), key), verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
         );
         return sharpV ? `${typeNameOf(value)}{${items.join(separator)}}` : `map[${items.join(separator)}]`;
       }
@@ -238,6 +238,11 @@ export class Printer {
 function codePoint(number: bigint): string {
   const valid = number >= 0n && number <= 0x10ffffn && !(number >= 0xd800n && number < 0xe000n);
   return String.fromCodePoint(valid ? Number(number) : 0xfffd);
+}
+
+function mapKeyType(value: unknown): GoType {
+  const type = typeOf(value);
+  return type.kind === 'map' ? type.key : anyType;
 }
 
 function elementType(value: unknown): GoType {

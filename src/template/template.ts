@@ -42,8 +42,14 @@ export class Template {
    */
   execute(data: unknown, limits: ExecutionLimits = {}): string {
     const execution = new Execution(this.#program, this.#rootNode, data ?? undefined, limits);
-    this.#root(execution, execution.values[0]);
-    return toWellFormed(execution.finish());
+    try {
+      this.#root(execution, execution.values[0]);
+      return toWellFormed(execution.finish());
+    } catch (error) {
+      // Data that contains itself (`set . "x" .`) is endless to print.
+      if (error instanceof RangeError) throw execution.limit('exceeded the depth of the stack');
+      throw error;
+    }
   }
 }
 

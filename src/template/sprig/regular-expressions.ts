@@ -1,42 +1,28 @@
-import { RE2JS } from 're2js';
 import { goFunction } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { integer, string } from '../parameters.ts';
 import { TypedValue } from '../typed-value.ts';
 import { stringSliceType } from '../go-type.ts';
 import { stringSlice } from './elements.ts';
+import { compileExpression as compile } from './regular-expression.ts';
+import type { RegularExpression } from './regular-expression.ts';
 
 /** Where an expression matched: start and end of the whole and of each group (-1 for one that took no part). */
 interface Match {
   readonly start: number;
   readonly end: number;
-  readonly group: (group: number | string) => string;
-}
-
-/** Lookaround is no part of Go's syntax. */
-const lookaround = /\(\?<?[=!]/;
-
-function compile(expression: string): RE2JS {
-  try {
-    if (lookaround.test(expression.replace(/\\[^Q]|\[\^?\]?[^\]]*\]/g, ''))) {
-      throw new Error(
-        `error parsing regexp: invalid or unsupported Perl syntax: \`${lookaround.exec(expression)?.[0].slice(0, 3) ?? ''}\``,
-      );
-    }
-    return RE2JS.compile(expression);
-  } catch (error) {
-    throw new Error(`regexp: Compile(\`${expression}\`): ${(error as Error).message}`, { cause: error });
-  }
+  /** What a group matched; `undefined` when it took no part or does not exist. */
+  readonly group: (group: number) => string | undefined;
 }
 
 /** All matches by Go's rule: an empty one right after another does not count. */
-function* matches(expression: RE2JS, text: string): Generator<Match> {
+function* matches(expression: RegularExpression, text: string): Generator<Match> {
   const matcher = expression.matcher(text);
   let previousEnd = -1;
   for (let from = 0; from <= text.length && matcher.find(from);) {
     const start = matcher.start();
     const end = matcher.end();
-    if (end > start || start !== previousEnd) yield { start, end, group: (group) => matcher.group(group) ?? '' };
+    if (end > start || start !== previousEnd) yield { start, end, group: (group) => matcher.group(group) ?? undefined };
     previousEnd = end;
     const width = (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
     from = end > start ? end : end + width;
@@ -72,15 +58,13 @@ function replaceAll(expression: string, text: string, replacement: (match: Match
 const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
 
 /** Go's Regexp.Expand: $1, $name, ${name}, $$; the longest possible name counts, an unknown one is empty. */
-function expand(template: string, match: Match, expression: RE2JS): string {
-  const groups = expression.groupCount();
-  const names = expression.namedGroups();
+function expand(template: string, match: Match, { names }: RegularExpression): string {
   return template.replace(reference, (_whole, braced: string | undefined, bare: string | undefined) => {
     const name = braced ?? bare;
     if (name === undefined) return '$';
-    if (/^[0-9]+$/.test(name))
-      return (name === '0' || !name.startsWith('0')) && Number(name) <= groups ? match.group(Number(name)) : '';
-    return Object.hasOwn(names, name) ? match.group(name) : '';
+    if (/^(?:0|[1-9][0-9]*)$/.test(name)) return Number(name) <= names.length ? (match.group(Number(name)) ?? '') : '';
+    const groups = names.flatMap((known, index) => (known === name ? [index + 1] : []));
+    return groups.map((group) => match.group(group)).find((text) => text !== undefined) ?? '';
   });
 }
 

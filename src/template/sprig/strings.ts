@@ -71,29 +71,29 @@ function abbreviate(text: string, offset: number, width: number): string {
 
 function abbreviateBoth(left: bigint, right: bigint, text: string): string {
   if (right < 4n || (left > 0n && right < 7n)) return text;
-  return onBytes(text, (bytes) => abbreviate(bytes, Number(left), Number(right)));
+  return onBytes((bytes = '') => abbreviate(bytes, Number(left), Number(right)), text);
 }
 
 /** goutils.DeleteWhiteSpace takes bytes for characters: where it deletes anything, other bytes are encoded anew. */
 function deleteSpace(text: string): string {
   let result = text;
-  onBytes(text, (bytes) => {
+  onBytes((bytes = '') => {
     const kept = Array.from(bytes).filter((byte) => !byteSpace.test(byte));
     if (kept.length < bytes.length) result = kept.join('');
     return '';
-  });
+  }, text);
   return result;
 }
 
 /** goutils.Initials, which takes bytes for characters too. */
 function initials(text: string): string {
   let result = '';
-  onBytes(text, (bytes) => {
+  onBytes((bytes = '') => {
     result = Array.from(bytes)
       .filter((byte, index) => !byteSpace.test(byte) && (index === 0 || byteSpace.test(bytes.charAt(index - 1))))
       .join('');
     return '';
-  });
+  }, text);
   return result;
 }
 
@@ -127,7 +127,7 @@ const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
 /** sprig's functions on strings. */
 export const stringFunctions: FunctionTable = {
   abbrev: goFunction([integer, string], (width, text) =>
-    width < 4n ? text : onBytes(text, (bytes) => abbreviate(bytes, 0, Number(width))),
+    width < 4n ? text : onBytes((bytes = '') => abbreviate(bytes, 0, Number(width)), text),
   ),
   abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
   camelcase: goFunction([string], pascalCase),
@@ -185,11 +185,12 @@ export const stringFunctions: FunctionTable = {
   trunc: goFunction([integer, string], truncate),
   untitle: goFunction([string], untitle),
   upper: goFunction([string], toUpper),
-  wrap: goFunction([integer, string], (width, text) => onBytes(text, (bytes) => wrap(bytes, Number(width), '', false))),
-  wrapWith: goFunction([integer, string, string], (width, newline, text) => {
-    // The separator is bytes too: what works on bytes gets it as such.
-    return onBytes(text, (bytes) => wrap(bytes, Number(width), Buffer.from(newline).toString('latin1'), true));
-  }),
+  wrap: goFunction([integer, string], (width, text) =>
+    onBytes((bytes = '') => wrap(bytes, Number(width), '', false), text),
+  ),
+  wrapWith: goFunction([integer, string, string], (width, newline, text) =>
+    onBytes((bytes = '', separator = '') => wrap(bytes, Number(width), separator, true), text, newline),
+  ),
 };
 
 /** Go replaces the empty string before each character and at the end. */

@@ -37,6 +37,7 @@ const lazyVersion: StructType = {
   kind: 'struct',
   name: 'semver.Version',
   fields: [],
+  toJson: (raw) => JSON.stringify(formatVersion(raw as SemanticVersion)),
   get methods() {
     return methods;
   },

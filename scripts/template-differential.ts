@@ -1,0 +1,143 @@
+/**
+ * Compares src/template with Go's text/template and sprig: the same bytes, or both fail.
+ *
+ *     template-differential.ts [--count 100000] [--seed 1] [--show 20] [--record FILE]
+ *
+ * Builds scripts/template-recorder (Go), generates templates, renders each with both, prints what differs and what was covered. Exits
+ * with 1 when anything differs. `--record` writes Go's results as the table that the unit tests replay.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { functionsOfFamily } from '../src/template/function-families.ts';
+import { compileTemplate } from '../src/template/template.ts';
+import { TemplateError } from '../src/template/template-error.ts';
+import { garage } from '../src/template/testdata/garage-type.ts';
+import { Coverage } from './template-recorder/coverage.ts';
+import { documents, isTyped } from './template-recorder/data.ts';
+import { randomCases, systematic } from './template-recorder/generator.ts';
+import type { TemplateCase } from './template-recorder/generator.ts';
+import { Random } from './template-recorder/random.ts';
+
+interface GoResult {
+  readonly out?: string;
+  readonly error?: string;
+}
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+    show: { type: 'string', default: '20' },
+    record: { type: 'string' },
+  },
+});
+const recorderFolder = path.join(import.meta.dirname, 'template-recorder');
+const functionTables = {
+  builtin: functionsOfFamily('builtin'),
+  sprig: functionsOfFamily('sprig'),
+  istio: functionsOfFamily('istio'),
+};
+
+/** The systematic cases first, as many as fit half of the count, then random ones. */
+function generate(count: number, seed: number): TemplateCase[] {
+  const random = new Random(seed);
+  const all = [...systematic(random)];
+  // A small table takes a part of them, spread over all functions.
+  const step = Math.max(1, all.length / (count / 2));
+  const cases = Array.from({ length: Math.floor(all.length / step) }, (_, index) => all[Math.floor(index * step)]!);
+  const more = randomCases(random);
+  while (cases.length < count) cases.push(more.next().value as TemplateCase);
+  return cases;
+}
+
+function renderOurs(one: TemplateCase): GoResult {
+  const data = structuredClone(documents[one.document]);
+  try {
+    const template = compileTemplate(one.template, {
+      name: 't',
+      functions: functionTables[one.functions],
+      ...(one.delimiters === undefined ? {} : { delimiters: one.delimiters }),
+      ...(one.missingKey === undefined ? {} : { missingKey: one.missingKey }),
+    });
+    return { out: template.execute(isTyped(one.document) ? garage(data) : data) };
+  } catch (error) {
+    if (error instanceof TemplateError) return { error: error.message };
+    throw new Error(`not a TemplateError for ${JSON.stringify(one)}`, { cause: error });
+  }
+}
+
+/** Addresses in memory are never the same. */
+function steady(text: string | undefined): string | undefined {
+  return text?.replace(/0[xX]?[cC2][0-9a-fA-F]{9,11}\b/g, '0xADDRESS');
+}
+
+function buildRecorder(folder: string): string {
+  const binary = path.join(folder, 'recorder');
+  const build = spawnSync('go', ['build', '-o', binary, '.'], { cwd: recorderFolder, stdio: 'inherit' });
+  if (build.status !== 0) throw new Error('go build of scripts/template-recorder failed');
+  return binary;
+}
+
+async function compareAll(cases: readonly TemplateCase[], binary: string): Promise<void> {
+  const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const results = createInterface({ input: go.stdout })[Symbol.asyncIterator]();
+  const feed = (async () => {
+    for (const one of cases) {
+      const { template, document, functions, missingKey, delimiters } = one;
+      const line = { template, data: documents[document], typed: isTyped(document), functions, missingKey, delimiters };
+      if (!go.stdin.write(`${JSON.stringify(line)}\n`)) await once(go.stdin, 'drain');
+    }
+    go.stdin.end();
+  })();
+  const coverage = new Coverage();
+  const recorded: string[] = [];
+  let differing = 0;
+  let sameMessage = 0;
+  for (const one of cases) {
+    const { value } = (await results.next()) as { value: string };
+    const wanted = JSON.parse(value) as GoResult;
+    const ours = renderOurs(one);
+    coverage.add(one, wanted.error !== undefined);
+    if (wanted.error !== undefined && wanted.error === ours.error) sameMessage += 1;
+    const same = wanted.error === undefined ? steady(wanted.out) === steady(ours.out) : ours.error !== undefined;
+    if (!same) {
+      differing += 1;
+      if (differing <= Number(values.show)) {
+        console.log(
+          `${JSON.stringify(one.template)} (${one.document}, ${one.functions}, ${one.missingKey ?? 'default'})`,
+        );
+        console.log(
+          `    Go   ${wanted.error ?? JSON.stringify(wanted.out)}\n    ours ${ours.error ?? JSON.stringify(ours.out)}`,
+        );
+      }
+    }
+    recorded.push(
+      JSON.stringify({
+        ...one,
+        covers: undefined,
+        ...(wanted.error === undefined ? { out: steady(wanted.out) } : { fails: true }),
+      }),
+    );
+  }
+  await feed;
+  console.log(coverage.summary());
+  console.log(`${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message`);
+  if (values.record !== undefined) {
+    const table = [...new Set(recorded)];
+    writeFileSync(values.record, `[\n${table.join(',\n')}\n]\n`);
+    console.log(`${table.length} rows recorded`);
+  }
+  if (differing > 0 || !coverage.isComplete(cases.length)) process.exitCode = 1;
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'template-differential-'));
+try {
+  await compareAll(generate(Number(values.count), Number(values.seed)), buildRecorder(folder));
+} finally {
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,122 @@
+import { parseTemplate } from '../../src/template/parser.ts';
+import type { Node } from '../../src/template/nodes.ts';
+import { SourceText } from '../../src/template/source-text.ts';
+import { argumentKinds } from './expressions.ts';
+import { isExcluded, signatures } from './functions.ts';
+import type { TemplateCase } from './generator.ts';
+
+/** Every type of node, and the variants that are nodes of their own in the grammar. */
+const nodeTypes = [
+  ...[
+    'text',
+    'action',
+    'if',
+    'with',
+    'range',
+    'break',
+    'continue',
+    'template',
+    'pipe',
+    'command',
+    'chain',
+    'field',
+    'variable',
+    'identifier',
+  ],
+  ...['dot', 'nil', 'number', 'string', 'boolean', 'declaration', 'assignment', 'else', 'syntax error'],
+];
+
+/** All functions with all kinds of arguments that are not left out everywhere. */
+const combinations = Object.keys(signatures).flatMap((name) =>
+  argumentKinds.filter((kind) => [0, 1, 2].some((place) => !isExcluded(name, place, kind))),
+).length;
+
+/** What a run of the differential test has exercised. */
+export class Coverage {
+  readonly #nodes = new Map<string, number>();
+  readonly #calls = new Set<string>();
+  readonly #distinct = new Set<string>();
+  #count = 0;
+  #failed = 0;
+
+  add(one: TemplateCase, fails: boolean): void {
+    this.#count += 1;
+    if (fails) this.#failed += 1;
+    this.#distinct.add(`${one.template}\n${one.document}\n${one.missingKey ?? ''}`);
+    if (one.covers !== undefined) this.#calls.add(one.covers.replace(/\/[0-9]+\//, '/'));
+    try {
+      const options = {
+        delimiters: one.delimiters ?? (['{{', '}}'] as const),
+        isFunction: () => true,
+        functionNames: () => [],
+      };
+      for (const list of parseTemplate(new SourceText('t', one.template), {
+        ...options,
+        isFunction: isOrdinary,
+      }).values())
+        this.#visit(list);
+    } catch {
+      this.#see('syntax error');
+    }
+  }
+
+  #see(type: string): void {
+    this.#nodes.set(type, (this.#nodes.get(type) ?? 0) + 1);
+  }
+
+  #visit(node: Node): void {
+    this.#see(node.type);
+    switch (node.type) {
+      case 'list':
+        for (const statement of node.nodes) this.#visit(statement);
+        break;
+      case 'if':
+      case 'with':
+      case 'range':
+        this.#visit(node.pipe);
+        this.#visit(node.list);
+        if (node.elseList !== undefined) {
+          this.#see('else');
+          this.#visit(node.elseList);
+        }
+        break;
+      case 'action':
+        this.#visit(node.pipe);
+        break;
+      case 'template':
+        if (node.pipe !== undefined) this.#visit(node.pipe);
+        break;
+      case 'pipe':
+        if (node.declarations.length > 0) this.#see(node.isAssignment ? 'assignment' : 'declaration');
+        for (const command of node.commands) this.#visit(command);
+        break;
+      case 'command':
+        for (const operand of node.operands) this.#visit(operand);
+        break;
+      case 'chain':
+        this.#visit(node.node);
+    }
+  }
+
+  /** Whether everything was covered, with enough failures and variety. Small tables cover the nodes only. */
+  isComplete(count: number): boolean {
+    const failing = this.#failed / this.#count;
+    const nodes = nodeTypes.every((type) => this.#nodes.has(type));
+    const calls = count < 50_000 || this.#calls.size === combinations;
+    return nodes && calls && failing >= 0.2 && failing <= 0.6 && this.#distinct.size >= this.#count * 0.95;
+  }
+
+  summary(): string {
+    const nodes = nodeTypes.map((type) => `${type} ${this.#nodes.get(type) ?? 0}`).join(', ');
+    const percent = (part: number): string => `${((100 * part) / this.#count).toFixed(1)} %`;
+    return [
+      `${this.#count} cases, ${percent(this.#failed)} fail, ${percent(this.#distinct.size)} distinct`,
+      `nodes: ${nodes}`,
+      `functions × kinds of argument: ${this.#calls.size} of ${combinations}`,
+    ].join('\n');
+  }
+}
+
+function isOrdinary(name: string): boolean {
+  return name !== 'break' && name !== 'continue';
+}

@@ -1,0 +1,163 @@
+import { argumentKinds, expression } from './expressions.ts';
+import type { ArgumentKind } from './expressions.ts';
+import { familyOf, isExcluded, ordered, signatures } from './functions.ts';
+import { formatString, numberLiteral, regularExpression, stringLiteral } from './literals.ts';
+import type { Random } from './random.ts';
+import { statements } from './statements.ts';
+import { typedTemplates } from './typed.ts';
+
+/** A template to render with real Go and with ours. */
+export interface TemplateCase {
+  readonly template: string;
+  /** A name in `documents`. */
+  readonly document: string;
+  readonly functions: 'builtin' | 'sprig' | 'istio';
+  readonly missingKey?: 'default' | 'zero' | 'error';
+  readonly delimiters?: readonly [string, string];
+  /** What the case covers: `function/place/kind`. */
+  readonly covers?: string;
+}
+
+const numberKinds: readonly ArgumentKind[] = ['float', 'int', 'int64', 'float', 'int', 'string', 'bool'];
+
+/** An argument as a signature wants it. */
+export function argument(random: Random, wanted: string, name = '', place = 0): string {
+  switch (wanted) {
+    case 'any':
+      return expression(random, random.pick(argumentKinds.filter((kind) => !isExcluded(name, place, kind))));
+    case 'number':
+      return random.chance(0.1) ? numberLiteral(random) : expression(random, random.pick(numberKinds));
+    case 'format':
+      return formatString(random);
+    case 'small':
+      return String(random.pick([0, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 30, -1, -3]));
+    case 'expression':
+      return regularExpression(random);
+    case 'string':
+      return random.chance(0.25) ? stringLiteral(random) : expression(random, 'string');
+    case 'list':
+      return expression(random, random.pick<ArgumentKind>(['list', 'list', 'strings', 'ints']));
+    default:
+      return expression(random, wanted as ArgumentKind);
+  }
+}
+
+/** The places of a signature, the repeated last one up to three times. */
+function places(random: Random, name: string): string[] {
+  const signature = signatures[name] ?? [];
+  if (signature.at(-1) !== '…') return [...signature];
+  const fixed = signature.slice(0, -1);
+  const extra = random.below(3);
+  return [...fixed, ...Array.from({ length: extra }, () => String(fixed.at(-1)))];
+}
+
+/** A call, mostly with arguments that fit; as a pipeline sometimes. */
+export function call(random: Random, name: string): string {
+  const args = places(random, name).map((wanted, place) =>
+    argument(random, random.chance(0.08) ? 'any' : wanted, name, place),
+  );
+  if (random.chance(0.03)) args.pop();
+  if (random.chance(0.02)) args.push(argument(random, 'any', name, args.length));
+  return finish(name, spell(random, name, args));
+}
+
+function spell(random: Random, name: string, args: readonly string[]): string {
+  const last = args.at(-1);
+  if (last === undefined || !random.chance(0.3)) return [name, ...args].join(' ');
+  return `${last} | ${[name, ...args.slice(0, -1)].join(' ')}`;
+}
+
+function finish(name: string, text: string): string {
+  const after = ordered[name];
+  return after === undefined ? text : `${text} | ${after}`;
+}
+
+/** Each function with each kind of argument at each place. */
+export function* systematic(random: Random): Generator<TemplateCase> {
+  for (const name of Object.keys(signatures)) {
+    const wanted = places(random, name);
+    for (let place = 0; place < Math.max(wanted.length, 1); place += 1) {
+      for (const kind of argumentKinds) {
+        if (isExcluded(name, place, kind)) continue;
+        const args = wanted.map((one, index) => (index === place ? expression(random, kind) : argument(random, one)));
+        if (wanted.length === 0) args.push(expression(random, kind));
+        const template = `{{ ${finish(name, spell(random, name, args))} }}`;
+        yield { template, document: 'plain', functions: familyOf(name), covers: `${name}/${place}/${kind}` };
+      }
+    }
+  }
+}
+
+const names = Object.keys(signatures);
+
+/** Templates without end. */
+export function* randomCases(random: Random): Generator<TemplateCase> {
+  for (;;) yield oneCase(random);
+}
+
+function oneCase(random: Random): TemplateCase {
+  const document = random.chance(0.92) ? 'plain' : random.pick(['list', 'scalar', 'null']);
+  const choice = random.next();
+  if (choice < 0.35) {
+    const name = random.pick(names);
+    return { template: `{{ ${call(random, name)} }}`, document, functions: familyOf(name) };
+  }
+  if (choice < 0.45) return typedCase(random);
+  const functions = random.pick(['sprig', 'istio', 'istio'] as const);
+  const usable = functions === 'istio' ? names : names.filter((name) => familyOf(name) === 'sprig');
+  const callAny = (): string => call(random, random.pick(usable));
+  const delimiters = random.chance(0.04)
+    ? random.pick([
+        ['[[', ']]'],
+        ['<%', '%>'],
+        ['{', '}'],
+      ] as const)
+    : undefined;
+  let template = statements(random, callAny, delimiters ?? ['{{', '}}']);
+  if (random.chance(0.12)) template = damaged(random, template);
+  return {
+    template,
+    document,
+    functions,
+    ...(random.chance(0.15) ? { missingKey: random.pick(['zero', 'error'] as const) } : {}),
+    ...(delimiters === undefined ? {} : { delimiters }),
+  };
+}
+
+function typedCase(random: Random): TemplateCase {
+  return {
+    template: typedTemplates(random),
+    document: random.chance(0.8) ? 'garage' : 'garage-empty',
+    functions: 'istio',
+    ...(random.chance(0.1) ? { missingKey: random.pick(['zero', 'error'] as const) } : {}),
+  };
+}
+
+/** One character taken away, doubled or put in: mostly a syntax error. */
+function damaged(random: Random, template: string): string {
+  const at = random.below(template.length);
+  const put = random.pick([
+    '{{',
+    '}}',
+    '(',
+    ')',
+    '|',
+    '"',
+    '`',
+    '$',
+    '.',
+    ' ',
+    '-',
+    '/*',
+    ',',
+    ':=',
+    '=',
+    '%',
+    'é',
+    '0',
+    '{{end}}',
+    '{{else}}',
+  ]);
+  const removed = random.chance(0.5) ? 1 : 0;
+  return template.slice(0, at) + (random.chance(0.6) ? put : '') + template.slice(at + removed);
+}
