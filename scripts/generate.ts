@@ -1,11 +1,12 @@
 /**
- * Writes the files that are made from the source: `crds/*.yaml` and the chart's copy of it. With `--check` writes nothing and fails when a
+ * Writes the files that are made from the source: `crds/*.yaml`, the chart's copy of it, and the page of fields in `docs/`. With `--check` writes nothing and fails when a
  * file is not what it would write (`npm run verify`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stringify } from 'yaml';
 import { injectorConfigCustomResourceDefinition } from '../src/api/crd.ts';
+import { resourceReference } from './reference/resource-reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const folders = ['crds', 'charts/injector-operator/crds'];
@@ -15,6 +16,11 @@ const header = '# Generated from src/api by `npm run generate`; edit it there.\n
 const files = definitions.flatMap((definition) => {
   const text = header + stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false });
   return folders.map((folder) => ({ path: join(root, folder, `${String(definition.metadata.name)}.yaml`), text }));
+});
+
+files.push({
+  path: join(root, 'docs', 'injector-config-fields.md'),
+  text: resourceReference(injectorConfigCustomResourceDefinition()),
 });
 
 const stale = files.filter(({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
