@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { ConformanceCase } from './conformance/conformance-case.ts';
 import { crossCases } from './conformance/cross-cases.ts';
 import { Golden } from './conformance/golden.ts';
+import { kubeInjectCases } from './conformance/kube-inject-cases.ts';
 import { formatTotals, readPending, runCases } from './conformance/report.ts';
 import { webhookCases } from './conformance/webhook-cases.ts';
 
@@ -22,6 +23,7 @@ function* allCases(golden: Golden): Generator<ConformanceCase> {
     .filter((name) => golden.exists(`${name}/case.json`))
     .sort();
   yield* webhookCases(golden, names);
+  yield* kubeInjectCases(golden, names);
   yield* crossCases(golden);
 }
 

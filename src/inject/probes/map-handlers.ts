@@ -1,4 +1,4 @@
-import type { Container, Handler, Probe } from '../pod/pod.ts';
+import type { Container, Handler } from '../pod/pod.ts';
 import { proberPaths } from './prober-paths.ts';
 
 /** What is done to a probe or hook: `path` is the one under which the agent answers for it. */
@@ -17,9 +17,9 @@ export function mapHandlers(container: Container, change: HandlerChange): Contai
   const paths = proberPaths(container.name);
   const changed: Container = {
     ...container,
-    ...(readinessProbe && { readinessProbe: change(readinessProbe, paths.readiness, 'probe') as Probe }),
-    ...(livenessProbe && { livenessProbe: change(livenessProbe, paths.liveness, 'probe') as Probe }),
-    ...(startupProbe && { startupProbe: change(startupProbe, paths.startup, 'probe') as Probe }),
+    ...(readinessProbe && { readinessProbe: change(readinessProbe, paths.readiness, 'probe') }),
+    ...(livenessProbe && { livenessProbe: change(livenessProbe, paths.liveness, 'probe') }),
+    ...(startupProbe && { startupProbe: change(startupProbe, paths.startup, 'probe') }),
   };
   const { preStop, postStart } = lifecycle ?? {};
   const hooks = {

@@ -1,0 +1,63 @@
+import { parseAllDocuments } from 'yaml';
+import { kubeInject } from '../../src/inject/kube-inject.ts';
+import { normalisePod } from '../../src/inject/kubernetes/typed-pod.ts';
+import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
+import { expectEqual, type ConformanceCase, type Mismatch } from './conformance-case.ts';
+import type { Golden, Setting } from './golden.ts';
+
+interface GoldenCase extends Setting {
+  readonly kubeInject?: { readonly error: string | null; readonly warnings: readonly string[] };
+}
+
+/** The cases of Istio's own tests, through its command. */
+export function* kubeInjectCases(golden: Golden, names: readonly string[]): Generator<ConformanceCase> {
+  for (const name of names) {
+    const setting = golden.json(`${name}/case.json`) as GoldenCase;
+    const { kubeInject: wanted } = setting;
+    if (wanted === undefined) continue;
+    yield {
+      id: `${name}/kube-inject`,
+      group: 'kube-inject',
+      run: () => compareFile(golden, name, setting, wanted.error),
+    };
+  }
+}
+
+function compareFile(golden: Golden, name: string, setting: Setting, error: string | null): Mismatch | undefined {
+  const injector = golden.injector(setting, '', 'KubeInject');
+  const result = kubeInject(injector, golden.text(`${name}/input.yaml`), { nodes: setting.cluster.nodes ?? [] });
+  if (result.outcome === 'failed') return expectEqual(result.message.split('\n')[0], error?.split('\n')[0]);
+  if (error !== null) return { summary: `done, wanted ${error}` };
+  return expectEqual(readObjects(result.text), readObjects(golden.text(`${name}/want.yaml`)));
+}
+
+/** The objects of a file. Istio writes out the zero values of its types; they are taken away from both sides. */
+function readObjects(text: string): unknown[] {
+  return parseAllDocuments(text, { version: '1.1' })
+    .map((document): unknown => document.toJS())
+    .filter((value) => value !== null)
+    .map((value) => plain(value));
+}
+
+const podMembers: ReadonlySet<string> = new Set(['template', 'jobTemplate']);
+
+function plain(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => plain(item));
+  if (!isJsonObject(value)) return value;
+  if (value.kind === 'Pod') return { ...normalisePod(value), kind: 'Pod', apiVersion: value.apiVersion };
+  if (name === 'template') return withoutZeros(normalisePod(value));
+  const members = Object.entries(value).map(([key, member]): [string, unknown] => [key, plain(member, key)]);
+  return withoutZeros(Object.fromEntries(members));
+}
+
+function withoutZeros(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([name, member]) => podMembers.has(name) || !isZero(name, member)),
+  );
+}
+
+/** The status of what is to be created says nothing. */
+function isZero(name: string, member: unknown): boolean {
+  if (name === 'status' || member === null || member === false || member === 0 || member === '') return true;
+  return isJsonObject(member) && Object.keys(member).length === 0;
+}

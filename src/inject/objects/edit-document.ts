@@ -1,0 +1,40 @@
+import { isCollection, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from 'yaml';
+import type { JsonPatchOperation } from '../patch/json-patch.ts';
+
+/** One change of a value inside a document. The path's parts are names, or indexes where they lead into a list. */
+export interface DocumentEdit {
+  readonly path: readonly string[];
+  readonly operation: JsonPatchOperation['op'];
+  readonly value?: unknown;
+}
+
+/** Changes a document in place; whatever is not changed keeps its comments and style. */
+export function editDocument(document: Document, edits: readonly DocumentEdit[]): void {
+  for (const { path, operation, value } of edits) {
+    const keys = keysOf(document, path);
+    if (operation === 'remove') {
+      document.deleteIn(keys);
+      continue;
+    }
+    const node = document.createNode(value, { aliasDuplicateObjects: false });
+    const parent: unknown = document.getIn(keys.slice(0, -1), true);
+    const key = keys.at(-1);
+    if (operation === 'add' && isSeq(parent) && typeof key === 'number') parent.items.splice(key, 0, node);
+    else document.setIn(keys, node);
+  }
+}
+
+/** The path with the keys that the document's collections have: numbers for lists, and for names that are written as numbers. */
+function keysOf(document: Document, path: readonly string[]): unknown[] {
+  let node: Node | null | undefined = document.contents as Node | null;
+  return path.map((name) => {
+    const key = isSeq(node) ? Number(name) : isMap(node) ? keyIn(node, name) : name;
+    node = isCollection(node) ? (node.get(key, true) as Node | undefined) : undefined;
+    return key;
+  });
+}
+
+function keyIn(map: YAMLMap, name: string): unknown {
+  const pair = map.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === name);
+  return pair === undefined ? name : isScalar(pair.key) ? pair.key.value : pair.key;
+}
