@@ -2,7 +2,7 @@ import type { KeyPair } from './key-pair.ts';
 import { randomSerialNumber } from './random-source.ts';
 import type { RandomBytes } from './random-source.ts';
 import { signCertificate } from './sign-certificate.ts';
-import { validityFrom } from './validity.ts';
+import { authorityValidity } from './validity.ts';
 
 /** A certificate authority that can sign. */
 export interface Authority {
@@ -26,7 +26,7 @@ export function issueAuthority(
       serialNumber,
       subject: { organizationName: organization, commonName: `Authority ${serialNumber}` },
       publicKeyPem: keys.publicKeyPem,
-      ...validityFrom(options.now, options.duration),
+      ...authorityValidity(options.now, options.duration),
       extensions: [
         { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
         { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },

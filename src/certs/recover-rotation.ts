@@ -41,7 +41,7 @@ export function recoverRotation(
   context: { readonly policy: CertificatePolicy; readonly jitter: number; readonly now: Date },
 ): RecoveredRotation {
   const { policy, jitter, now } = context;
-  const terms = { duration: policy.leafDuration, keySize: policy.keySize, jitter };
+  const terms = { issuedAt: now, duration: policy.leafDuration, keySize: policy.keySize, jitter };
   const unknownUse = new Date(now.getTime() + policy.leafDuration);
   const read = observed.stored && readRotationSecret(observed.stored, { terms, retireAfter: unknownUse });
   const faults = read?.faults ?? [];

@@ -1,9 +1,7 @@
 import type { CertificatePolicy } from './certificate-policy.ts';
-import { readCertificate } from './read-certificate.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
 import { isEverywhere } from './rotation-bundle.ts';
 import type { RotationChange, StoredAuthority } from './rotation-state.ts';
-import { BACKDATE_MILLISECONDS } from './validity.ts';
 
 /** What decides whether a leaf may be served. */
 export interface RotationSituation extends Pick<RecoveredRotation, 'current' | 'expired'> {
@@ -56,9 +54,8 @@ export function servableAt(authority: StoredAuthority, situation: RotationSituat
     return after(authority.publishedAt, policy.confirmationPeriod);
   }
   // Replicas may still hold a good leaf in memory, new ones have none at all: wait for the evidence, but not for ever.
-  const issued = readCertificate(authority.certificatePem).notBefore.getTime() + BACKDATE_MILLISECONDS;
   return (
     after(authority.publishedAt, Math.min(settlePeriod, policy.confirmationPeriod)) ??
-    new Date(issued + policy.confirmationPeriod)
+    after(authority.terms.issuedAt, policy.confirmationPeriod)
   );
 }

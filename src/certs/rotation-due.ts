@@ -5,7 +5,7 @@ import { readCertificate } from './read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { renewalTime } from './rotation-schedule.ts';
 import type { IssueTerms, StoredAuthority, StoredLeaf } from './rotation-state.ts';
-import { validityFrom } from './validity.ts';
+import { leafValidity } from './validity.ts';
 import { coversName } from './verify-chain.ts';
 
 /** Why a new authority is needed, in one sentence; undefined while the present one will do. */
@@ -32,8 +32,7 @@ export function leafDue(
   },
 ): string | undefined {
   const { policy, names, now } = context;
-  const limit = readCertificate(authority.certificatePem).notAfter;
-  const { notAfter: until } = validityFrom(now, policy.leafDuration, limit);
+  const { notAfter: until } = leafValidity(now, policy.leafDuration, readCertificate(authority.certificatePem));
   if (until <= now) {
     return undefined;
   }
@@ -69,7 +68,7 @@ function timeDue(
   if (facts.notBefore > now) {
     return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
   }
-  const renewAt = renewalTime(facts, policy, terms.jitter);
+  const renewAt = renewalTime(facts.notAfter, terms, policy);
   return renewAt <= now
     ? `due for renewal since ${renewAt.toISOString()}, expires ${facts.notAfter.toISOString()}`
     : undefined;

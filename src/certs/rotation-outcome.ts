@@ -36,14 +36,17 @@ const pollPeriod = 5000;
 /** When the next renewal is due, and when to look again at the latest. */
 export function deadlines(
   state: RotationState,
+  served: Leaf | undefined,
   situation: RotationSituation,
 ): { readonly renewAt: Date; readonly nextAt: Date } {
   const { policy, now } = situation;
   const renewals = [state.leaf, state.staged === undefined ? state.authority : undefined].map(
-    (holder) => holder && renewalTime(readCertificate(holder.certificatePem), policy, holder.terms.jitter),
+    (holder) => holder && renewalTime(readCertificate(holder.certificatePem).notAfter, holder.terms, policy),
   );
-  const waiting = [state.authority, state.staged].flatMap((authority) =>
-    authority === undefined ? [] : [servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)],
+  // An authority is waited for until its leaf is served.
+  const isServed = state.leaf?.certificatePem === served?.certificatePem;
+  const waiting = [isServed ? undefined : state.authority, state.staged].map(
+    (authority) => authority && (servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)),
   );
   const times = [...renewals, ...waiting, ...state.retiring.map(({ retireAfter }) => retireAfter)];
   const far = new Date(now.getTime() + policy.leafDuration);

@@ -4,6 +4,7 @@ const time = z.iso.datetime().transform((text) => new Date(text));
 const fingerprint = z.string();
 
 const terms = z.object({
+  issuedAt: time,
   duration: z.number().positive(),
   keySize: z.int().positive(),
   jitter: z.number().min(0).lt(1),

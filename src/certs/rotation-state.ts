@@ -1,10 +1,13 @@
 import type { Authority } from './authority.ts';
 import type { Leaf } from './serving-certificate.ts';
 
-/** What a certificate was issued for; when the policy differs, it is due. `jitter` is drawn once, in [0, 1), and makes the renewal earlier. */
+/** What a certificate was issued for; when the policy differs, it is due. */
 export interface IssueTerms {
+  readonly issuedAt: Date;
+  /** Milliseconds. */
   readonly duration: number;
   readonly keySize: number;
+  /** Drawn once, in [0, 1); makes the renewal earlier. */
   readonly jitter: number;
 }
 

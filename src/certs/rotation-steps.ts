@@ -41,7 +41,7 @@ export async function stage(
   }
   const keys = await input.generateKeyPair(policy.keySize);
   const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
-  const terms = { duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
+  const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
   changes.push({ kind: bundles.length === 0 ? 'Issued' : 'Staged', subject: 'Authority', message: reason });
   return { ...state, staged: { ...issued, terms } };
 }
@@ -112,7 +112,12 @@ export async function renewLeaf(
     throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
   }
   changes.push({ kind: 'Issued', subject: 'ServingCertificate', message: reason });
-  const terms = { duration: policy.leafDuration, keySize: policy.keySize, jitter: randomFraction(random) };
+  const terms = {
+    issuedAt: now,
+    duration: policy.leafDuration,
+    keySize: policy.keySize,
+    jitter: randomFraction(random),
+  };
   return {
     ...state,
     authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },

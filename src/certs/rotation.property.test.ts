@@ -60,7 +60,7 @@ describe('rotate, from any reachable state', function () {
         await run(world, steps);
         await world.settle();
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -80,7 +80,7 @@ describe('rotate, from any reachable state', function () {
           await world.settle();
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 });

@@ -69,7 +69,7 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
     ...(serving && { serving }),
     caBundlePem,
     phase: phaseOf(state, serving),
-    ...deadlines(state, situation),
+    ...deadlines(state, serving, situation),
     changes,
   };
 }

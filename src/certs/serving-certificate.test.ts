@@ -64,15 +64,15 @@ describe('issueAuthority and issueServingCertificate', () => {
     }
   });
 
-  it('are valid from an hour ago, in whole seconds', async () => {
+  it('are valid from a day and an hour ago, in whole seconds', async () => {
     const { authority, leaf } = await issue();
     const times = [authority, leaf].map(({ certificatePem }) => {
       const { notBefore, notAfter } = readCertificate(certificatePem);
       return [notBefore.toISOString(), notAfter.toISOString()];
     });
     assert.deepEqual(times, [
-      ['2026-03-01T11:00:00.000Z', '2026-03-02T12:00:00.000Z'],
-      ['2026-03-01T11:00:00.000Z', '2026-03-01T13:00:00.000Z'],
+      ['2026-02-28T11:00:00.000Z', '2026-03-02T12:00:00.000Z'],
+      ['2026-02-28T11:00:00.000Z', '2026-03-01T13:00:00.000Z'],
     ]);
   });
 

@@ -6,7 +6,7 @@ import { randomSerialNumber } from './random-source.ts';
 import type { RandomBytes } from './random-source.ts';
 import { readCertificate } from './read-certificate.ts';
 import { signCertificate } from './sign-certificate.ts';
-import { validityFrom } from './validity.ts';
+import { leafValidity } from './validity.ts';
 
 /** A serving certificate with its private key, both PEM. */
 export interface Leaf {
@@ -31,7 +31,7 @@ export function issueServingCertificate(
       serialNumber: randomSerialNumber(options.random),
       subject: { organizationName: names.namespace, commonName: names.service },
       publicKeyPem: keys.publicKeyPem,
-      ...validityFrom(options.now, options.duration, readCertificate(authority.certificatePem).notAfter),
+      ...leafValidity(options.now, options.duration, readCertificate(authority.certificatePem)),
       extensions: [
         { name: 'basicConstraints', critical: true, cA: false },
         { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },

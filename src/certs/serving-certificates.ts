@@ -1,4 +1,4 @@
-import { readCertificate } from './read-certificate.ts';
+import { parseBundle } from './bundle.ts';
 import { verifyServingPair } from './verify-chain.ts';
 import type { ChainFault, ServingPair } from './verify-chain.ts';
 
@@ -32,14 +32,15 @@ export class ServingCertificates {
    * @returns the faults for which it was refused; empty when it is served now.
    */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
-    const faults = verifyServingPair(pair, { now });
+    const [leaf] = parseBundle(pair.certificatePem);
     // A leaf from the future is taken: it may be this replica's clock that is behind.
-    const fatal = faults.filter(({ reason }) => reason !== 'NotYetValid');
-    if (fatal.length > 0) {
-      return fatal;
+    const at = leaf !== undefined && leaf.notBefore > now ? leaf.notBefore : now;
+    const faults = verifyServingPair(pair, { now: at });
+    if (leaf === undefined || faults.length > 0) {
+      return faults;
     }
     const known = this.#byOwner.get(owner);
-    const { fingerprint, notAfter, subjectAltNames } = readCertificate(pair.certificatePem);
+    const { fingerprint, notAfter, subjectAltNames } = leaf;
     if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) {
       return [];
     }

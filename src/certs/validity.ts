@@ -4,13 +4,21 @@ export interface Validity {
   readonly notAfter: Date;
 }
 
-/** How far notBefore lies in the past: an API server whose clock is behind would refuse a certificate "from the future". */
-export const BACKDATE_MILLISECONDS = 60 * 60 * 1000;
+/**
+ * How far an authority's notBefore lies in the past. An API server whose clock is behind refuses certificates "from the future": an hour of
+ * skew is common, and a day more lets the operator's own clock jump ahead by a day without harm. A leaf begins with its authority.
+ */
+export const backdating = 25 * 60 * 60 * 1000;
 
-/** Valid for `duration` milliseconds from `now`, backdated by an hour, and never longer than `limit` (the issuer's own notAfter). */
-export function validityFrom(now: Date, duration: number, limit?: Date): Validity {
-  const end = Math.min(now.getTime() + duration, limit?.getTime() ?? Infinity);
-  return { notBefore: wholeSeconds(now.getTime() - BACKDATE_MILLISECONDS), notAfter: wholeSeconds(end) };
+/** The validity of an authority that lives for `duration` milliseconds from `now`. */
+export function authorityValidity(now: Date, duration: number): Validity {
+  return { notBefore: wholeSeconds(now.getTime() - backdating), notAfter: wholeSeconds(now.getTime() + duration) };
+}
+
+/** The validity of a leaf that lives for `duration` milliseconds from `now`, within its authority's. */
+export function leafValidity(now: Date, duration: number, authority: Validity): Validity {
+  const end = Math.min(now.getTime() + duration, authority.notAfter.getTime());
+  return { notBefore: authority.notBefore, notAfter: wholeSeconds(end) };
 }
 
 function wholeSeconds(milliseconds: number): Date {

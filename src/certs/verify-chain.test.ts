@@ -66,7 +66,7 @@ describe('verifyServingPair', () => {
       [['Untrusted'], { caPem: other.caPem }],
       [['Untrusted'], { caPem: '' }],
       [['Untrusted'], { caPem: 'garbage' }],
-      [['NotYetValid', 'Untrusted'], {}, { now: later(-2 * hour) }],
+      [['NotYetValid', 'Untrusted'], {}, { now: later(-26 * hour) }],
       [['Expired'], {}, { now: later(hour) }],
       [['Expired', 'Untrusted'], {}, { now: later(24 * hour) }],
       [['NameMissing', 'NameMissing'], {}, { names: ['injector', 'injector.system.svc', '10.0.0.1'] }],

@@ -1,6 +1,6 @@
 import { readCertificate } from './read-certificate.ts';
 import type { RotationRecord } from './rotation-record.ts';
-import type { RotationState, StoredAuthority } from './rotation-state.ts';
+import type { IssueTerms, RotationState, StoredAuthority } from './rotation-state.ts';
 
 /** The decoded `data` of a Secret. */
 export type SecretText = Readonly<Record<string, string>>;
@@ -15,7 +15,9 @@ export function writeRotationSecret(state: RotationState): SecretText {
     version: 1,
     ...(authority && { authority: recordOf(authority) }),
     ...(staged && { staged: recordOf(staged) }),
-    ...(leaf && { leaf: { fingerprint: readCertificate(leaf.certificatePem).fingerprint, terms: leaf.terms } }),
+    ...(leaf && {
+      leaf: { fingerprint: readCertificate(leaf.certificatePem).fingerprint, terms: recordedTerms(leaf.terms) },
+    }),
     retiring: retiring.map(({ certificatePem, retireAfter }) => ({
       fingerprint: readCertificate(certificatePem).fingerprint,
       retireAfter: retireAfter.toISOString(),
@@ -30,11 +32,17 @@ export function writeRotationSecret(state: RotationState): SecretText {
   };
 }
 
-function recordOf(stored: StoredAuthority): NonNullable<RotationRecord['authority']> {
+type AuthorityRecord = NonNullable<RotationRecord['authority']>;
+
+function recordOf(stored: StoredAuthority): AuthorityRecord {
   return {
     fingerprint: readCertificate(stored.certificatePem).fingerprint,
-    terms: stored.terms,
+    terms: recordedTerms(stored.terms),
     ...(stored.publishedAt && { publishedAt: stored.publishedAt.toISOString() }),
     ...(stored.lastLeafNotAfter && { lastLeafNotAfter: stored.lastLeafNotAfter.toISOString() }),
   };
+}
+
+function recordedTerms(terms: IssueTerms): AuthorityRecord['terms'] {
+  return { ...terms, issuedAt: terms.issuedAt.toISOString() };
 }

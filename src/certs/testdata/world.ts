@@ -43,6 +43,8 @@ export class World {
   readonly #random = seededBytes(1);
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
+  /** How wrong the operator's clock is. */
+  skew = 0;
   /** How far an API server's view of a configuration may lag. */
   lag = 50 * second;
   last: Rotation | undefined;
@@ -63,7 +65,7 @@ export class World {
       bundles: [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem),
       policy: this.policy,
       names,
-      now: new Date(this.now),
+      now: new Date(this.now + this.skew),
       random: this.#random,
       generateKeyPair: this.#keys,
     });

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { issueAuthority } from './authority.ts';
+import { issueServingCertificate } from './serving-certificate.ts';
+import { ServingCertificates } from './serving-certificates.ts';
+import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import type { ServingPair } from './verify-chain.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const hour = 3_600_000;
+
+describe('ServingCertificates', () => {
+  let pairOf: (service: string, seed?: number) => ServingPair;
+
+  before(async () => {
+    const keys = await keyPool();
+    pairOf = (service, seed = 1) => {
+      const random = seededBytes(seed);
+      const authority = issueAuthority(service, keys[seed % 8]!, { now, duration: 24 * hour, random });
+      const names = { service, namespace: 'system' };
+      const leaf = issueServingCertificate(authority, names, keys[(seed + 1) % 8]!, { now, duration: hour, random });
+      return { ...leaf, caPem: authority.certificatePem };
+    };
+  });
+
+  it('finds a certificate by server name in any case, and has a default for everybody else', () => {
+    const certificates = new ServingCertificates();
+    assert.equal(certificates.defaultPair(), undefined);
+    assert.equal(certificates.forServerName('a.system.svc'), undefined);
+    assert.deepEqual(certificates.offer('a', pairOf('a'), now), []);
+    assert.deepEqual(certificates.offer('b', pairOf('b', 2), now), []);
+    assert.equal(certificates.forServerName('B.System.svc')?.owner, 'b');
+    assert.equal(certificates.forServerName('c.system.svc'), undefined);
+    assert.equal(certificates.defaultPair()?.owner, 'a');
+  });
+
+  it('gives the same object for as long as nothing has changed', () => {
+    const certificates = new ServingCertificates();
+    certificates.offer('a', pairOf('a'), now);
+    const served = certificates.forServerName('a.system.svc');
+    certificates.offer('a', pairOf('a'), now);
+    assert.equal(certificates.forServerName('a.system.svc'), served);
+    certificates.offer('a', pairOf('a', 3), now);
+    assert.notEqual(certificates.forServerName('a.system.svc'), served);
+  });
+
+  it('refuses a pair that cannot serve, and goes on with the last good one', () => {
+    const certificates = new ServingCertificates();
+    const good = pairOf('a');
+    certificates.offer('a', good, now);
+    const bad: [string, Partial<ServingPair>][] = [
+      ['Unreadable', { certificatePem: 'garbage' }],
+      ['KeyMismatch', { privateKeyPem: pairOf('a', 2).privateKeyPem }],
+      ['Untrusted', { caPem: pairOf('a', 2).caPem }],
+    ];
+    for (const [reason, change] of bad) {
+      const faults = certificates.offer('a', { ...good, ...change }, now);
+      assert.deepEqual(
+        faults.map((fault) => fault.reason),
+        [reason],
+      );
+    }
+    assert.deepEqual(
+      certificates.offer('a', pairOf('a', 2), new Date(now.getTime() + 2 * hour)).map(({ reason }) => reason),
+      ['Expired'],
+    );
+    assert.equal(certificates.defaultPair()?.certificatePem, good.certificatePem);
+  });
+
+  it('takes a pair from the future: the own clock may be behind', () => {
+    const certificates = new ServingCertificates();
+    const slow = new Date(now.getTime() - 26 * hour);
+    assert.deepEqual(
+      certificates.offer('a', pairOf('a'), slow).map(({ reason }) => reason),
+      [],
+    );
+    assert.equal(certificates.all().length, 1);
+  });
+
+  it('tells listeners of changes, and of nothing else', () => {
+    const certificates = new ServingCertificates();
+    const heard: string[] = [];
+    const stop = certificates.onChange(({ owner, certificate }) =>
+      heard.push(`${owner} ${certificate?.fingerprint ?? 'gone'}`),
+    );
+    const [one, two] = [pairOf('a'), pairOf('a', 2)];
+    certificates.offer('a', one, now);
+    certificates.offer('a', one, now);
+    certificates.offer('a', { ...one, caPem: '' }, now);
+    certificates.offer('a', two, now);
+    certificates.remove('a');
+    certificates.remove('a');
+    stop();
+    certificates.offer('a', one, now);
+    assert.deepEqual(
+      heard.map((line) => line.replace(/[0-9a-f]{64}/, 'fingerprint')),
+      ['a fingerprint', 'a fingerprint', 'a gone'],
+    );
+    assert.equal(new Set(heard).size, 3);
+  });
+
+  it('moves the default on when its owner goes, and says when each certificate expires', () => {
+    const certificates = new ServingCertificates();
+    certificates.offer('a', pairOf('a'), now);
+    certificates.offer('b', pairOf('b', 2), now);
+    const end = new Date(now.getTime() + hour);
+    assert.deepEqual(certificates.expiries(), [
+      ['a.system.svc', end],
+      ['b.system.svc', end],
+    ]);
+    certificates.remove('a');
+    assert.equal(certificates.defaultPair()?.owner, 'b');
+    assert.equal(certificates.forServerName('a.system.svc'), undefined);
+  });
+});
