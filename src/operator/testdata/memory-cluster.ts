@@ -1,0 +1,229 @@
+import type { ServerResponse } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { ApiClient } from '../../kube/api-client.ts';
+import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
+
+interface Target {
+  plural: string;
+  namespace: string | undefined;
+  name: string | undefined;
+  subresource: string | undefined;
+}
+
+interface Watcher {
+  target: Target;
+  query: URLSearchParams;
+  response: ServerResponse;
+}
+
+/** A request that the next matching one is answered with, instead of by the cluster. */
+export interface Fault {
+  matches: (method: string, path: string) => boolean;
+  answer: (response: ServerResponse) => void;
+  /** How often; for ever unless told. */
+  times?: number;
+}
+
+/**
+ * An API server in memory, spoken to over HTTP: enough of get, list, watch, create, replace, apply, merge patch and delete for the operator.
+ * Apply takes every top-level field over (no field managers); conflicts come from faults.
+ */
+export class MemoryCluster {
+  readonly server: FakeApiServer;
+  readonly writes: string[] = [];
+  readonly faults: Fault[] = [];
+  readonly #objects = new Map<string, KubernetesObject>();
+  readonly #watchers = new Set<Watcher>();
+  #version = 100;
+  client!: ApiClient;
+
+  constructor() {
+    this.server = new FakeApiServer((request, response) => {
+      this.#answer(request, response);
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.server.start();
+    this.client = new ApiClient(this.server.kubeConfig(), { userAgent: 'test' });
+  }
+
+  async stop(): Promise<void> {
+    this.client.close();
+    await this.server.stop();
+  }
+
+  /** An object as stored; of a collection of the core group and others alike: `configmaps`, `injection`, `name`. */
+  get(plural: string, name: string, namespace?: string): KubernetesObject | undefined {
+    return structuredClone(this.#objects.get(keyOf(plural, namespace, name)));
+  }
+
+  names(plural: string): string[] {
+    return [...this.#objects.keys()].filter((key) => key.startsWith(`${plural}/`)).map((key) => key.split('/').at(-1) ?? '');
+  }
+
+  /** Somebody else creates or changes an object. */
+  put(plural: string, object: KubernetesObject): KubernetesObject {
+    return this.#store(plural, structuredClone(object));
+  }
+
+  /** Somebody else edits an object. */
+  edit(plural: string, name: string, namespace: string | undefined, change: (object: KubernetesObject) => void): void {
+    const object = this.get(plural, name, namespace);
+    if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
+    change(object);
+    this.#store(plural, object);
+  }
+
+  /** Somebody else deletes an object. */
+  remove(plural: string, name: string, namespace?: string): void {
+    this.#delete(plural, name, namespace);
+  }
+
+  /** Ends all watches, as a restarting server does. */
+  dropWatches(): void {
+    for (const { response } of this.#watchers) response.destroy();
+    this.#watchers.clear();
+  }
+
+  #answer(request: FakeRequest, response: ServerResponse): void {
+    const fault = this.faults.find(({ matches }) => matches(request.method, request.path));
+    if (fault !== undefined) {
+      if (fault.times !== undefined && (fault.times -= 1) === 0) this.faults.splice(this.faults.indexOf(fault), 1);
+      fault.answer(response);
+      return;
+    }
+    const target = parsePath(request.path);
+    if (request.method === 'GET') this.#read(request, target, response);
+    else this.#write(request, target, response);
+  }
+
+  #read({ query }: FakeRequest, target: Target, response: ServerResponse): void {
+    if (target.name !== undefined) {
+      const found = this.get(target.plural, target.name, target.namespace);
+      if (found === undefined) failure(response, 404, 'NotFound', `${target.plural} "${target.name}" not found`);
+      else json(response, 200, found);
+    } else if (query.get('watch') === 'true') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.flushHeaders();
+      const watcher = { target, query, response };
+      this.#watchers.add(watcher);
+      response.on('close', () => this.#watchers.delete(watcher));
+    } else {
+      const items = [...this.#objects].filter(([key, object]) => selects(target, query, key, object)).map(([, object]) => object);
+      json(response, 200, { metadata: { resourceVersion: String(this.#version) }, items });
+    }
+  }
+
+  #write(request: FakeRequest, target: Target, response: ServerResponse): void {
+    const body = JSON.parse(request.body) as KubernetesObject & { preconditions?: { uid?: string } };
+    const { plural, namespace, subresource } = target;
+    const name = target.name ?? body.metadata.name ?? '';
+    const found = this.get(plural, name, namespace);
+    if (plural !== 'leases' && plural !== 'events') {
+      this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
+    }
+    if (request.method === 'DELETE') {
+      if (found === undefined) failure(response, 404, 'NotFound', 'not found');
+      else if (body.preconditions?.uid !== undefined && body.preconditions.uid !== found.metadata.uid) {
+        failure(response, 409, 'Conflict', 'uid');
+      } else {
+        this.#delete(plural, name, namespace);
+        json(response, 200, {});
+      }
+      return;
+    }
+    const wanted = body.metadata.resourceVersion;
+    if (request.method === 'POST' && found !== undefined) failure(response, 409, 'AlreadyExists', `${name} already exists`);
+    else if (wanted !== undefined && wanted !== found?.metadata.resourceVersion) failure(response, 409, 'Conflict', 'modified');
+    else json(response, found === undefined ? 201 : 200, this.#store(plural, merged(request, found, body, subresource)));
+  }
+
+  #store(plural: string, object: KubernetesObject): KubernetesObject {
+    const { name = '', namespace } = object.metadata;
+    const key = keyOf(plural, namespace, name);
+    const before = this.#objects.get(key);
+    object.metadata.uid ??= `uid-${this.#version}`;
+    object.metadata.creationTimestamp ??= new Date(Date.UTC(2026, 0, 1) + this.#version * 1000).toISOString();
+    if (before !== undefined && isDeepStrictEqual({ ...before.metadata, resourceVersion: '' }, { ...object.metadata, resourceVersion: '' })) {
+      if (isDeepStrictEqual({ ...before, metadata: {} }, { ...object, metadata: {} })) return before;
+    }
+    if (before !== undefined && !isDeepStrictEqual(before.spec, object.spec)) object.metadata.generation = (before.metadata.generation ?? 1) + 1;
+    object.metadata.generation ??= 1;
+    this.#version += 1;
+    object.metadata.resourceVersion = String(this.#version);
+    if (object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0) {
+      this.#objects.delete(key);
+      this.#tell('DELETED', key, object, before);
+      return object;
+    }
+    this.#objects.set(key, object);
+    this.#tell(before === undefined ? 'ADDED' : 'MODIFIED', key, object, before);
+    return structuredClone(object);
+  }
+
+  #delete(plural: string, name: string, namespace: string | undefined): void {
+    const object = this.get(plural, name, namespace);
+    if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
+    object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    this.#store(plural, object);
+  }
+
+  #tell(type: string, key: string, object: KubernetesObject, before: KubernetesObject | undefined): void {
+    for (const { target, query, response } of this.#watchers) {
+      const matched = before !== undefined && selects(target, query, key, before);
+      const matches = type !== 'DELETED' && selects(target, query, key, object);
+      const seen = matches ? (matched ? 'MODIFIED' : 'ADDED') : matched ? 'DELETED' : undefined;
+      if (seen !== undefined) response.write(`${JSON.stringify({ type: seen, object })}\n`);
+    }
+  }
+}
+
+function merged(
+  { headers, method }: FakeRequest,
+  found: KubernetesObject | undefined,
+  body: KubernetesObject,
+  subresource: string | undefined,
+): KubernetesObject {
+  if (found === undefined) return body;
+  if (subresource === 'status') return { ...found, status: body.status };
+  if (method === 'PUT') return body;
+  const isApply = headers['content-type'] === 'application/apply-patch+yaml';
+  const metadata = { ...found.metadata, ...body.metadata };
+  if (isApply) {
+    metadata.labels = { ...found.metadata.labels, ...body.metadata.labels };
+    metadata.resourceVersion = found.metadata.resourceVersion!;
+  }
+  return { ...found, ...body, metadata };
+}
+
+function parsePath(path: string): Target {
+  const segments = path.split('/').slice(1);
+  const rest = segments[0] === 'api' ? segments.slice(2) : segments.slice(3);
+  const namespaced = rest[0] === 'namespaces' && rest.length > 2;
+  const [plural = '', name, subresource] = namespaced ? rest.slice(2) : rest;
+  return { plural, namespace: namespaced ? rest[1] : undefined, name, subresource };
+}
+
+function keyOf(plural: string, namespace: string | undefined, name: string): string {
+  return namespace === undefined ? `${plural}/${name}` : `${plural}/${namespace}/${name}`;
+}
+
+function selects(target: Target, query: URLSearchParams, key: string, object: KubernetesObject): boolean {
+  const prefix = target.namespace === undefined ? `${target.plural}/` : `${target.plural}/${target.namespace}/`;
+  if (!key.startsWith(prefix)) return false;
+  const labels = object.metadata.labels ?? {};
+  const requirements = (query.get('labelSelector') ?? '').split(',').filter((each) => each !== '');
+  const fields = (query.get('fieldSelector') ?? '').split(',').filter((each) => each !== '');
+  return (
+    requirements.every((each) => {
+      const [label = '', value] = each.split('=');
+      return value === undefined ? label in labels : labels[label] === value;
+    }) &&
+    fields.every((each) => {
+      const [field, value] = each.split('=');
+      return field === 'metadata.name' ? object.metadata.name === value : object.type === value;
+    })
+  );
+}
