@@ -37,9 +37,10 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  const keep = (process.env['KEEP'] ?? '') !== '' && process.env['KEEP'] !== '0';
+  // On a cluster of the user's own nothing is kept: its pods must not wait for a process on this machine.
+  const keep = !own && (process.env['KEEP'] ?? '') !== '' && process.env['KEEP'] !== '0';
   const started = Date.now();
-  await buildBinaries(report);
+  await buildBinaries(report, !own);
   const { cluster, stays } = own ? { cluster: await openCluster(choice, report), stays: false } : await openStage(keep);
   const end = async (failed: boolean) => {
     if (!stays) await cluster.stop(failed);
@@ -48,19 +49,19 @@ async function main(): Promise<number> {
   const stopInterrupting = onInterrupt(() => end(true));
   let failed = true;
   try {
-    await demonstrate(cluster, report, { keepObjects: !own, keepOperator: keep });
+    await demonstrate(cluster, report, { keep, stays: own || stays });
     failed = false;
-    if (keep && !own) report(howToTryMore(cluster));
+    if (keep) report(howToTryMore(cluster));
   } catch (error) {
     console.error(
       `the demo failed: ${error instanceof Error ? error.message : String(error)}\nlogs: ${cluster.run.path}`,
     );
   }
   stopInterrupting();
-  if (failed || !keep || own) await end(failed);
+  if (failed || !keep) await end(failed);
   if (!failed)
     report(
-      `done in ${((Date.now() - started) / 1000).toFixed(1)} s${stays ? '' : ', nothing is left running; KEEP=1 make demo leaves it up'}`,
+      `done in ${((Date.now() - started) / 1000).toFixed(1)} s${stays || own ? '' : ', nothing is left running; KEEP=1 make demo leaves it up'}`,
     );
   return failed ? 1 : 0;
 }

@@ -25,7 +25,9 @@ async function runScenario(scenario: Scenario, cluster: Cluster): Promise<{ pass
   let figures = 'FAILED';
   let failed = 0;
   try {
+    const audit = context.startAudit();
     figures = await scenario.run(context);
+    await context.checkRights(audit);
   } catch (error) {
     failed = 1;
     report(`FAILED ${error instanceof Error ? error.message : String(error)}`);

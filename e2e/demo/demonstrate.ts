@@ -17,11 +17,16 @@ interface WebhookConfiguration extends KubernetesObject {
   webhooks: { clientConfig: { url?: string; service?: { name: string; namespace: string; path: string } } }[];
 }
 
-/** Shows the main job in under a screen. */
+/**
+ * Shows the main job in under a screen.
+ *
+ * @param options.keep whether operator and objects are left up
+ * @param options.stays whether the cluster outlives the demo: what is not kept is then removed from it
+ */
 export async function demonstrate(
   cluster: Cluster,
   report: (line: string) => void,
-  options: { keepObjects: boolean; keepOperator: boolean },
+  options: { keep: boolean; stays: boolean },
 ): Promise<void> {
   const { client } = cluster;
   const { gitVersion } = (await client.request('GET', '/version')) as { gitVersion: string };
@@ -59,11 +64,11 @@ export async function demonstrate(
   report(indent(podTable(pods, new Date())));
   const containers = (pods[0]?.spec.containers ?? []).map(({ name, image }) => `${name} (${image})`);
   report(`\n   its containers: ${containers.join(', ')}`);
-  if (options.keepOperator) operator.process.release();
-  if (!options.keepObjects) await removeTraces(cluster, [...sleep, hello], installation.objects);
+  if (options.keep) operator.process.release();
+  else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
 }
 
-/** A cluster of the user's own is left as it was found. */
+/** The cluster is left as it was found, webhooks first: nobody is going to answer them. */
 async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
   const { client } = cluster;
   for (const object of [...examples].reverse()) await client.delete(object);

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 /** The parts of an audit event (audit.k8s.io/v1, level Metadata) that scenarios read. */
 export interface AuditEvent {
@@ -19,23 +19,14 @@ const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollec
 /** What the API server has recorded. A request is in the file before its response is sent. */
 export class AuditLog {
   readonly #file: string;
-  #start = 0;
+  readonly #start: number;
 
   constructor(file: string) {
     this.#file = file;
+    this.#start = statSync(file).size;
   }
 
-  /** Forgets everything recorded so far. */
-  mark(): void {
-    const file = openSync(this.#file, 'r');
-    try {
-      this.#start = fstatSync(file).size;
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  /** The events since the last mark, in the order in which the requests ended. */
+  /** The events since this object was made, in the order in which the requests ended. */
   events(): AuditEvent[] {
     const file = openSync(this.#file, 'r');
     try {

@@ -24,14 +24,16 @@ interface Target {
 }
 
 /**
- * Builds both binaries into .build/bin unless their stamps say that nothing changed.
+ * Builds the control plane and helm into .build/bin unless their stamps say that nothing changed.
  *
+ * @param controlPlane false for a cluster of the user's own, which needs helm only
  * @throws Error when Go is missing or a build fails, with the compiler's last lines.
  */
-export async function buildBinaries(report: (line: string) => void): Promise<void> {
+export async function buildBinaries(report: (line: string) => void, controlPlane = true): Promise<void> {
   const go = await goToolchain();
   mkdirSync(paths.binaries, { recursive: true });
-  for (const target of [controlPlaneTarget(), helmTarget()]) await buildTarget(target, go, report);
+  if (controlPlane) await buildTarget(controlPlaneTarget(), go, report);
+  await buildTarget(helmTarget(), go, report);
 }
 
 function controlPlaneTarget(): Target {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { ApiClient } from '../../src/kube/api-client.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { buildBinaries } from './build.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 import { createNodes } from './nodes.ts';
@@ -50,8 +52,9 @@ export async function openCluster(
   report: (line: string) => void,
   standing = false,
 ): Promise<Cluster> {
-  if (namesOwnCluster(choice)) return openOwnCluster(choice);
-  await buildBinaries(report);
+  const own = namesOwnCluster(choice);
+  await buildBinaries(report, !own);
+  if (own) return await openOwnCluster(choice);
   const started = Date.now();
   const run = standing ? openStandingDirectory() : createRunDirectory();
   try {
@@ -80,11 +83,17 @@ export async function openCluster(
   }
 }
 
-function openOwnCluster(choice: ClusterChoice): Cluster {
+async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   const { context } = choice;
-  const run = createRunDirectory();
   const config = loadKubeConfig({ context });
   const client = new ApiClient(config, { userAgent: 'e2e-harness' });
+  const present = await installedConfigs(client);
+  if (present.length > 0) {
+    throw new Error(
+      `the cluster at ${client.server} has InjectorConfigs in use (${present.join(', ')}), which we would remove; name another cluster`,
+    );
+  }
+  const run = createRunDirectory();
   return {
     description: `your own cluster at ${client.server} (context ${config.getCurrentContext()})`,
     kubeconfig: undefined,
@@ -100,6 +109,17 @@ function openOwnCluster(choice: ClusterChoice): Cluster {
       return Promise.resolve();
     },
   };
+}
+
+async function installedConfigs(client: ApiClient): Promise<string[]> {
+  try {
+    const { items } = await client.listAll(resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig'));
+    return items.map(({ metadata }) => metadata.name ?? '');
+  } catch (error) {
+    // The usual case: the CRD is not there.
+    if (isNotFound(error)) return [];
+    throw error;
+  }
 }
 
 /** A client with the rights of the kubeconfig's user, recognisable in the audit log. */

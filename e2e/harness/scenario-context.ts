@@ -1,6 +1,7 @@
-import { AuditLog } from './audit-log.ts';
+import { AuditLog, describeEvent } from './audit-log.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
+import { found } from './found.ts';
 import { installChart, type Installation } from './installation.ts';
 import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
@@ -24,11 +25,27 @@ export class ScenarioContext {
     return this.cluster.client;
   }
 
-  /** What the API server recorded; only the embedded control plane's log can be read. */
-  get audit(): AuditLog {
+  /** What the API server has recorded from now on; undefined on a cluster of the user's own, whose log we cannot read. */
+  startAudit(): AuditLog | undefined {
     const file = this.cluster.controlPlane?.auditLog;
-    if (file === undefined) throw new Error('the audit log of a cluster of your own cannot be read');
-    return new AuditLog(file);
+    return file === undefined ? undefined : new AuditLog(file);
+  }
+
+  /** Checks what holds for every scenario: the chart's rights were all that the operator asked for. */
+  async checkRights(audit: AuditLog | undefined): Promise<void> {
+    const users = new Set(this.#installations.map(({ username }) => username));
+    if (audit === undefined || users.size === 0) return;
+    const refused = audit
+      .events()
+      .filter((event) => users.has(event.user.username) && event.responseStatus?.code === 403);
+    const distinct = new Set(refused.map(describeEvent));
+    await this.check(
+      "the operator asked for nothing that the chart's roles do not allow",
+      () => found([...distinct].join('; '), ''),
+      {
+        timeout: 0,
+      },
+    );
   }
 
   /** Prints a line of progress. */

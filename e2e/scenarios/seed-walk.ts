@@ -1,9 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeEvent } from '../harness/audit-log.ts';
+import { found } from '../harness/found.ts';
+import type { Installation } from '../harness/installation.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { walkBasics } from './seed-walk/basics.ts';
 import { walkDeletion } from './seed-walk/deletion.ts';
 import { walkOutage } from './seed-walk/outage.ts';
 import { walkRevisions } from './seed-walk/revisions.ts';
 import { walkSelection } from './seed-walk/selection.ts';
+
+/** An operator with nothing to do writes nothing: a loop that repairs its own writes would show here. */
+async function checkSilence(context: ScenarioContext, installation: Installation): Promise<void> {
+  const audit = context.startAudit();
+  if (audit === undefined) return;
+  await sleep(2000);
+  const writes = audit.writesBy(installation.username, false).map(describeEvent);
+  await context.check(
+    'an operator with nothing to do writes nothing but its lease',
+    () => found(writes.join('; '), ''),
+    { timeout: 0 },
+  );
+}
 
 /** What the articles that this project started from tell about sidecar injection, on a real API server. */
 export const seedWalk: Scenario = {
@@ -15,6 +33,7 @@ export const seedWalk: Scenario = {
     const installation = await context.install();
     const operator = await installation.startOperator();
     const times = await walkBasics(context);
+    await checkSilence(context, installation);
     await walkSelection(context);
     await walkRevisions(context, operator);
     await walkDeletion(context, installation);

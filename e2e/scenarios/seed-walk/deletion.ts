@@ -32,8 +32,7 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
     return kinds.size === producedKinds.length;
   });
 
-  const audit = context.cluster.controlPlane === undefined ? undefined : context.audit;
-  audit?.mark();
+  const audit = context.startAudit();
   const creations = createWhile(context, namespace);
   await client.delete(config);
   await context.check(

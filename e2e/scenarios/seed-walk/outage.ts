@@ -26,8 +26,7 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
     found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
   );
 
-  const audit = context.cluster.controlPlane === undefined ? undefined : context.audit;
-  audit?.mark();
+  const audit = context.startAudit();
   const killed = new Date();
   await operator.process.kill();
   await context.check(

@@ -115,8 +115,7 @@ export async function walkSelection(context: ScenarioContext): Promise<void> {
 }
 
 async function checkCase(context: ScenarioContext, namespace: string, expected: Case): Promise<void> {
-  const audit = context.cluster.controlPlane === undefined ? undefined : context.audit;
-  audit?.mark();
+  const audit = context.startAudit();
   const pod = await dryRun(context.client, barePod(namespace, 'case', expected.pod));
   await context.check(
     expected.says,
