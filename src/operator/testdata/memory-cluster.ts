@@ -11,6 +11,14 @@ interface Target {
   subresource: string | undefined;
 }
 
+interface Change {
+  version: number;
+  key: string;
+  object: KubernetesObject;
+  before: KubernetesObject | undefined;
+  isDeleted: boolean;
+}
+
 interface Watcher {
   target: Target;
   query: URLSearchParams;
@@ -35,6 +43,7 @@ export class MemoryCluster {
   readonly faults: Fault[] = [];
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watchers = new Set<Watcher>();
+  readonly #history: Change[] = [];
   #version = 100;
   client!: ApiClient;
 
@@ -109,6 +118,8 @@ export class MemoryCluster {
       response.flushHeaders();
       const watcher = { target, query, response };
       this.#watchers.add(watcher);
+      const since = Number(query.get('resourceVersion') ?? 0);
+      for (const change of this.#history) if (change.version > since) send(watcher, change);
       response.on('close', () => this.#watchers.delete(watcher));
     } else {
       const items = [...this.#objects].filter(([key, object]) => selects(target, query, key, object)).map(([, object]) => object);
@@ -155,11 +166,11 @@ export class MemoryCluster {
     object.metadata.resourceVersion = String(this.#version);
     if (object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0) {
       this.#objects.delete(key);
-      this.#tell('DELETED', key, object, before);
+      this.#tell({ version: this.#version, key, object, before, isDeleted: true });
       return object;
     }
     this.#objects.set(key, object);
-    this.#tell(before === undefined ? 'ADDED' : 'MODIFIED', key, object, before);
+    this.#tell({ version: this.#version, key, object, before, isDeleted: false });
     return structuredClone(object);
   }
 
@@ -170,14 +181,18 @@ export class MemoryCluster {
     this.#store(plural, object);
   }
 
-  #tell(type: string, key: string, object: KubernetesObject, before: KubernetesObject | undefined): void {
-    for (const { target, query, response } of this.#watchers) {
-      const matched = before !== undefined && selects(target, query, key, before);
-      const matches = type !== 'DELETED' && selects(target, query, key, object);
-      const seen = matches ? (matched ? 'MODIFIED' : 'ADDED') : matched ? 'DELETED' : undefined;
-      if (seen !== undefined) response.write(`${JSON.stringify({ type: seen, object })}\n`);
-    }
+  #tell(change: Change): void {
+    this.#history.push(structuredClone(change));
+    for (const watcher of this.#watchers) send(watcher, change);
   }
+}
+
+/** What a watcher with selectors sees of a change: an object that stops matching is deleted for it. */
+function send({ target, query, response }: Watcher, { key, object, before, isDeleted }: Change): void {
+  const matched = before !== undefined && selects(target, query, key, before);
+  const matches = !isDeleted && selects(target, query, key, object);
+  const type = matches ? (matched ? 'MODIFIED' : 'ADDED') : matched ? 'DELETED' : undefined;
+  if (type !== undefined) response.write(`${JSON.stringify({ type, object })}\n`);
 }
 
 function merged(

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { ServingCertificates } from '../certs/serving-certificates.ts';
+import { systemClock } from '../kube/clock.ts';
+import { failure } from '../kube/testdata/fake-api-server.ts';
+import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
+import { InjectorOperator } from './injector-operator.ts';
+import type { OperatorMetrics } from './ports.ts';
+import { Replica } from './replica.ts';
+import { MemoryCluster } from './testdata/memory-cluster.ts';
+import { context, injectorConfig, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
+
+/** The controller and a replica in one process, as `--role=all` has them, on real time. */
+class Process {
+  readonly logger = capturingLogger();
+  readonly reconciled: string[] = [];
+  readonly registry = new MemoryRegistry();
+  readonly operator: InjectorOperator;
+  readonly #replica: Replica;
+
+  constructor(cluster: MemoryCluster, identity: string, options: { owner?: string } = {}) {
+    const { client } = cluster;
+    const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
+    this.#replica = new Replica({
+      ...shared,
+      namespace: context.namespace,
+      operatorClass: context.operatorClass,
+      identity,
+      registry: this.registry,
+      certificates: new ServingCertificates(),
+    });
+    const metrics: OperatorMetrics = { reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`) };
+    this.operator = new InjectorOperator({
+      ...shared,
+      kubeConfig: cluster.server.kubeConfig(),
+      settings: { context, identity, ...options },
+      reports: this.#replica,
+      metrics,
+      generateKeyPair: nextKeyPair,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#replica.start();
+    await this.operator.start();
+  }
+
+  async stop(): Promise<void> {
+    this.operator.stop();
+    this.#replica.stop();
+    await this.operator.stopped();
+  }
+}
+
+describe('InjectorOperator', () => {
+  let cluster: MemoryCluster;
+  let processes: Process[];
+  beforeEach(async () => {
+    cluster = new MemoryCluster();
+    processes = [];
+    await cluster.start();
+  });
+  afterEach(async () => {
+    await Promise.all(processes.map((process) => process.stop()));
+    await cluster.stop();
+  });
+  const launch = async (identity = 'one', options = {}): Promise<Process> => {
+    const process = new Process(cluster, identity, options);
+    processes.push(process);
+    await process.start();
+    return process;
+  };
+  const until = async (what: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 5000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(what(), what.toString());
+  };
+  const isReady = (name: string): boolean => {
+    const { conditions = [] } = (cluster.get('injectorconfigs', name)?.status ?? {}) as {
+      conditions?: { type: string; status: string }[];
+    };
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  };
+  const webhook = (name: string) => cluster.get('mutatingwebhookconfigurations', `sidecar-injector-${name}`);
+
+  it('makes what is applied ready, and keeps a validating webhook', async () => {
+    const process = await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    assert.equal(process.operator.synced, true);
+    assert.equal(process.operator.leading, true);
+    assert.equal(process.registry.injectors.size, 1);
+    assert.ok(webhook('blue'));
+    await until(
+      () => cluster.get('validatingwebhookconfigurations', 'sidecar-injector-default-validator') !== undefined,
+    );
+    assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is given')));
+  });
+
+  it('repairs at once what somebody deletes', async () => {
+    await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    const collections: [string, string, string | undefined][] = [
+      ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined],
+      ['services', 'sidecar-injector-blue', 'injection'],
+      ['validatingwebhookconfigurations', 'sidecar-injector-default-validator', undefined],
+    ];
+    for (const [plural, name, namespace] of collections) {
+      await until(() => cluster.get(plural, name, namespace) !== undefined);
+      const { uid } = cluster.get(plural, name, namespace)!.metadata;
+      cluster.remove(plural, name, namespace);
+      await until(() => {
+        const again = cluster.get(plural, name, namespace);
+        return again !== undefined && again.metadata.uid !== uid;
+      });
+    }
+  });
+
+  it('publishes when the owner appears', async () => {
+    await launch('one', { owner: 'injector' });
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => cluster.get('injectorconfigs', 'blue')?.status !== undefined);
+    assert.equal(webhook('blue'), undefined);
+    cluster.put('mutatingwebhookconfigurations', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'injector' },
+    });
+    await until(() => isReady('blue'));
+  });
+
+  it('leaves nothing behind of what is deleted, also while nobody was running', async () => {
+    const first = await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    await first.stop();
+    cluster.remove('injectorconfigs', 'blue');
+    await launch('two');
+    await until(() => cluster.names('injectorconfigs').length === 0);
+    assert.equal(webhook('blue'), undefined);
+    assert.ok(!cluster.names('secrets').some((name) => name.includes('blue')));
+  });
+
+  it('lets one of two work, and the other go on when the first stops', async () => {
+    const one = await launch('one');
+    await until(() => one.operator.leading);
+    const two = await launch('two');
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    assert.equal(two.operator.leading, false);
+    assert.deepEqual(two.reconciled, []);
+    await one.stop();
+    await until(() => two.operator.leading && two.reconciled.includes('blue Success'));
+  });
+
+  it('goes on by itself after an outage of the API server', async () => {
+    const process = await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    const down = {
+      matches: () => true,
+      answer: (response: Parameters<typeof failure>[0]) => {
+        failure(response, 503, 'ServiceUnavailable', 'the server is going down');
+      },
+    };
+    cluster.faults.push(down);
+    cluster.dropWatches();
+    cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await until(() => process.logger.lines.some(({ message }) => message.startsWith('cannot follow')));
+    cluster.faults.length = 0;
+    await until(() => webhook('blue') !== undefined);
+  });
+
+  it('does not let one InjectorConfig that fails hold up another', async () => {
+    const process = await launch();
+    cluster.faults.push({
+      matches: (method, path) => method !== 'GET' && path.includes('sidecar-injector-bad'),
+      answer: (response) => {
+        failure(response, 500, 'InternalError', 'no');
+      },
+    });
+    cluster.put('injectorconfigs', injectorConfig('bad'));
+    cluster.put('injectorconfigs', injectorConfig('good'));
+    await until(() => isReady('good'));
+    assert.ok(process.reconciled.includes('bad Error'));
+    assert.ok(!isReady('bad'));
+    cluster.faults.length = 0;
+    await until(() => isReady('bad'));
+  });
+
+  it('does not care what the default kubeconfig is', async () => {
+    const { KUBECONFIG: before } = process.env;
+    process.env.KUBECONFIG = '/nowhere/kubeconfig';
+    try {
+      await launch();
+      assert.equal(process.env.KUBECONFIG, '/nowhere/kubeconfig');
+    } finally {
+      if (before === undefined) delete process.env.KUBECONFIG;
+      else process.env.KUBECONFIG = before;
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { ReferenceWatches } from './reference-watches.ts';
+
+const reference = { namespace: 'n', name: 'values', key: 'v' };
+const configMap = (resourceVersion: string, data?: object): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'values', namespace: 'n', resourceVersion },
+  ...(data === undefined ? {} : { data }),
+});
+
+function setUp(found?: KubernetesObject) {
+  const followed: Parameters<ConstructorParameters<typeof ReferenceWatches>[1]>[0][] = [];
+  const changed: string[] = [];
+  const watches = new ReferenceWatches(
+    { find: <T>() => Promise.resolve(found as T | undefined) },
+    (options) => followed.push(options),
+    (user) => changed.push(user),
+  );
+  const { signal } = new AbortController();
+  const read = (user = 'blue'): Promise<string> => watches.read(user, 'spec.x', reference, signal);
+  return { watches, followed, changed, read };
+}
+
+describe('ReferenceWatches', () => {
+  it('asks while its watch is on the way, and reads from the watch then', async () => {
+    const { followed, read } = setUp(configMap('1', { v: 'asked' }));
+    assert.equal(await read(), 'asked');
+    followed[0]!.store.replace([configMap('2', { v: 'watched' })], '2');
+    assert.equal(await read(), 'watched');
+    assert.equal(followed.length, 1);
+    followed[0]!.store.replace([], '3');
+    await assert.rejects(
+      read(),
+      /InjectorConfig blue: spec\.x: ConfigMap values does not exist in namespace n; create it/,
+    );
+  });
+
+  it('says which keys there are', async () => {
+    await assert.rejects(setUp(configMap('1', { b: '', a: '' })).read(), /has no key "v"; it has a, b$/);
+    await assert.rejects(setUp(configMap('1')).read(), /has no key "v"; it has none$/);
+  });
+
+  it('tells everyone who refers to a ConfigMap, and nobody who no longer does', async () => {
+    const { watches, followed, changed, read } = setUp(configMap('1', { v: '' }));
+    await read('blue');
+    await read('green');
+    followed[0]!.store.upsert(configMap('2'));
+    assert.deepEqual(changed, ['blue', 'green']);
+    watches.keepOnly('blue', []);
+    followed[0]!.store.upsert(configMap('3'));
+    assert.deepEqual(changed, ['blue', 'green', 'green']);
+    assert.equal(followed[0]!.signal.aborted, false);
+    watches.keepOnly('green', [reference]);
+    assert.equal(followed[0]!.signal.aborted, false);
+    watches.keepOnly('green', []);
+    assert.equal(followed[0]!.signal.aborted, true);
+    await read('blue');
+    assert.equal(followed.length, 2);
+    watches.stop();
+    assert.equal(followed[1]!.signal.aborted, true);
+  });
+});
