@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
 import { crdCommand } from './commands/crd.ts';
+import { injectCommand } from './commands/inject.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
@@ -24,6 +25,7 @@ export function createProgram(terminal: Terminal): Command {
     });
   for (const command of [
     operatorCommand(),
+    injectCommand(terminal),
     templateCommand(terminal),
     crdCommand(terminal),
     versionCommand(terminal),

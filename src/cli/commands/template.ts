@@ -1,9 +1,10 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { renderBatch, type RenderOptions } from '../../template/batch.ts';
 import { functionFamilies, functionsOfFamily, type FunctionFamily } from '../../template/function-families.ts';
 import { decodeJson } from '../../template/json-decode.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
+import { parseDelimiters } from '../delimiters.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 import type { Terminal } from '../terminal.ts';
@@ -25,7 +26,7 @@ export function templateCommand(terminal: Terminal): Command {
     .option('--file <file>', 'the template (- for standard input)')
     .option('--data <file>', 'its data as JSON; numbers are float64, as Go decodes them (default: no data)')
     .option('--batch <file>', 'a JSON array of {"template", "data"}; prints an array of {"out"} or {"error"}')
-    .option('--delims <left,right>', 'the delimiters of actions', delimiters)
+    .option('--delims <left,right>', 'the delimiters of actions', parseDelimiters)
     .addOption(
       new Option('--functions <family>', 'the functions templates may call').choices(functionFamilies).default('istio'),
     )
@@ -75,14 +76,4 @@ function parseData(file: string, text: string): unknown {
       cause: error,
     });
   }
-}
-
-function delimiters(text: string): readonly [string, string] {
-  const [left = '', right = '', ...rest] = text.split(',');
-  if (left === '' || right === '' || rest.length > 0) {
-    throw new InvalidArgumentError(
-      'It must be the left and the right delimiter with a comma between, for example [[,]].',
-    );
-  }
-  return [left, right];
 }

@@ -1,0 +1,104 @@
+import { Command } from 'commander';
+import { parse } from 'yaml';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectorConfig } from '../../api/injector-config.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { parseDelimiters } from '../delimiters.ts';
+import { readNamedFile } from '../files.ts';
+import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
+import { injectFiles } from '../injection/inject-files.ts';
+import {
+  nativeSidecarsOf,
+  nativeSidecarsOption,
+  type NativeSidecarsChoice,
+} from '../injection/native-sidecars-option.ts';
+import { istioSettings } from '../injection/settings.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface InjectOptions {
+  readonly filename: readonly string[];
+  readonly output?: string;
+  readonly config?: string;
+  readonly valuesFile?: string;
+  readonly configDir?: string;
+  readonly revision?: string;
+  readonly nativeSidecars: NativeSidecarsChoice;
+  readonly delims?: readonly [string, string];
+  readonly namespace?: string;
+  readonly kubeletVersion: readonly string[];
+}
+
+/** `injector inject`: what the webhook would make of the workloads in files. No cluster is asked. */
+export function injectCommand(terminal: Terminal): Command {
+  return new Command('inject')
+    .description('inject the workloads of YAML files as the webhook would, without a cluster')
+    .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
+    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
+    .option('--values-file <file>', "with --config: the text that the InjectorConfig's valuesFrom refers to")
+    .option('--config-dir <directory>', "the injector: a directory with Istio's keys config, values and mesh")
+    .option('--revision <name>', 'with --config-dir: the revision')
+    .option('--delims <left,right>', 'with --config-dir: the delimiters of the templates', parseDelimiters)
+    .addOption(nativeSidecarsOption())
+    .option('-n, --namespace <name>', 'the namespace of objects that name none')
+    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
+    .action(async (options: InjectOptions) => {
+      const injector = loadInjector(await configurationOf(terminal, options));
+      for (const warning of injector.warnings) terminal.error(`warning: ${warning}`);
+      const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
+      const context = { nodes, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
+      await injectFiles(terminal, injector, context, options.filename, options.output);
+    });
+}
+
+async function configurationOf(terminal: Terminal, options: InjectOptions): Promise<ConfigurationFiles> {
+  const { config, configDir, delims, revision = 'default' } = options;
+  if ((config === undefined) === (configDir === undefined)) {
+    throw new UsageError(
+      'name an injector: --config FILE (an InjectorConfig) or --config-dir DIRECTORY (config, values, mesh)',
+    );
+  }
+  if (configDir !== undefined) {
+    const settings = istioSettings({
+      revision,
+      nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
+      ...(delims === undefined ? {} : { delimiters: delims }),
+    });
+    return readConfigurationDirectory(configDir, settings);
+  }
+  const parsed = await readInjectorConfig(terminal, config ?? '');
+  if (options.valuesFile === undefined) {
+    const reference = parsed.spec.injection.valuesFrom;
+    if (reference !== undefined) {
+      throw new UsageError(
+        `--values-file: name a file with key ${reference.key} of ConfigMap ${reference.namespace}/${reference.name}, which valuesFrom refers to`,
+      );
+    }
+    return configurationFiles(parsed);
+  }
+  return configurationFiles(parsed, { values: await readNamedFile(terminal, '--values-file', options.valuesFile) });
+}
+
+async function readInjectorConfig(terminal: Terminal, file: string): Promise<InjectorConfig> {
+  const text = await readNamedFile(terminal, '--config', file);
+  let document: unknown;
+  try {
+    document = parse(text, { version: '1.1' });
+  } catch (error) {
+    throw new UsageError(`--config ${file}: not YAML: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const parsed = parseInjectorConfig(document, { unknownFields: 'refuse' });
+  const mistakes = validateInjectorConfig(parsed);
+  const [first] = mistakes;
+  if (first !== undefined) {
+    throw new ConfigurationError(first.field, `${file}: ${mistakes.map(({ message }) => message).join('; ')}`);
+  }
+  return parsed;
+}

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectionSettings } from '../../api/injection-settings.ts';
+
+/**
+ * Reads Istio's three keys from a directory, as a projected volume of its ConfigMaps has them: `config`, and `values` and `mesh` where they exist.
+ * @throws ConfigurationError naming the file.
+ */
+export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {
+  const config = readKey(directory, 'config');
+  if (config === undefined) {
+    throw new ConfigurationError(
+      'config',
+      `${join(directory, 'config')}: missing; it holds Istio's injector config (policy, templates …)`,
+    );
+  }
+  return {
+    config,
+    values: readKey(directory, 'values') ?? '{}',
+    mesh: readKey(directory, 'mesh') ?? '',
+    settings: JSON.stringify(settings),
+  };
+}
+
+function readKey(directory: string, key: string): string | undefined {
+  const file = join(directory, key);
+  if (!existsSync(file)) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError(
+      key,
+      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import type { Injector } from '../../inject/injector.ts';
+import { kubeInject } from '../../inject/kube-inject.ts';
+import type { FileContext } from '../../inject/objects/inject-object.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readNamedFile, writeNamedFile } from '../files.ts';
+import type { Terminal } from '../terminal.ts';
+
+/**
+ * Injects the workloads of the named files and writes all of it, joined by `---`, or nothing when one of them fails.
+ * Skips are lines on standard error.
+ */
+export async function injectFiles(
+  terminal: Terminal,
+  injector: Injector,
+  context: FileContext,
+  files: readonly string[],
+  output: string | undefined,
+): Promise<void> {
+  const texts: string[] = [];
+  for (const file of files) {
+    const result = kubeInject(injector, await readNamedFile(terminal, '--filename', file), context);
+    if (result.outcome === 'failed') {
+      terminal.error(`error: ${[file, result.object].filter((part) => part !== '').join(': ')}: ${result.message}`);
+      terminal.setExitCode(exitCodes.failure);
+      return;
+    }
+    for (const warning of result.warnings) terminal.error(warning);
+    texts.push(result.text);
+  }
+  writeNamedFile(terminal, '--output', output, texts.join('---\n'));
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { runCommand } from './testdata/recording-terminal.ts';
+
+describe('the command line', () => {
+  let folder: string;
+  /** Writes a file into the test's folder and returns its path. */
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'injector-cli-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('says what is wrong with a call, in one line, with exit status 2', () => {
+    const rows: [string, () => string[], RegExp][] = [
+      ['an unknown command', () => ['fly'], /unknown command 'fly'/],
+      ['an unknown option', () => ['crd', '--fast'], /unknown option '--fast'/],
+      ['inject without a file', () => ['inject', '-c', 'x'], /required option '-f, --filename/],
+      ['inject without an injector', () => ['inject', '-f', '-'], /--config FILE .* or --config-dir DIRECTORY/],
+      ['a file that is not there', () => ['inject', '-f', '-', '-c', '/nowhere'], /--config \/nowhere: no such file/],
+      ['a folder for a file', () => ['inject', '-f', '-', '-c', folder], /is a directory/],
+      ['an object of another kind', () => ['inject', '-f', '-', '-c', file('k', 'kind: Pod')], /expected apiVersion/],
+      ['text that is no YAML', () => ['inject', '-f', '-', '-c', file('y', 'a: [')], /not YAML/],
+      [
+        'a field that does not exist',
+        () => ['inject', '-f', '-', '-c', file('f', injectorConfig('  injections: {}'))],
+        /spec\.injections: no such field/,
+      ],
+      [
+        'rules between fields',
+        () => ['inject', '-f', '-', '-c', file('r', injectorConfig('  webhook: {selection: Custom}'))],
+        /spec\.webhook/,
+      ],
+      [
+        'valuesFrom without its text',
+        () => ['inject', '-f', '-', '-c', file('v', injectorConfig(valuesFrom))],
+        /--values-file: name a file with key values of ConfigMap mesh\/istio-values/,
+      ],
+      [
+        'a template that does not parse',
+        () => ['inject', '-f', '-', '-c', file('t', injectorConfig(withTemplate('{{ if }}')))],
+        /templates\.sidecar.*line 1/s,
+      ],
+      ['a directory without config', () => ['inject', '-f', '-', '--config-dir', folder], /config: missing/],
+      ['no template', () => ['template'], /--file, or many with --batch/],
+      ['delimiters that are one', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
+      ['data that is no JSON', () => ['template', '--file', '-', '--data', file('d', '{')], /not JSON/],
+      ['data with a batch', () => ['template', '--batch', '-', '--data', 'x'], /a batch brings its own data/],
+      ['a batch that is no list', () => ['template', '--batch', '-'], /--batch: .*JSON array/],
+      ['a port that is none', () => ['operator', '--webhook-port', '70000'], /from 0 .* to 65535/],
+      ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
+      ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
+      ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
+      ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
+      ['a kubeconfig that is not there', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],
+    ];
+    for (const [what, argv, expected] of rows) {
+      it(what, async () => {
+        const seen = await runCommand(argv(), '{}');
+        assert.match(seen.errors, expected);
+        assert.equal(seen.code, 2);
+        assert.equal(seen.out, '');
+      });
+    }
+  });
+
+  it('prints its version, for people and for programs', async () => {
+    assert.match((await runCommand(['version'])).out, /^injector \d+\.\d+\.\d+ \(node v/);
+    assert.deepEqual(Object.keys(JSON.parse((await runCommand(['version', '-o', 'json'])).out) as object), [
+      'version',
+      'node',
+      'platform',
+    ]);
+  });
+
+  it('prints the CustomResourceDefinition as crds/ has it', async () => {
+    const path = new URL('../../crds/injectorconfigs.sidecar-injector.io.yaml', import.meta.url);
+    const written = readFileSync(path, 'utf8').replace(/^#.*\n/, '');
+    assert.equal((await runCommand(['crd'])).out, written);
+    assert.match((await runCommand(['crd', '-o', 'json'])).out, /^\{\n {2}"apiVersion"/);
+  });
+
+  it('shows its help on standard output', async () => {
+    const seen = await runCommand(['--help']);
+    assert.match(seen.out, /inject .*operator|operator.*inject/s);
+    assert.equal(seen.code, 0);
+  });
+
+  describe('template', () => {
+    it('renders', async () => {
+      const data = file('data.json', '{"port": 1000000}');
+      const seen = await runCommand(['template', '--file', '-', '--data', data], 'port {{ .port }}\n');
+      assert.deepEqual(seen, { out: 'port 1e+06\n', errors: '', code: 0 });
+    });
+
+    it('takes other delimiters and another family of functions', async () => {
+      const argv = ['template', '--file', '-', '--delims', '[[,]]', '--functions', 'builtin'];
+      assert.equal((await runCommand(argv, '[[ len "abc" ]] {{ }}')).out, '3 {{ }}');
+      assert.match((await runCommand(argv, '[[ upper "abc" ]]')).errors, /function "upper" not defined/);
+    });
+
+    it('points at the mistake with a caret, and exits 1', async () => {
+      const path = file('broken.tpl', 'one\ntwo {{ nil.x }}');
+      const seen = await runCommand(['template', '--file', path]);
+      assert.match(seen.errors, /broken\.tpl:2:\d+: .*\ntwo \{\{ nil\.x \}\}\n +\^$/);
+      assert.equal(seen.code, 1);
+    });
+
+    it('renders a batch, errors among the results', async () => {
+      const rows = [{ template: '{{ .a }}', data: { a: 1.5 } }, { template: '{{ end }}' }];
+      const output = join(folder, 'batch.json');
+      await runCommand(['template', '--batch', '-', '-o', output], JSON.stringify(rows));
+      const results = JSON.parse(readFileSync(output, 'utf8')) as { out?: string; error?: string }[];
+      assert.deepEqual(results[0], { out: '1.5' });
+      assert.match(results[1]?.error ?? '', /unexpected \{\{end\}\}/);
+    });
+  });
+
+  describe('inject', () => {
+    const deployment =
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
+
+    it('writes what the webhook would make of a workload, and leaves the rest as it is written', async () => {
+      const config = file('i.yaml', injectorConfig(withTemplate('spec: {containers: [{name: side, image: side}]}')));
+      const service = 'kind: Service # mine\nmetadata: {name: web}\n';
+      const seen = await runCommand(['inject', '-f', '-', '-c', config], `${service}---\n${deployment}`);
+      assert.equal(seen.errors, '');
+      const [first, second] = seen.out.split('---\n');
+      assert.equal(first, service);
+      const [document] = parseAllDocuments(second ?? '');
+      const containers = document?.getIn(['spec', 'template', 'spec', 'containers'], true);
+      assert.deepEqual(
+        (JSON.parse(JSON.stringify(containers)) as { name: string }[]).map(({ name }) => name),
+        ['side', 'web'],
+      );
+    });
+
+    it("reads Istio's keys from a directory", async () => {
+      file('config', 'policy: disabled\ntemplates: {sidecar: "spec: {}"}\n');
+      const seen = await runCommand(['inject', '-f', '-', '--config-dir', folder, '--delims', '[[,]]'], deployment);
+      assert.equal(seen.out, deployment);
+      assert.match(seen.errors, /Skipping injection because Deployment "?.*web.* is not selected/);
+    });
+
+    it('names the object that cannot be injected, writes nothing and exits 1', async () => {
+      const config = file('x.yaml', injectorConfig(withTemplate('spec: {containers: [{{ index .Values "a" "b" }}]}')));
+      const seen = await runCommand(['inject', '-f', '-', '-c', config], deployment);
+      assert.match(seen.errors, /^error: -: Deployment .*web/);
+      assert.deepEqual([seen.out, seen.code], ['', 1]);
+    });
+  });
+});
+
+const valuesFrom = '  injection: {template: "", valuesFrom: {namespace: mesh, name: istio-values, key: values}}';
+
+function withTemplate(text: string): string {
+  return `  injection: {templates: {sidecar: ${JSON.stringify(text)}}}`;
+}
+
+function injectorConfig(spec: string): string {
+  return `apiVersion: sidecar-injector.io/v1alpha1\nkind: InjectorConfig\nmetadata: {name: trial}\nspec:\n${spec}\n`;
+}
