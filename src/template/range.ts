@@ -43,8 +43,8 @@ function iterateMap(map: Readonly<Record<string, unknown>>, each: Iteration): bo
 function iterateTyped(execution: Execution, value: TypedValue, variables: number, each: Iteration): boolean {
   switch (value.type.kind) {
     case 'pointer':
-      // A nil pointer is an empty list; another stands for what it points at.
-      return !value.isNil && iterate(execution, typed(value.type.element, value.raw, true), variables, each);
+      if (value.isNil) throw execution.error(`range can't iterate over ${formatValue(value)}`);
+      return iterate(execution, typed(value.type.element, value.raw, true), variables, each);
     case 'slice': {
       const { element } = value.type satisfies SliceType;
       return iterateElements(rawElements(value), (raw) => typed(element, raw, true), each);

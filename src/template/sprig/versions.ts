@@ -36,7 +36,14 @@ function comparison(result: GoType, answer: (compared: number) => unknown): GoMe
 const lazyVersion: StructType = {
   kind: 'struct',
   name: 'semver.Version',
-  fields: [],
+  fields: [
+    { name: 'major', json: 'major', type: uint64Type },
+    { name: 'minor', json: 'minor', type: uint64Type },
+    { name: 'patch', json: 'patch', type: uint64Type },
+    { name: 'pre', json: 'prerelease', type: stringType },
+    { name: 'metadata', json: 'metadata', type: stringType },
+    { name: 'original', json: 'original', type: stringType },
+  ],
   toJson: (raw) => JSON.stringify(formatVersion(raw as SemanticVersion)),
   get methods() {
     return methods;

@@ -1,4 +1,4 @@
-import { toWellFormed } from '../go-string.ts';
+import { canonical, toWellFormed } from '../go-string.ts';
 import { lowerCharacter, space, upperCharacter } from './letter-case.ts';
 
 function isConnector(character: string): boolean {
@@ -13,7 +13,8 @@ function isUpper(character: string): boolean {
 export function pascalCase(text: string): string {
   const characters = Array.from(toWellFormed(text));
   const start = characters.findIndex((character) => !isConnector(character));
-  if (start < 0) return text;
+  // Of nothing but connectors the last one is written twice.
+  if (start < 0) return text + (characters.at(-1) ?? '');
   let result = characters.slice(0, start).join('');
   const first = characters[start] as string;
   if (start === characters.length - 1) return result + upperCharacter(first);
@@ -45,21 +46,55 @@ interface Word {
   readonly end: number;
 }
 
+/** A character with what is no text around it: that never counts. */
+interface Rune {
+  readonly text: string;
+  readonly character: string;
+}
+
+function runesOf(text: string): Rune[] {
+  const runes: Rune[] = [];
+  let before = '';
+  for (const character of canonical(text)) {
+    if (/[\ufffd\udc80-\udcff]/u.test(character)) {
+      before += character;
+    } else {
+      runes.push({ text: before + character, character });
+      before = '';
+    }
+  }
+  const last = runes.pop();
+  if (last !== undefined) runes.push({ text: last.text + before, character: last.character });
+  else if (before !== '') runes.push({ text: before, character: '\ufffd' });
+  return runes;
+}
+
 /** A letter, but no Chinese character (in the ranges that xstrings knows). */
 function isAlphabet(character: string): boolean {
   return /\p{L}/u.test(character) && !/[\u4e00-\u9fcc\u3400-\u4d85\u{20000}-\u{2b81d}]/u.test(character);
 }
 
 /** Splits at changes of kind; capitals followed by small letters leave the last capital to the next word (HTTP|Server). */
-function wordAt(characters: readonly string[], start: number): Word {
-  const first = characters[start];
+function wordAt(runes: readonly Rune[], start: number): Word {
+  const first = runes[start]?.character;
   if (first === undefined) return { type: 'none', text: '', end: start };
+  const at = (index: number): string => runes[index]?.character ?? '';
   const until = (accept: (character: string) => boolean): number => {
     let end = start + 1;
-    while (end < characters.length && accept(characters[end] as string)) end += 1;
+    while (end < runes.length && accept(at(end))) end += 1;
     return end;
   };
-  const word = (type: WordType, end: number): Word => ({ type, text: characters.slice(start, end).join(''), end });
+  const word = (type: WordType, end: number): Word => {
+    return {
+      type,
+      end,
+      text: runes
+        .slice(start, end)
+        .map(({ text }) => text)
+        .join(''),
+    };
+  };
+  if (first === '\ufffd') return word('none', start + 1);
   if (isConnector(first)) return word('connector', until(isConnector));
   if (/\p{P}/u.test(first))
     return word(
@@ -68,10 +103,9 @@ function wordAt(characters: readonly string[], start: number): Word {
     );
   const lower = (character: string): boolean => isAlphabet(character) && !isUpper(character);
   if (isUpper(first)) {
-    const second = characters[start + 1];
-    if (second === undefined || !isUpper(second)) return word('upper', until(lower));
+    if (!isUpper(at(start + 1))) return word('upper', until(lower));
     const end = until(isUpper);
-    return word('upper', end < characters.length && isAlphabet(characters[end] as string) ? end - 1 : end);
+    return word('upper', isAlphabet(at(end)) ? end - 1 : end);
   }
   if (isAlphabet(first)) return word('alphabet', until(lower));
   if (/\p{N}/u.test(first))
@@ -86,12 +120,14 @@ function wordAt(characters: readonly string[], start: number): Word {
 
 function lowered({ type, text }: Word, connector: string): string {
   if (type !== 'upper' && type !== 'connector') return text;
-  return Array.from(text, (character) => (isConnector(character) ? connector : lowerCharacter(character))).join('');
+  return Array.from(toWellFormed(text), (character) =>
+    isConnector(character) ? connector : lowerCharacter(character),
+  ).join('');
 }
 
 /** xstrings.ToSnakeCase (connector `_`) and ToKebabCase (`-`): `HTTPServer20x` → `http_server_20x`. */
 export function separatedCase(text: string, connector: string): string {
-  const characters = Array.from(toWellFormed(text));
+  const characters = runesOf(text);
   let word = wordAt(characters, 0);
   let result = '';
   const write = (): void => {
