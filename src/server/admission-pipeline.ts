@@ -1,7 +1,7 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
-import type { DecisionMemory } from './decision-memory.ts';
+import { type DecisionMemory, fingerprintOf, type ReviewQuestion } from './decision-memory.ts';
 import { splitReview } from './review-bytes.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
@@ -87,12 +87,12 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     if (body.length === 0) return textAnswer(400, 'no body found');
     const started = observer.started();
     const { handler, dependencies } = target;
-    const bytes = dependencies === undefined ? undefined : splitReview(body);
-    if (dependencies !== undefined && bytes !== undefined) {
-      const known = memory.find(path, body, bytes, dependencies);
+    const question = dependencies === undefined ? undefined : questionOf(path, body);
+    if (dependencies !== undefined && question !== undefined) {
+      const known = memory.find(question, dependencies);
       if (known !== undefined) {
-        observer.decided(kind, { ...known.request, uid: bytes.uid }, known.decision, started, true);
-        return jsonAnswer(joinReview(bytes.version, bytes.uid, known.encoded));
+        observer.decided(kind, { ...known.request, uid: question.uid }, known.decision, started, true);
+        return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
       }
     }
     const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
@@ -112,8 +112,8 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       const encoded = encodeDecision(decision);
       observer.decided(kind, request, decision, started);
       // A second uid further on in the bytes would be the one that counts.
-      if (depends !== undefined && bytes?.uid === request.uid && decision.reason !== 'Internal') {
-        memory.remember(path, body, bytes, depends, { request, decision, encoded });
+      if (depends !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
+        memory.remember(question, depends, { request, decision, encoded });
       }
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
@@ -151,6 +151,14 @@ function isJson(contentType: string | undefined): boolean {
 function timeoutOf(query: string): number | undefined {
   const value = new URLSearchParams(query).get('timeout');
   return value === null ? undefined : parseGoDuration(value);
+}
+
+/** What a review could be known by; undefined when it is not written as the API server writes it. */
+function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
+  const bytes = splitReview(body);
+  return bytes === undefined
+    ? undefined
+    : { ...bytes, path, body, fingerprint: fingerprintOf(path, body, bytes.restStart) };
 }
 
 /** Bytes. Up to here a body cannot hold so much that parsing it would be felt, so it is looked at afterwards, which is cheaper. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { allowed } from './admission-decision.ts';
-import { DecisionMemory, type RememberedDecision } from './decision-memory.ts';
-import { type ReviewBytes, splitReview } from './review-bytes.ts';
+import { DecisionMemory, fingerprintOf, type RememberedDecision, type ReviewQuestion } from './decision-memory.ts';
+import { splitReview } from './review-bytes.ts';
 import { bytesOf, podCreation, reviewOf, somePod } from './testdata/reviews.ts';
 
 /** A review with a uid and a padding of its own. */
-function review(uid: number, padding = ''): [body: Buffer, bytes: ReviewBytes] {
+function review(uid: number, padding = '', path = '/a'): ReviewQuestion {
   const id = `705ab4f5-6393-11e8-b7cc-${String(uid).padStart(12, '0')}`;
   const body = bytesOf(reviewOf({ uid: id, options: { padding } }));
   const bytes = splitReview(body);
   assert.ok(bytes !== undefined);
-  return [body, bytes];
+  return { ...bytes, path, body, fingerprint: fingerprintOf(path, body, bytes.restStart) };
 }
 
 const made = (encoded: string): RememberedDecision => ({
@@ -25,10 +25,9 @@ function rememberTwice(
   padding: string,
   encoded: string,
   dependencies: readonly unknown[] = [],
-  path = '/a',
 ): void {
-  memory.remember(path, ...review(1, padding), dependencies, made(encoded));
-  memory.remember(path, ...review(2, padding), dependencies, made(encoded));
+  memory.remember(review(1, padding), dependencies, made(encoded));
+  memory.remember(review(2, padding), dependencies, made(encoded));
 }
 
 describe('DecisionMemory', () => {
@@ -36,46 +35,48 @@ describe('DecisionMemory', () => {
 
   it('gives a decision again for the same bytes behind another uid, from the third time on', () => {
     const memory = new DecisionMemory(roomy);
-    memory.remember('/a', ...review(1), [], made('x'));
-    assert.equal(memory.find('/a', ...review(2), none), undefined);
-    memory.remember('/a', ...review(2), [], made('x'));
-    assert.equal(memory.find('/a', ...review(3), none)?.encoded, 'x');
+    memory.remember(review(1), [], made('x'));
+    assert.equal(memory.find(review(2), none), undefined);
+    memory.remember(review(2), [], made('x'));
+    assert.equal(memory.find(review(3), none)?.encoded, 'x');
   });
 
   it('keeps neither pod nor patch, but the name', () => {
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x');
-    const found = memory.find('/a', ...review(3), none);
+    const found = memory.find(review(3), none);
     assert.deepEqual(found?.request, podCreation({ name: 'web-6d4f-', object: null }));
     assert.deepEqual(found.decision, { ...allowed('Any'), patch: [] });
   });
 
-  it('is not mistaken by other bytes, wherever they differ', () => {
+  it('is not mistaken by other bytes, wherever they differ, even if their fingerprint does not', () => {
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, 'x'.repeat(3000), 'x');
-    const [body, bytes] = review(3, 'x'.repeat(3000));
-    for (let index = bytes.restStart; index < body.length; index++) {
+    const question = review(3, 'x'.repeat(3000));
+    const { body, restStart } = question;
+    for (let index = restStart; index < body.length; index++) {
       const other = Buffer.from(body);
       other[index] = (other[index] ?? 0) ^ 1;
-      assert.equal(memory.find('/a', other, bytes, none), undefined);
+      assert.equal(memory.find({ ...question, body: other }, none), undefined);
     }
-    assert.equal(memory.find('/a', body.subarray(0, -1), bytes, none), undefined);
-    assert.equal(memory.find('/a', body, bytes, none)?.encoded, 'x');
+    assert.equal(memory.find({ ...question, body: body.subarray(0, -1) }, none), undefined);
+    assert.equal(memory.find(question, none)?.encoded, 'x');
   });
 
   it('nor by another path, nor another version', () => {
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x');
-    const [body, bytes] = review(3);
-    assert.equal(memory.find('/b', body, bytes, none), undefined);
-    assert.equal(memory.find('/a', body, { ...bytes, version: 'admission.k8s.io/v1beta1' }, none), undefined);
+    const question = review(3);
+    assert.equal(memory.find({ ...question, path: '/b' }, none), undefined);
+    assert.equal(memory.find(review(3, '', '/b'), none), undefined);
+    assert.equal(memory.find({ ...question, version: 'admission.k8s.io/v1beta1' }, none), undefined);
   });
 
   it('forgets when anything that it depends on is another object', () => {
     const [first, second, third] = [{}, [], undefined];
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x', [first, second, third]);
-    assert.equal(memory.find('/a', ...review(3), () => [first, second, third])?.encoded, 'x');
+    assert.equal(memory.find(review(3), () => [first, second, third])?.encoded, 'x');
     for (const now of [
       [{}, second, third],
       [first, [], third],
@@ -83,7 +84,7 @@ describe('DecisionMemory', () => {
       [first, undefined, third],
     ]) {
       assert.equal(
-        memory.find('/a', ...review(3), () => now),
+        memory.find(review(3), () => now),
         undefined,
       );
     }
@@ -92,10 +93,10 @@ describe('DecisionMemory', () => {
   it('takes what was decided last', () => {
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'old', [1]);
-    memory.remember('/a', ...review(3), [2], made('new'));
-    assert.equal(memory.find('/a', ...review(4), () => [2])?.encoded, 'new');
+    memory.remember(review(3), [2], made('new'));
+    assert.equal(memory.find(review(4), () => [2])?.encoded, 'new');
     const { bytes } = memory;
-    memory.remember('/a', ...review(5), [3], made('abc'));
+    memory.remember(review(5), [3], made('abc'));
     assert.equal(memory.bytes, bytes);
   });
 
@@ -103,12 +104,12 @@ describe('DecisionMemory', () => {
     const memory = new DecisionMemory({ maxBytes: 6000, maxReviewBytes: 100_000 });
     rememberTwice(memory, '1'.repeat(1000), 'one');
     rememberTwice(memory, '2'.repeat(1000), 'two');
-    assert.equal(memory.find('/a', ...review(3, '1'.repeat(1000)), none)?.encoded, 'one');
+    assert.equal(memory.find(review(3, '1'.repeat(1000)), none)?.encoded, 'one');
     rememberTwice(memory, '3'.repeat(3300), 'three');
     assert.ok(memory.bytes <= 6000);
-    assert.equal(memory.find('/a', ...review(3, '2'.repeat(1000)), none), undefined);
-    assert.equal(memory.find('/a', ...review(3, '1'.repeat(1000)), none)?.encoded, 'one');
-    assert.equal(memory.find('/a', ...review(3, '3'.repeat(3300)), none)?.encoded, 'three');
+    assert.equal(memory.find(review(3, '2'.repeat(1000)), none), undefined);
+    assert.equal(memory.find(review(3, '1'.repeat(1000)), none)?.encoded, 'one');
+    assert.equal(memory.find(review(3, '3'.repeat(3300)), none)?.encoded, 'three');
     rememberTwice(memory, '4'.repeat(9000), 'four');
     assert.equal(memory.bytes, 0);
   });

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest, ReviewVersion } from './admission-request.ts';
 import { nameForPeople } from './pod-name.ts';
@@ -21,11 +22,24 @@ interface Entry extends RememberedDecision {
   readonly dependencies: readonly unknown[];
 }
 
+/** A review as it arrived. */
+export interface ReviewQuestion extends ReviewBytes {
+  readonly path: string;
+  readonly body: Buffer;
+  /** Says fast that two questions differ; see {@link fingerprintOf}. */
+  readonly fingerprint: number;
+}
+
 export interface DecisionMemoryLimits {
   /** Bytes of reviews and answers together. */
   readonly maxBytes: number;
   /** Larger reviews are not remembered. */
   readonly maxReviewBytes: number;
+}
+
+/** 32 bits over the path and all bytes behind the uid. Not against those who mean to collide: equality is for {@link DecisionMemory} to check. */
+export function fingerprintOf(path: string, body: Buffer, restStart: number): number {
+  return crc32(body.subarray(restStart), crc32(path));
 }
 
 /**
@@ -38,7 +52,7 @@ export class DecisionMemory {
   /** By fingerprint, in order of use. */
   readonly #entries = new Map<number, Entry>();
   /** Fingerprints that were seen once, each in the slot of its last bits. */
-  readonly #seen = new Int32Array(4096);
+  readonly #seen = new Uint32Array(4096);
   #bytes = 0;
 
   constructor(limits: DecisionMemoryLimits) {
@@ -52,15 +66,13 @@ export class DecisionMemory {
 
   /** @param dependencies what the decision for the remembered request would depend on now */
   find(
-    path: string,
-    body: Buffer,
-    review: ReviewBytes,
+    question: ReviewQuestion,
     dependencies: (request: AdmissionRequest) => readonly unknown[],
   ): RememberedDecision | undefined {
-    const fingerprint = fingerprintOf(path, body, review.restStart);
+    const { path, version, body, restStart, fingerprint } = question;
     const entry = this.#entries.get(fingerprint);
-    if (entry?.path !== path || entry.version !== review.version) return undefined;
-    if (body.compare(entry.rest, 0, entry.rest.length, review.restStart) !== 0) return undefined;
+    if (entry?.path !== path || entry.version !== version) return undefined;
+    if (body.compare(entry.rest, 0, entry.rest.length, restStart) !== 0) return undefined;
     const now = dependencies(entry.request);
     if (!entry.dependencies.every((each, index) => each === now[index])) return undefined;
     this.#entries.delete(fingerprint);
@@ -69,23 +81,17 @@ export class DecisionMemory {
   }
 
   /** @param dependencies what the decision depended on when it was made */
-  remember(
-    path: string,
-    body: Buffer,
-    review: ReviewBytes,
-    dependencies: readonly unknown[],
-    made: RememberedDecision,
-  ): void {
+  remember(question: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
+    const { path, version, body, restStart, fingerprint } = question;
     if (body.length > this.#limits.maxReviewBytes) return;
-    const fingerprint = fingerprintOf(path, body, review.restStart);
     const slot = fingerprint & (this.#seen.length - 1);
     if (this.#seen[slot] !== fingerprint) {
       this.#seen[slot] = fingerprint;
       return;
     }
     this.#forget(fingerprint);
-    const rest = Buffer.from(body.subarray(review.restStart));
-    const entry: Entry = { ...withoutObjects(made), version: review.version, path, rest, dependencies };
+    const rest = Buffer.from(body.subarray(restStart));
+    const entry: Entry = { ...withoutObjects(made), version, path, rest, dependencies };
     this.#entries.set(fingerprint, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
@@ -112,17 +118,4 @@ function withoutObjects({ request, decision, encoded }: RememberedDecision): Rem
 
 function sizeOf(entry: Entry): number {
   return entry.rest.length + 2 * entry.encoded.length;
-}
-
-/** How many words of a review go into its fingerprint. */
-const samples = 64;
-
-/** A number that differs for most reviews, from their length and words spread over them: FNV-1a over 32 bits. */
-function fingerprintOf(path: string, body: Buffer, start: number): number {
-  let hash = 0x811c9dc5 ^ body.length;
-  for (let index = 0; index < path.length; index++) hash = Math.imul(hash ^ path.charCodeAt(index), 0x01000193);
-  const last = body.length - 4;
-  const stride = Math.max(4, Math.floor((last - start) / samples));
-  for (let index = start; index <= last; index += stride) hash = Math.imul(hash ^ body.readInt32LE(index), 0x01000193);
-  return hash;
 }

@@ -27,7 +27,6 @@ export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedRe
   } catch (error) {
     return { problem: `the body is not JSON: ${syntaxProblem(error)}` };
   }
-  if (nestsDeeperThan(maxDepth, review)) return { problem: `the body nests deeper than ${maxDepth} levels` };
   if (!isMembers(review)) return { problem: `the body must be an AdmissionReview, not ${kindOf(review)}` };
   if (review.kind !== 'AdmissionReview') return { problem: `kind must be AdmissionReview, not ${shown(review.kind)}` };
   const version = reviewVersions.find((candidate) => candidate === review.apiVersion);
@@ -39,7 +38,7 @@ export function decodeAdmissionReview(body: Buffer, maxDepth: number): DecodedRe
   const uid = request.uid;
   if (typeof uid !== 'string' || uid === '')
     return { problem: `request.uid must be a non-empty string, not ${shown(uid)}` };
-  const problem = requestProblem(request);
+  const problem = requestProblem(request) ?? depthProblem(request, maxDepth);
   if (problem !== undefined) return { version, uid, problem };
   return {
     version,
@@ -77,6 +76,30 @@ function requestProblem(request: Members): string | undefined {
       return `request.resource.${name} must be a string, not ${kindOf(value)}`;
   }
   return undefined;
+}
+
+/** Objects are walked by recursion later on. Managed fields are not: they are dropped unread, and are often most of an object. */
+function depthProblem(request: Members, maxDepth: number): string | undefined {
+  for (const name of ['object', 'oldObject'] as const) {
+    const object = request[name];
+    if (!isMembers(object)) continue;
+    for (const member in object) {
+      const value = object[member];
+      const deep =
+        member === 'metadata' && isMembers(value)
+          ? metadataNestsDeeperThan(maxDepth, value)
+          : nestsDeeperThan(maxDepth, value);
+      if (deep) return `request.${name}.${member} nests deeper than ${maxDepth} levels`;
+    }
+  }
+  return undefined;
+}
+
+function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
+  for (const name in metadata) {
+    if (name !== 'managedFields' && nestsDeeperThan(maxDepth - 1, metadata[name])) return true;
+  }
+  return false;
 }
 
 function resourceName(resource: unknown): string | undefined {

@@ -53,7 +53,7 @@ describe('encodeAdmissionReview', () => {
         message: 'two fields',
         details: { causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }] },
       },
-      warnings: [`${'w'.repeat(119)}…`, 'short'],
+      warnings: [`${'w'.repeat(117)}...`, 'short'],
       auditAnnotations: { reason: 'Invalid' },
     });
   });

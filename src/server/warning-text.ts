@@ -12,5 +12,5 @@ export function shortenWarning(text: string): string {
   const characters = Array.from(text.replaceAll(/\p{Cc}+/gu, ' '));
   return characters.length <= maxWarningLength
     ? characters.join('')
-    : `${characters.slice(0, maxWarningLength - 1).join('')}…`;
+    : `${characters.slice(0, maxWarningLength - 3).join('')}...`;
 }
