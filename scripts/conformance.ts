@@ -6,15 +6,20 @@ import { crossCases } from './conformance/cross-cases.ts';
 import { Golden } from './conformance/golden.ts';
 import { kubeInjectCases } from './conformance/kube-inject-cases.ts';
 import { formatTotals, readPending, runCases } from './conformance/report.ts';
+import { tableCases } from './conformance/table-cases.ts';
+import { templateCases } from './conformance/template-cases.ts';
 import { webhookCases } from './conformance/webhook-cases.ts';
+import { differenceProblems, writeDocument } from './conformance/write-document.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', default: '' } },
+  options: { only: { type: 'string', default: '' }, write: { type: 'boolean', default: false } },
 });
 const [directory] = positionals;
 if (directory === undefined) {
-  console.error('usage: conformance DIR [--only PREFIX]: DIR holds the recorded data');
+  console.error(
+    'usage: conformance DIR [--only PREFIX] [--write]: DIR holds the recorded data; --write writes docs/conformance.md',
+  );
   process.exit(2);
 }
 
@@ -24,6 +29,8 @@ function* allCases(golden: Golden): Generator<ConformanceCase> {
     .sort();
   yield* webhookCases(golden, names);
   yield* kubeInjectCases(golden, names);
+  yield* tableCases(golden);
+  yield* templateCases(golden);
   yield* crossCases(golden);
 }
 
@@ -32,6 +39,8 @@ function* chosen(cases: Iterable<ConformanceCase>): Generator<ConformanceCase> {
 }
 
 const report = runCases(chosen(allCases(new Golden(directory))), readPending('.ci/conformance-pending.txt'));
-for (const line of report.lines) console.log(line);
-for (const line of formatTotals(report)) console.log(line);
-if ([...report.groups.values()].some(({ failed }) => failed > 0)) process.exitCode = 1;
+// A part of the rows says nothing of the deliberate differences.
+const problems = values.only === '' ? differenceProblems(report) : [];
+for (const line of [...report.lines, ...problems, ...formatTotals(report)]) console.log(line);
+if (problems.length > 0 || [...report.groups.values()].some(({ failed }) => failed > 0)) process.exitCode = 1;
+if (values.write && values.only === '') writeDocument('docs/conformance.md', report);

@@ -40,10 +40,7 @@ export function* crossCases(golden: Golden): Generator<ConformanceCase> {
         const resources =
           setup.proxyConfigCRs === undefined ? undefined : (load(setup.proxyConfigCRs) as ProxyConfigResource[]);
         const request = requestFor(setup, input.pod, input.namespace, setup.path, resources);
-        return compareAnswer(golden.injector(setup, setup.webhookRevision, 'Webhook'), request, result, {
-          setting: setup,
-          id,
-        });
+        return compareAnswer(golden.injector(setup, setup.webhookRevision, 'Webhook'), request, result, setup);
       },
     };
   }

@@ -42,7 +42,7 @@ function readObjects(text: string): unknown[] {
 const podMembers: ReadonlySet<string> = new Set(['template', 'jobTemplate']);
 
 function plain(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => plain(item));
+  if (Array.isArray(value)) return value.map((item: unknown): unknown => plain(item));
   if (!isJsonObject(value)) return value;
   if (value.kind === 'Pod') return { ...normalisePod(value), kind: 'Pod', apiVersion: value.apiVersion };
   if (name === 'template') return withoutZeros(normalisePod(value));

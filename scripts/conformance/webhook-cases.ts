@@ -4,7 +4,7 @@ import type { Injector } from '../../src/inject/injector.ts';
 import { applyJsonPatch } from '../../src/inject/patch/apply-json-patch.ts';
 import type { JsonObject } from '../../src/inject/patch/json-value.ts';
 import { expectEqual, firstDifference, type ConformanceCase, type Mismatch } from './conformance-case.ts';
-import { explainPod, type PodContext } from './differences.ts';
+import { explainPod } from './differences.ts';
 import type { Golden, Setting } from './golden.ts';
 
 interface GoldenCase extends Setting {
@@ -48,10 +48,7 @@ export function* webhookCases(golden: Golden, names: readonly string[]): Generat
             ...(golden.exists(reinjected) && { reinjectPodOut: golden.json(reinjected) as JsonObject }),
           };
           const request = requestFor(setting, pod, run.requestNamespace, run.path, undefined);
-          return compareAnswer(golden.injector(setting, run.revision, 'Webhook'), request, answer, {
-            setting,
-            id: folder,
-          });
+          return compareAnswer(golden.injector(setting, run.revision, 'Webhook'), request, answer, setting);
         },
       };
     }
@@ -84,7 +81,7 @@ export function compareAnswer(
   injector: Injector,
   request: InjectionRequest,
   answer: WebhookAnswer,
-  context: Omit<PodContext, 'answer'>,
+  setting: Setting,
 ): Mismatch | undefined {
   const before = JSON.stringify(request.pod);
   const result = inject(injector, request);
@@ -100,11 +97,11 @@ export function compareAnswer(
   if (answer.podOut === undefined) return { summary: 'injected, wanted it left alone' };
   const applied = firstDifference(applyJsonPatch(request.pod, result.patch), result.pod, 'patched');
   if (applied !== undefined) return { summary: applied };
-  const first = explainPod(result.pod, answer.podOut, { ...context, answer });
+  const first = explainPod(result.pod, answer.podOut, { setting, pod: request.pod });
   if (first !== undefined) return first;
   const again = inject(injector, { ...request, pod: result.pod });
   if (again.outcome !== 'injected') return { summary: `second pass: ${again.outcome}: ${again.message}` };
-  const second = explainPod(again.pod, answer.reinjectPodOut ?? answer.podOut, { ...context, answer });
+  const second = explainPod(again.pod, answer.reinjectPodOut ?? answer.podOut, { setting, pod: request.pod });
   return second === undefined ? undefined : { ...second, summary: `second pass: ${second.summary}` };
 }
 

@@ -1,4 +1,4 @@
-import { isAlias, visit, Document } from 'yaml';
+import { Document, visit } from 'yaml';
 import type { Injector } from './injector.ts';
 import { editDocument, type DocumentEdit } from './objects/edit-document.ts';
 import { describeObject, injectObject, type FileContext } from './objects/inject-object.ts';
@@ -66,14 +66,17 @@ function* objectsIn(
 
 /** A node that stands in several places must not change in all of them: aliases are written out first. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
-  let aliased = false;
-  visit(document, (_, node) => {
-    aliased ||= isAlias(node);
-    return aliased ? visit.BREAK : undefined;
-  });
-  const target = aliased ? new Document(value, { version: '1.1', aliasDuplicateObjects: false }) : document;
+  const target = hasAliases(document)
+    ? new Document(value, { version: '1.1', aliasDuplicateObjects: false })
+    : document;
   editDocument(target, edits);
   return target.toString({ lineWidth: 0, directives: false });
+}
+
+function hasAliases(document: Document): boolean {
+  const aliases: unknown[] = [];
+  visit(document, { Alias: (_, alias) => void aliases.push(alias) });
+  return aliases.length > 0;
 }
 
 /** Two of Istio's phrases, which people look for, and ours. */

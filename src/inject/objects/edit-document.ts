@@ -1,4 +1,4 @@
-import { isCollection, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Document, type YAMLMap } from 'yaml';
 import type { JsonPatchOperation } from '../patch/json-patch.ts';
 
 /** One change of a value inside a document. The path's parts are names, or indexes where they lead into a list. */
@@ -26,10 +26,10 @@ export function editDocument(document: Document, edits: readonly DocumentEdit[])
 
 /** The path with the keys that the document's collections have: numbers for lists, and for names that are written as numbers. */
 function keysOf(document: Document, path: readonly string[]): unknown[] {
-  let node: Node | null | undefined = document.contents as Node | null;
+  let node: unknown = document.contents;
   return path.map((name) => {
     const key = isSeq(node) ? Number(name) : isMap(node) ? keyIn(node, name) : name;
-    node = isCollection(node) ? (node.get(key, true) as Node | undefined) : undefined;
+    node = isCollection(node) ? node.get(key, true) : undefined;
     return key;
   });
 }

@@ -35,7 +35,7 @@ export function podTemplatePlace(object: JsonObject): PodTemplatePlace | undefin
 /** The items of a v1 List; `undefined` for other objects. */
 export function listItems(object: JsonObject): readonly unknown[] | undefined {
   if (object.apiVersion !== 'v1' || object.kind !== 'List') return undefined;
-  return Array.isArray(object.items) ? object.items : [];
+  return Array.isArray(object.items) ? (object.items as unknown[]) : [];
 }
 
 /** The object at a path; an empty one where there is none. */

@@ -4,7 +4,9 @@ import { containersOf, initContainersOf, type Named, type Pod } from '../pod/pod
 /** What a template of Istio 1.x renders: a SidecarInjectionSpec, whose lists stand at the top level. */
 export interface LegacyOutput {
   /** The same as a part of a pod. */
-  readonly overlay: JsonObject;
+  readonly part: JsonObject;
+  /** The same with directives that put what it adds after what the pod has, as 1.x did it. */
+  readonly placedPart: JsonObject;
   /** `rewriteAppHTTPProbe`. */
   readonly rewriteProbes: boolean;
 }
@@ -19,7 +21,7 @@ const specMembers = [
   'hostAliases',
 ] as const;
 
-/** Turns a SidecarInjectionSpec into a part of a pod. What it adds comes after what the pod has, as 1.x did it. */
+/** Turns a SidecarInjectionSpec into a part of a pod. */
 export function readLegacyOutput(output: JsonObject, pod: Pod): LegacyOutput {
   const spec: JsonObject = {};
   for (const name of specMembers) {
@@ -30,12 +32,16 @@ export function readLegacyOutput(output: JsonObject, pod: Pod): LegacyOutput {
     initContainers: initContainersOf(pod),
     volumes: pod.spec.volumes ?? [],
   };
+  const order: JsonObject = {};
   for (const [name, items] of Object.entries(present)) {
-    if (Array.isArray(spec[name])) spec[`$setElementOrder/${name}`] = orderAfter(items, spec[name]);
+    if (Array.isArray(spec[name]) && items.length > 0)
+      order[`$setElementOrder/${name}`] = orderAfter(items, spec[name]);
   }
   const annotations = output.podRedirectAnnot;
+  const metadata = isJsonObject(annotations) ? { metadata: { annotations } } : {};
   return {
-    overlay: { ...(isJsonObject(annotations) && { metadata: { annotations } }), spec },
+    part: { ...metadata, spec },
+    placedPart: { ...metadata, spec: { ...spec, ...order } },
     rewriteProbes: output.rewriteAppHTTPProbe === true,
   };
 }

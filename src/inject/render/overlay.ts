@@ -23,8 +23,5 @@ export function overlayPod(pod: Pod, part: JsonObject): Pod {
   }
 }
 
-/**
- * The pod that templates are merged onto first, to learn what they bring. Its list of containers is there and empty: an element order, as
- * templates of the 1.x kind get one, cannot be merged onto null.
- */
-export const emptyPod = normalisePod({ spec: { containers: [] } }) as Pod;
+/** The pod that templates are merged onto first, to learn what they bring: Go's empty pod, whose containers are null. */
+export const emptyPod = normalisePod({}) as Pod;

@@ -41,15 +41,16 @@ export function runTemplates(templates: TemplateSet, names: readonly string[], d
   let templatePod = emptyPod;
   let rewriteProbes = false;
   for (const name of names) {
-    let part = parseOutput(render(templates, name, data));
-    if (templates.legacy) {
-      const legacy = readLegacyOutput(part, result);
-      part = legacy.overlay;
-      rewriteProbes ||= legacy.rewriteProbes;
-    }
-    templatePod = merge(templatePod, part, 'failed applying injection overlay');
+    const output = parseOutput(render(templates, name, data));
+    const legacy = templates.legacy ? readLegacyOutput(output, result) : undefined;
+    rewriteProbes ||= legacy?.rewriteProbes === true;
+    templatePod = merge(templatePod, legacy?.part ?? output, 'failed applying injection overlay');
     result = moveProxy(result, templatePod);
-    result = merge(result, part, 'failed parsing generated injected YAML (check Istio sidecar injector configuration)');
+    result = merge(
+      result,
+      legacy?.placedPart ?? output,
+      'failed parsing generated injected YAML (check Istio sidecar injector configuration)',
+    );
   }
   return { pod: result, templatePod, rewriteProbes };
 }
