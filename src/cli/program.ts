@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
 import { crdCommand } from './commands/crd.ts';
 import { injectCommand } from './commands/inject.ts';
+import { kubeInjectCommand } from './commands/kube-inject.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
@@ -26,6 +27,7 @@ export function createProgram(terminal: Terminal): Command {
   for (const command of [
     operatorCommand(),
     injectCommand(terminal),
+    kubeInjectCommand(terminal),
     templateCommand(terminal),
     crdCommand(terminal),
     versionCommand(terminal),

@@ -1,0 +1,95 @@
+import { Command } from 'commander';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { ApiClient } from '../../kube/api-client.ts';
+import { loadKubeConfig } from '../../kube/kube-config.ts';
+import { readNamedFile } from '../files.ts';
+import { injectFiles } from '../injection/inject-files.ts';
+import { readConfigMapKey, type ConfigMapReader } from '../injection/istio-config-maps.ts';
+import {
+  nativeSidecarsOf,
+  nativeSidecarsOption,
+  type NativeSidecarsChoice,
+} from '../injection/native-sidecars-option.ts';
+import { istioSettings } from '../injection/settings.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface KubeInjectOptions {
+  readonly filename: readonly string[];
+  readonly output?: string;
+  readonly injectConfigFile?: string;
+  readonly meshConfigFile?: string;
+  readonly valuesFile?: string;
+  readonly revision?: string;
+  readonly injectConfigMapName?: string;
+  readonly meshConfigMapName?: string;
+  readonly istioNamespace: string;
+  readonly nativeSidecars: NativeSidecarsChoice;
+  readonly kubeletVersion: readonly string[];
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** How a command reaches a cluster; only called when a flag does not replace what the cluster would say. */
+export type Connect = (
+  options: Pick<KubeInjectOptions, 'kubeconfig' | 'context'>,
+) => ConfigMapReader & { close(): void };
+
+const connectForReal: Connect = (options) =>
+  new ApiClient(loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context }));
+
+/**
+ * `injector kube-inject`: Istio's command of that name, with its flags, its semantics and its results. What no file supplies is read from Istio's ConfigMaps; with all files
+ * given no cluster is asked.
+ */
+export function kubeInjectCommand(terminal: Terminal, connect: Connect = connectForReal): Command {
+  return new Command('kube-inject')
+    .description("inject the workloads of YAML files with the semantics of Istio's command")
+    .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
+    .option('-o, --output <file>', 'where to write (default: standard output)')
+    .option('--injectConfigFile <file>', 'the injector config, instead of the ConfigMap')
+    .option('--meshConfigFile <file>', 'the mesh config, instead of the ConfigMap')
+    .option('--valuesFile <file>', 'the values as JSON, instead of the ConfigMap')
+    .option('-r, --revision <name>', 'the revision whose ConfigMaps are read')
+    .option('--injectConfigMapName <name>', 'default: istio-sidecar-injector[-REVISION], keys config and values')
+    .option('--meshConfigMapName <name>', 'default: istio[-REVISION], key mesh')
+    .option('-i, --istioNamespace <name>', 'the namespace of the ConfigMaps', 'istio-system')
+    .addOption(nativeSidecarsOption())
+    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars", [])
+    .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
+    .option('--context <name>', 'a context of the kubeconfig')
+    .action(async (options: KubeInjectOptions) => {
+      const files = await configurationOf(terminal, options, connect);
+      const injector = loadInjector(files, { semantics: 'KubeInject' });
+      const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
+      await injectFiles(terminal, injector, { nodes }, options.filename, options.output);
+    });
+}
+
+async function configurationOf(
+  terminal: Terminal,
+  options: KubeInjectOptions,
+  connect: Connect,
+): Promise<ConfigurationFiles> {
+  const { istioNamespace, revision = '' } = options;
+  const suffix = revision === '' || revision === 'default' ? '' : `-${revision}`;
+  const injectMap = options.injectConfigMapName ?? `istio-sidecar-injector${suffix}`;
+  const meshMap = options.meshConfigMapName ?? `istio${suffix}`;
+  let client: ReturnType<Connect> | undefined;
+  /** A file when one is named, else a key of a ConfigMap; the connection is made when it is first needed. */
+  const text = (flag: string, file: string | undefined, configMap: string, key: string): Promise<string> => {
+    if (file !== undefined) return readNamedFile(terminal, flag, file);
+    client ??= connect(options);
+    return readConfigMapKey(client, istioNamespace, configMap, key, flag);
+  };
+  try {
+    return {
+      config: await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config'),
+      values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
+      mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
+      settings: JSON.stringify(istioSettings({ revision, nativeSidecars: nativeSidecarsOf(options.nativeSidecars) })),
+    };
+  } finally {
+    client?.close();
+  }
+}
