@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import type { NamespaceMetadata, NodeFacts, ProxyConfigResource } from '../inject/injection-request.ts';
 import type { FailureReason } from '../inject/injection-result.ts';
-import type { Injector } from '../inject/injector.ts';
 import { createAdmissionObserver } from './admission-observer.ts';
 import { createAdmissionPipeline } from './admission-pipeline.ts';
 import { DecisionMemory } from './decision-memory.ts';

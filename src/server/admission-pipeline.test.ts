@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
+import { applyJsonPatch } from '../inject/patch/apply-json-patch.ts';
+import type { JsonPatchOperation } from '../inject/patch/json-patch.ts';
 import { allowed, denied } from './admission-decision.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { DecisionMemory } from './decision-memory.ts';
@@ -213,6 +215,27 @@ describe('the admission pipeline', () => {
       );
       assert.equal(answeredReview(body).response.status?.code, 422);
     });
+  });
+
+  it('injects with the real engine, and its patch fits the pod', async () => {
+    const admit = createAdmissionPipeline({
+      routes: [revisionRoute(someSource)],
+      memory: new DecisionMemory({ maxBytes: 0, maxReviewBytes: 0 }),
+      jsonBounds: { maxDepth: 100, maxValues: 5000 },
+      observer: createAdmissionObserver(new RecordingLog(), new ServerMetrics(new Registry()), () => 0),
+    });
+    const admitted = admit({ method: 'POST', url: inject, contentType: 'application/json', contentLength: 10 });
+    assert.ok('respond' in admitted);
+    const { body } = await admitted.respond(bytesOf(reviewOf()));
+    const injected = applyJsonPatch(
+      somePod,
+      patchOf(answeredReview(body)) as JsonPatchOperation[],
+    ) as typeof somePod & {
+      metadata: { annotations: Record<string, string> };
+    };
+    assert.deepEqual(injected.spec.containers.map(({ name }) => name).sort(), ['hello', 'web']);
+    assert.equal(injected.metadata.annotations['sidecar-injector.io/config'], 'default.0a1b2c3d');
+    assert.equal(injected.metadata.annotations['sidecar.istio.io/status']?.includes('hello'), true);
   });
 
   describe('what is seen of it', () => {
