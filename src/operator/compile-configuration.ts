@@ -19,29 +19,65 @@ export interface CompiledConfiguration {
 const maximumBytes = 900 * 1024;
 
 /** The ConfigMaps that an InjectorConfig refers to. */
-export function referencesOf({ spec: { injection } }: InjectorConfig): ConfigMapReference[] {
+function referencesOf({ spec: { injection } }: InjectorConfig): ConfigMapReference[] {
   return injection.valuesFrom === undefined ? [] : [injection.valuesFrom];
 }
 
-/**
- * Reads what the InjectorConfig refers to and compiles everything, as a replica will. Nothing that fails here is ever published.
- * @throws ConfigurationError with the field, or with key, line and column of a template
- */
-export async function compileConfiguration(
+interface Compilation {
+  /** What the outcome depends on. */
+  readonly input: string;
+  readonly outcome: CompiledConfiguration | ConfigurationError;
+}
+
+/** Turns InjectorConfigs into configurations that compile; what has not changed is not compiled again. */
+export class ConfigurationCompiler {
+  readonly #references: ReferenceWatches;
+  readonly #last = new Map<string, Compilation>();
+
+  constructor(references: ReferenceWatches) {
+    this.#references = references;
+  }
+
+  /**
+   * Reads what the InjectorConfig refers to and compiles everything, as a replica will. Nothing that fails here is ever published.
+   * @throws ConfigurationError with the field, or with key, line and column of a template
+   */
+  async compile(config: InjectorConfig, signal: AbortSignal): Promise<CompiledConfiguration> {
+    const { name, uid, generation } = config.metadata;
+    const { valuesFrom } = config.spec.injection;
+    this.#references.keepOnly(name, referencesOf(config));
+    const values =
+      valuesFrom === undefined
+        ? undefined
+        : await this.#references.read(name, 'spec.injection.valuesFrom', valuesFrom, signal);
+    const input = JSON.stringify([uid, generation, values]);
+    const last = this.#last.get(name);
+    const outcome = last?.input === input ? last.outcome : compileOrRefuse(config, values);
+    this.#last.set(name, { input, outcome });
+    if (outcome instanceof ConfigurationError) throw outcome;
+    return outcome;
+  }
+
+  forget(name: string): void {
+    this.#last.delete(name);
+    this.#references.keepOnly(name, []);
+  }
+}
+
+function compileOrRefuse(
   config: InjectorConfig,
-  references: ReferenceWatches,
-  signal: AbortSignal,
-): Promise<CompiledConfiguration> {
-  const { name } = config.metadata;
-  const { valuesFrom } = config.spec.injection;
-  references.keepOnly(name, referencesOf(config));
-  refuseMistakes(config);
-  const values =
-    valuesFrom === undefined ? undefined : await references.read(name, 'spec.injection.valuesFrom', valuesFrom, signal);
-  const files = configurationFiles(config, values === undefined ? {} : { values });
-  refuseOversize(files);
-  const { templateNames, warnings } = loadInjector(files);
-  return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+  values: string | undefined,
+): CompiledConfiguration | ConfigurationError {
+  try {
+    refuseMistakes(config);
+    const files = configurationFiles(config, values === undefined ? {} : { values });
+    refuseOversize(files);
+    const { templateNames, warnings } = loadInjector(files);
+    return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+    throw error;
+  }
 }
 
 /** Mistakes in what is injected; those in how the webhook is called are none of the configuration's. */

@@ -7,6 +7,7 @@ import type { Clock, Logger } from '../kube/ports.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { OwnedObjects } from './owned-objects.ts';
+import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { OperatorMetrics, ReplicaReports } from './ports.ts';
 import { Publication } from './publication.ts';
 import { RevisionReconciler } from './reconcile.ts';
@@ -53,7 +54,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const revisions = new RevisionReconciler({
     ...shared,
     client,
-    references,
+    compiler: new ConfigurationCompiler(references),
     publication: new Publication(view, owned, reports, settings.context),
     removal: new Removal(view, owned, clock),
     events: new RevisionEvents(recorder),

@@ -56,6 +56,8 @@ export class InjectorOperator extends Operator {
   readonly #events: EventDispatcher;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
+  /** The generation of each InjectorConfig, and whether it is being deleted. */
+  readonly #seen = new Map<string, string>();
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
 
@@ -162,9 +164,17 @@ export class InjectorOperator extends Operator {
       this.#enqueueAll();
     });
     this.#running.push(this.#events.run());
-    await this.watchResource(group, version, injectorConfigPlural, () => {
-      // Which of two overlapping ones wins depends on all of them.
-      this.#enqueueAll();
+    await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
+      const state =
+        type === ResourceEventType.Deleted
+          ? 'gone'
+          : `${object.metadata?.generation ?? ''} ${String(object.metadata?.deletionTimestamp)}`;
+      const isNews = this.#seen.get(meta.name) !== state;
+      if (type === ResourceEventType.Deleted) this.#seen.delete(meta.name);
+      else this.#seen.set(meta.name, state);
+      this.#enqueue(meta.name);
+      // Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else.
+      if (isNews) this.#enqueueAll();
       return Promise.resolve();
     });
     const elector = new LeaseElector({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
@@ -27,7 +28,7 @@ export function noWrites(): WriteOutcome {
 }
 
 /**
- * Writes and removes our objects. Remembers what it wanted last of each, which tells an edit of ours from a repair of somebody else's;
+ * Writes and removes our objects. Remembers (by digest) what it wanted last of each, which tells an edit of ours from a repair of somebody else's;
  * and puts what the API server answered into the view at once, so that nothing is written twice.
  */
 export class OwnedObjects {
@@ -55,7 +56,7 @@ export class OwnedObjects {
     const applied = await this.#applier.apply(desired, live, signal);
     this.#metrics.applied?.(desired.kind, applied.outcome);
     const key = keyOf(desired);
-    const wanted = JSON.stringify({ ...desired, metadata: { ...desired.metadata, resourceVersion: undefined } });
+    const wanted = digest({ ...desired, metadata: { ...desired.metadata, resourceVersion: undefined } });
     const isRepeated = this.#wanted.get(key) === wanted;
     this.#wanted.set(key, wanted);
     if (applied.outcome === 'Deferred') {
@@ -81,6 +82,10 @@ export class OwnedObjects {
     // Not to be removed again before the watch has told.
     this.#view.storeOf(object.kind).remove(object);
   }
+}
+
+function digest(object: unknown): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('hex');
 }
 
 function keyOf(object: KubernetesObject): string {

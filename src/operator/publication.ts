@@ -29,7 +29,8 @@ export interface PublicationInput {
 }
 
 export interface PublicationOutcome {
-  readonly finding: Finding;
+  /** Undefined: as it was; somebody else is writing too, and it is not our turn. */
+  readonly finding: Finding | undefined;
   /** What the webhook names now, and what it named before. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
@@ -95,7 +96,9 @@ export class Publication {
         false,
       );
     }
-    const mistakes = validateInjectorConfig(config).filter(({ field }) => !field.startsWith('spec.injection'));
+    const mistakes = validateInjectorConfig(config).filter(
+      ({ field }) => !/^spec\.(injection|certificate)/.test(field),
+    );
     if (mistakes.length > 0) {
       if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
       return stay('Invalid', mistakes.map(({ message }) => message).join('; '), false);
@@ -106,13 +109,7 @@ export class Publication {
     if (hash !== undefined) {
       const desired = webhookConfiguration({ config, hash, caBundlePem }, context);
       const applied = await this.#owned.apply(desired, into, signal);
-      if (applied.outcome === 'Deferred') {
-        return stay(
-          'Contested',
-          'somebody else keeps writing to the webhook configuration; it is taken back once a second',
-          true,
-        );
-      }
+      if (applied.outcome === 'Deferred') return { finding: undefined, hash: before, before, isPending: true };
     }
     if (lacking.length > 0) {
       return {
@@ -148,11 +145,9 @@ export class Publication {
     return this.#view.mutatingWebhooks.get(objectNames(config.metadata.name).webhookConfiguration);
   }
 
-  /** What is published: what the webhook says, unless somebody bent it; then what we said last. */
+  /** What we said last that we had published; if that is lost, what the webhook says, which somebody may have bent. */
   #published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
-    const said = publishedHash(live, config.metadata.name);
-    if (said !== undefined && this.#hashed(config, said) !== undefined) return said;
-    return config.status?.config?.hash ?? said;
+    return config.status?.config?.hash ?? publishedHash(live, config.metadata.name);
   }
 
   #lastGood(config: InjectorConfig): Pick<CompiledConfiguration, 'files' | 'hash'> | undefined {

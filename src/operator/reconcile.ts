@@ -14,17 +14,17 @@ import { certificateNames, certificatePolicy } from '../manifests/certificate-te
 import { rotationSecret, servingObjects } from '../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { compileConfiguration, type CompiledConfiguration } from './compile-configuration.ts';
+import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
 import { ConflictMemory } from './conflict-memory.ts';
 import { manifestContext } from './manifest-context.ts';
 import { overlapWinner } from './overlap.ts';
 import { noWrites, type OwnedObjects, type WriteOutcome } from './owned-objects.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { Publication } from './publication.ts';
-import type { ReferenceWatches } from './reference-watches.ts';
 import type { Removal } from './removal.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import { revisionStatus, type Finding, type RevisionFindings } from './revision-status.ts';
+import { servingPairOf } from './secret-text.ts';
 import { statusManager, type OperatorSettings } from './settings.ts';
 
 export interface ReconcilerOptions {
@@ -32,7 +32,7 @@ export interface ReconcilerOptions {
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
   readonly owned: OwnedObjects;
-  readonly references: ReferenceWatches;
+  readonly compiler: ConfigurationCompiler;
   readonly certificates: CertificateKeeper;
   readonly publication: Publication;
   readonly removal: Removal;
@@ -46,11 +46,16 @@ export interface ReconcilerOptions {
 const resyncMs = 600_000;
 /** How soon to look again for what replicas report; their reports wake us sooner. */
 const pendingMs = 1000;
+/** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
+const contestedMs = 1000;
 
 /** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
   readonly #conflicts: ConflictMemory;
+  readonly #parsed = new WeakMap<KubernetesObject, InjectorConfig | ConfigurationError>();
+  /** When fields were last taken back from somebody else. */
+  readonly #contested = new Map<string, { at: number; generation: number | undefined }>();
   /** The message of the last refusal of each InjectorConfig, so that each becomes one Event. */
   readonly #refusals = new Map<string, string>();
 
@@ -73,20 +78,16 @@ export class RevisionReconciler {
     const { spec } = object as { spec?: { operatorClass?: string } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
-    let config: InjectorConfig;
-    try {
-      config = parseInjectorConfig(object);
-    } catch (error) {
-      if (error instanceof ConfigurationError) return this.#refuseWhole(object, error, signal);
-      throw error;
-    }
-    const held = await this.#holdFinalizer(object, signal);
-    return this.#reconcileLive({ ...config, metadata: { ...config.metadata, ...held.metadata } }, held, signal);
+    const config = this.#parse(object);
+    if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
+    const quiet = this.#quietFor(config);
+    return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
   }
 
-  async #reconcileLive(config: InjectorConfig, object: KubernetesObject, signal: AbortSignal): Promise<number> {
+  async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
     const { removal, clock } = this.#options;
     const { name } = config.metadata;
+    let object = read;
     const winner = overlapWinner(config, this.#others());
     if (winner !== undefined) {
       const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
@@ -107,6 +108,7 @@ export class RevisionReconciler {
     const waits: number[] = [resyncMs];
     let failure: Error | undefined;
     try {
+      object = await this.#holdFinalizer(object, signal);
       waits.push(await this.#produce(config, object, findings, writes, signal));
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error));
@@ -116,6 +118,8 @@ export class RevisionReconciler {
     findings.Conflict = finding;
     if (again !== undefined) waits.push(again);
     if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
+    if (writes.foreign.length > 0)
+      this.#contested.set(name, { at: clock.monotonic(), generation: config.metadata.generation });
     this.#options.events.repaired(object, writes.repairs);
     if (!signal.aborted) await this.#write(config, object, findings, signal);
     if (failure !== undefined) throw failure;
@@ -139,13 +143,15 @@ export class RevisionReconciler {
       await owned.apply(each, writes, signal);
     const compiled = await this.#compile(config, object, findings, signal);
     await publication.storeConfiguration(config, compiled, writes, signal);
-    if (rotation === undefined) return pendingMs;
+    // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
+    const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
+    if (caBundlePem === undefined) return resyncMs;
     const outcome = await publication.publish(
-      { config, compiled, caBundlePem: rotation.caBundlePem, context: manifestContext(settings, view) },
+      { config, compiled, caBundlePem, context: manifestContext(settings, view) },
       writes,
       signal,
     );
-    findings.WebhookReady = outcome.finding;
+    if (outcome.finding !== undefined) findings.WebhookReady = outcome.finding;
     findings.publishedHash = outcome.hash;
     if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
       events.published(object, outcome.hash, outcome.before);
@@ -153,6 +159,12 @@ export class RevisionReconciler {
     }
     await publication.prune(config, [outcome.hash, compiled?.hash], signal);
     return outcome.isPending ? pendingMs : resyncMs;
+  }
+
+  #servedBundle(name: string): string | undefined {
+    const { view, settings } = this.#options;
+    const secret = view.secrets.get(objectNames(name).servingSecret, settings.context.namespace);
+    return secret && servingPairOf(secret).caPem;
   }
 
   async #certificates(
@@ -202,7 +214,7 @@ export class RevisionReconciler {
     signal: AbortSignal,
   ): Promise<CompiledConfiguration | undefined> {
     try {
-      const compiled = await compileConfiguration(config, this.#options.references, signal);
+      const compiled = await this.#options.compiler.compile(config, signal);
       const { templates, hash, warnings } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
       const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
@@ -293,19 +305,38 @@ export class RevisionReconciler {
 
   #others(): InjectorConfig[] {
     return this.#options.view.configs.list().flatMap((object) => {
-      try {
-        return [parseInjectorConfig(object)];
-      } catch (error) {
-        if (error instanceof ConfigurationError) return [];
-        throw error;
-      }
+      const parsed = this.#parse(object);
+      return parsed instanceof ConfigurationError ? [] : [parsed];
     });
+  }
+
+  /** Objects of the view never change, so each is parsed once. */
+  #parse(object: KubernetesObject): InjectorConfig | ConfigurationError {
+    const known = this.#parsed.get(object);
+    if (known !== undefined) return known;
+    let parsed: InjectorConfig | ConfigurationError;
+    try {
+      parsed = parseInjectorConfig(object);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      parsed = error;
+    }
+    this.#parsed.set(object, parsed);
+    return parsed;
+  }
+
+  /** While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens. */
+  #quietFor({ metadata }: InjectorConfig): number {
+    const contested = this.#contested.get(metadata.name);
+    if (contested === undefined || contested.generation !== metadata.generation) return 0;
+    return contested.at + contestedMs - this.#options.clock.monotonic();
   }
 
   #forget(name: string): void {
     this.#refusals.delete(name);
     this.#conflicts.forget(name);
-    this.#options.references.keepOnly(name, []);
+    this.#options.compiler.forget(name);
+    this.#contested.delete(name);
     this.#options.metrics.forget?.(name);
   }
 }

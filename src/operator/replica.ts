@@ -49,6 +49,7 @@ export class Replica implements ReplicaReports, NodeSource {
   /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
   readonly #toLoad = new Map<string, KubernetesObject>();
   #loading = false;
+  #wasReady = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
 
   constructor(options: ReplicaOptions) {
@@ -65,8 +66,11 @@ export class Replica implements ReplicaReports, NodeSource {
     this.#secrets.subscribe((change) => {
       this.#onSecret(change);
     });
-    this.#nodes.subscribe(() => {
-      this.#nodeFacts = undefined;
+    this.#nodes.subscribe(({ object, before }) => {
+      // Heartbeats change nothing here, and the list stays the same object for those who compare.
+      const isNews =
+        before === undefined || kubeletFacts(before).kubeletVersion !== kubeletFacts(object).kubeletVersion;
+      if (isNews || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
     this.#follow(configMaps, this.#configMaps, { namespace, labelSelector });
@@ -81,7 +85,8 @@ export class Replica implements ReplicaReports, NodeSource {
 
   /** True once configurations and certificates have been read and everything that was there is loaded: from then on an unknown hash is unknown. */
   get ready(): boolean {
-    return this.#configMaps.hasSynced && this.#secrets.hasSynced && this.#toLoad.size === 0;
+    this.#wasReady ||= this.#configMaps.hasSynced && this.#secrets.hasSynced && this.#toLoad.size === 0;
+    return this.#wasReady;
   }
 
   /** The cluster's nodes as last seen; none before they have been read. */
