@@ -1,8 +1,9 @@
 import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
+import { repair } from './scenarios/repair.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: Scenario[] = [seedWalk, kubesphereWalk, resourceValidation, controlPlane];
+export const scenarios: Scenario[] = [seedWalk, kubesphereWalk, resourceValidation, repair, controlPlane];

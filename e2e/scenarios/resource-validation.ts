@@ -1,6 +1,7 @@
 import type { Scenario } from '../harness/scenario.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { checkObjects } from './resource-validation/objects.ts';
+import { checkOverlap } from './resource-validation/overlap.ts';
 import { checkReferences } from './resource-validation/references.ts';
 import { checkReviews } from './resource-validation/reviews.ts';
 import { checkStarts } from './resource-validation/starts.ts';
@@ -18,6 +19,7 @@ export const resourceValidation: Scenario = {
     const bystander = await applyUntilReady(context.client, smallConfig('bystander'));
     await checkTemplates(context, installation, operator);
     await checkReferences(context);
+    await checkOverlap(context);
     const reviews = await checkReviews(context, installation, operator);
     await checkStarts(context, installation, operator);
     await context.check('the other revision was Ready all the time', async () => {

@@ -8,6 +8,7 @@ import { walkBasics } from './seed-walk/basics.ts';
 import { walkDeletion } from './seed-walk/deletion.ts';
 import { walkOutage } from './seed-walk/outage.ts';
 import { walkRevisions } from './seed-walk/revisions.ts';
+import { walkUninstall } from './seed-walk/uninstall.ts';
 import { walkSelection } from './seed-walk/selection.ts';
 
 /** An operator with nothing to do writes nothing: a loop that repairs its own writes would show here. */
@@ -39,6 +40,7 @@ export const seedWalk: Scenario = {
     await walkDeletion(context, installation);
     await walkOutage(context, operator);
     const memory = operator.residentMemory();
+    await walkUninstall(context, installation);
     return `apply → Ready ${times.ready} ms, apply → first injected pod ${times.firstPod} ms, operator RSS ${memory} MiB`;
   },
 };

@@ -1,0 +1,16 @@
+import type { Scenario } from '../harness/scenario.ts';
+import { checkDisturbances } from './repair/disturbances.ts';
+import { checkHostileWriter } from './repair/hostile-writer.ts';
+
+/** Somebody edits or deletes what the operator made: it is restored, said in an Event, and injection goes on. */
+export const repair: Scenario = {
+  name: 'repair',
+  about: 'what the operator made is edited, deleted, fought over: restored within a second, and no war of writes',
+  run: async (context) => {
+    const installation = await context.install();
+    await installation.startOperator();
+    const slowest = await checkDisturbances(context);
+    const writes = await checkHostileWriter(context, installation);
+    return `slowest repair ${slowest} ms; ${writes} writes against a hostile writer in 5 s`;
+  },
+};
