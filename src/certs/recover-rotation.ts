@@ -3,9 +3,9 @@ import type { BundleEntry } from './bundle.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
 import { readRotationSecret } from './read-rotation-secret.ts';
 import { readCertificate } from './read-certificate.ts';
-import { hasExpired, isAccepted, rotationBundle } from './rotation-bundle.ts';
+import { isAccepted, rotationBundle, wasAccepted } from './rotation-bundle.ts';
 import { earliest, latest } from './rotation-schedule.ts';
-import type { RetiringAuthority, RotationChange, RotationState } from './rotation-state.ts';
+import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
 import type { Leaf } from './serving-certificate.ts';
 import { keyMatches } from './verify-chain.ts';
 import type { ServingPair } from './verify-chain.ts';
@@ -67,7 +67,7 @@ export function recoverRotation(
   const bundle = rotationBundle(state);
   const known = [served, state.leaf].filter((leaf) => leaf !== undefined);
   const current = known.find(({ certificatePem }) => isAccepted(certificatePem, bundle, now));
-  const expired = known.find(({ certificatePem }) => hasExpired(certificatePem, bundle, now));
+  const expired = known.find(({ certificatePem }) => wasAccepted(certificatePem, bundle));
   if (current === undefined) {
     return { state, expired: expired !== undefined, changes };
   }
@@ -105,15 +105,19 @@ function adopt(state: RotationState, found: readonly BundleEntry[], until: Date,
   return [...adopted.values()];
 }
 
-/** A retiring authority stays for as long as the leaf that is in use was signed by it, whatever was reckoned before. */
+/** An authority stays for as long as the leaf that is in use was signed by it, whatever the stored state says of that. */
 function keepWhileInUse(state: RotationState, certificatePem: string, now: Date): RotationState {
   const { notAfter } = readCertificate(certificatePem);
+  const signs = (authority: { readonly certificatePem: string }): boolean =>
+    isAccepted(certificatePem, authority.certificatePem, now);
+  const noted = (authority: StoredAuthority): StoredAuthority =>
+    signs(authority) ? { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) } : authority;
   return {
     ...state,
+    ...(state.authority && { authority: noted(state.authority) }),
+    ...(state.staged && { staged: noted(state.staged) }),
     retiring: state.retiring.map((authority) =>
-      isAccepted(certificatePem, authority.certificatePem, now)
-        ? { ...authority, retireAfter: latest(authority.retireAfter, notAfter) }
-        : authority,
+      signs(authority) ? { ...authority, retireAfter: latest(authority.retireAfter, notAfter) } : authority,
     ),
   };
 }

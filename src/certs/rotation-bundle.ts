@@ -26,10 +26,10 @@ export function isAccepted(certificatePem: string, caPem: string, now: Date): bo
   return leaf !== undefined && verifyChain(certificatePem, caPem, { now: latest(now, leaf.notBefore) }).length === 0;
 }
 
-/** Whether a serving certificate was good and is so no more. */
-export function hasExpired(certificatePem: string, caPem: string, now: Date): boolean {
+/** Whether a serving certificate was good when it was new: if it is not accepted now, it or its authority has expired. */
+export function wasAccepted(certificatePem: string, caPem: string): boolean {
   const [leaf] = parseBundle(certificatePem);
-  return leaf !== undefined && leaf.notAfter <= now && isAccepted(certificatePem, caPem, leaf.notBefore);
+  return leaf !== undefined && isAccepted(certificatePem, caPem, leaf.notBefore);
 }
 
 /** Whether every one of the bundles holds this certificate; true when there is none. */

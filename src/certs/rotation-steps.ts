@@ -1,6 +1,7 @@
 import { issueAuthority } from './authority.ts';
 import { subjectAltNames } from './certificate-names.ts';
 import { randomFraction } from './random-source.ts';
+import type { CertificatePolicy } from './certificate-policy.ts';
 import { readCertificate } from './read-certificate.ts';
 import { notePublication, servableAt } from './rotation-confirmation.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
@@ -34,7 +35,7 @@ export async function stage(
   const { policy, names, now, random, bundles } = input;
   const requested = input.requested?.includes('Authority') === true ? 'asked for' : undefined;
   const reason = authorityDue(state.authority, policy, now) ?? requested;
-  // A staged authority that waited for so long that it is due itself has signed nothing and can go.
+  // A staged authority that waited for so long that it is due itself makes way for another one.
   const isFresh = state.staged !== undefined && authorityDue(state.staged, policy, now) === undefined;
   if (reason === undefined || isFresh) {
     return state;
@@ -43,7 +44,17 @@ export async function stage(
   const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
   const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
   changes.push({ kind: bundles.length === 0 ? 'Issued' : 'Staged', subject: 'Authority', message: reason });
-  return { ...state, staged: { ...issued, terms } };
+  return {
+    ...state,
+    staged: { ...issued, terms },
+    retiring: [...state.retiring, ...abandoned(state.staged, policy, now)],
+  };
+}
+
+/** It should have signed nothing; but a state that was restored from a backup may not know that it signs by now. */
+function abandoned(staged: StoredAuthority | undefined, policy: CertificatePolicy, now: Date): RetiringAuthority[] {
+  const retireAfter = new Date(now.getTime() + policy.leafDuration);
+  return staged === undefined ? [] : [{ certificatePem: staged.certificatePem, retireAfter }];
 }
 
 /** Notes which authorities were read back from every configuration. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { bundleFingerprints, parseBundle } from './bundle.ts';
 import { defaultCertificatePolicy } from './certificate-policy.ts';
 import { readCertificate } from './read-certificate.ts';
+import { isAccepted } from './rotation-bundle.ts';
 import { rotate } from './rotation.ts';
 import { foreignPair } from './testdata/damages.ts';
 import { keyPool, pooledKeys, seededBytes } from './testdata/key-pool.ts';
@@ -166,6 +167,34 @@ describe('rotate', () => {
     await world.settle();
   });
 
+  it('makes another authority when the staged one has waited for most of its life', async () => {
+    const world = await settledWorld();
+    world.policy = { ...world.policy, caDuration: 2900 * second };
+    let staged = 0;
+    for (let minute = 0; minute < 40; minute++) {
+      await world.pass(2);
+      staged += decided(world).filter((change) => change === 'Staged Authority').length;
+      world.advance(60 * second);
+    }
+    assert.equal(staged, 2);
+    await world.settle();
+  });
+
+  it('keeps an authority for as long as its leaf is in use, even if the record of that is lost', async () => {
+    const world = await settledWorld();
+    const [old] = bundleFingerprints(world.serving!.caPem);
+    world.policy = { ...world.policy, leafDuration: 100 * second };
+    const lost = ['ca.key', 'rotation.json'];
+    world.stored = Object.fromEntries(Object.entries(world.stored!).filter(([key]) => !lost.includes(key)));
+    for (let pass = 0; pass < 10; pass++) {
+      // Nothing is ever published, so the leaf cannot be swapped.
+      await world.pass(2);
+      assert.equal(decided(world).includes('Retired Authority'), false);
+      assert.equal(bundleFingerprints(world.last!.caBundlePem).has(old!), true);
+      world.advance(50 * second);
+    }
+  });
+
   for (const [what, stored] of [
     ['deleted', undefined],
     ['emptied', {}],
@@ -215,6 +244,11 @@ describe('rotate', () => {
     await world.pass();
     world.sync(0);
     world.stored = undefined;
+    const { certificatePem } = world.serving!;
+    const issuer = parseBundle(world.serving!.caPem).find(({ pem }) =>
+      isAccepted(certificatePem, pem, new Date(world.now)),
+    );
+    world.serving = { ...world.serving!, caPem: issuer!.pem };
     await world.pass();
     assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 3);
     await world.settle();
@@ -324,6 +358,7 @@ describe('rotate', () => {
       ],
     );
     assert.equal(rotation.phase, 'Publishing');
+    assert.equal(rotation.serving?.certificatePem, serving!.certificatePem);
     assert.equal(rotation.caBundlePem.includes(serving!.caPem), true);
   });
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { issueAuthority } from './authority.ts';
+import { recoverRotation } from './recover-rotation.ts';
+import type { RecoveredRotation } from './recover-rotation.ts';
+import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import { shortPolicy } from './testdata/world.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
+
+describe('recoverRotation, with nothing stored', () => {
+  let authority: (seed: number, duration: number) => string;
+  const recover = (bundles: string[]): RecoveredRotation =>
+    recoverRotation({ stored: undefined, serving: undefined, bundles }, { policy: shortPolicy, jitter: 0, now });
+
+  before(async () => {
+    const keys = await keyPool();
+    authority = (seed, duration) =>
+      issueAuthority('tests', keys[0]!, { now: later(-1000), duration, random: seededBytes(seed) }).certificatePem;
+  });
+
+  it('keeps what webhook configurations trust, each once, until no leaf can be in use', () => {
+    const [one, two] = [authority(1, 10_000_000), authority(2, 10_000_000)];
+    const { state, current, expired, changes } = recover([one + two, two]);
+    const retireAfter = later(shortPolicy.leafDuration);
+    assert.deepEqual(state.retiring, [
+      { certificatePem: one, retireAfter },
+      { certificatePem: two, retireAfter },
+    ]);
+    assert.deepEqual([current, expired, state.authority, state.leaf], [undefined, false, undefined, undefined]);
+    assert.equal(changes.length, 2);
+  });
+
+  it('keeps none beyond its own end', () => {
+    const [dead, dying] = [authority(1, 500), authority(2, 60_000)];
+    const { state } = recover([dead + dying]);
+    assert.deepEqual(state.retiring, [{ certificatePem: dying, retireAfter: later(59_000) }]);
+  });
+
+  it('takes a bounded number out of a stuffed bundle', () => {
+    const stuffed = Array.from({ length: 40 }, (_, seed) => authority(seed, 10_000_000));
+    assert.equal(recover([stuffed.join('')]).state.retiring.length, 16);
+  });
+});
