@@ -3,6 +3,7 @@ import type { ArgumentKind } from './expressions.ts';
 import { familyOf, isExcluded, ordered, signatures } from './functions.ts';
 import { formatString, numberLiteral, regularExpression, stringLiteral } from './literals.ts';
 import type { Random } from './random.ts';
+import { specialTemplate } from './special.ts';
 import { statements } from './statements.ts';
 import { typedTemplates } from './typed.ts';
 
@@ -98,11 +99,12 @@ export function* randomCases(random: Random): Generator<TemplateCase> {
 function oneCase(random: Random): TemplateCase {
   const document = random.chance(0.92) ? 'plain' : random.pick(['list', 'scalar', 'null']);
   const choice = random.next();
-  if (choice < 0.35) {
+  if (choice < 0.25) return { template: specialTemplate(random), document, functions: 'istio' };
+  if (choice < 0.45) {
     const name = random.pick(names);
     return { template: `{{ ${call(random, name)} }}`, document, functions: familyOf(name) };
   }
-  if (choice < 0.45) return typedCase(random);
+  if (choice < 0.55) return typedCase(random);
   const functions = random.pick(['sprig', 'istio', 'istio'] as const);
   const usable = functions === 'istio' ? names : names.filter((name) => familyOf(name) === 'sprig');
   const callAny = (): string => call(random, random.pick(usable));

@@ -41,7 +41,7 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
     if (canBeNil(type)) return nilOf(type);
     throw fail(`invalid value; expected ${typeName(type)}`);
   }
-  if (type.kind === 'interface' && type.accepts === undefined) return value;
+  if (type.kind === 'interface' && type.accepts === undefined) return unaddressed(value);
   if (value !== null && !(value instanceof GoFunction)) {
     const from = typeOf(value);
     if (isAssignable(from, type)) return value;
@@ -55,4 +55,9 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
     }
   }
   throw fail(`wrong type for value; expected ${typeName(type)}; got ${typeNameOf(value)}`);
+}
+
+/** A value as an `interface {}` holds it: a copy, whose address cannot be taken. */
+export function unaddressed(value: unknown): unknown {
+  return value instanceof TypedValue && value.addressable ? new TypedValue(value.type, value.raw) : value;
 }

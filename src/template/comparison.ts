@@ -1,7 +1,8 @@
 import { compareStrings, equalStrings } from './go-string.ts';
 import { Complex, Integer } from './integer.ts';
 import { printableInMessage } from './message.ts';
-import { TypedValue } from './typed-value.ts';
+import { readField, TypedValue } from './typed-value.ts';
+import type { GoType } from './go-type.ts';
 import { kindOf, typeNameOf, underlying } from './value-kind.ts';
 
 /** The kinds that Go compares: all integers are one, but for their sign. */
@@ -79,11 +80,34 @@ function equalOther(left: unknown, right: unknown): boolean {
   const leftNil = isNil(left);
   const rightNil = isNil(right);
   if (leftNil || rightNil) return leftNil === rightNil;
-  if (['map', 'slice', 'func'].includes(kindOf(right))) {
-    throw new Error(`non-comparable type ${printableInMessage(right)}: ${typeNameOf(right)}`);
-  }
-  const both = left instanceof TypedValue && right instanceof TypedValue;
-  return both && typeNameOf(left) === typeNameOf(right) && left.raw === right.raw;
+  if (!isComparable(right)) throw new Error(`non-comparable type ${printableInMessage(right)}: ${typeNameOf(right)}`);
+  return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right as TypedValue);
+}
+
+/** Whether Go's == is defined: not for lists, maps, functions, and structs that hold any. */
+function isComparable(value: unknown): boolean {
+  return value instanceof TypedValue && isComparableType(value.type);
+}
+
+function isComparableType(type: GoType): boolean {
+  if (type.kind === 'struct') return type.fields.every((field) => isComparableType(field.type));
+  return type.kind !== 'slice' && type.kind !== 'map';
+}
+
+/** Structs are equal by their fields, pointers when they point at the same. */
+function equalValues(left: TypedValue, right: TypedValue): boolean {
+  const { type } = left;
+  if (type.kind !== 'struct') return left.raw === right.raw;
+  return type.fields.every((field) => {
+    const [a, b] = [readField(left, field), readField(right, field)];
+    const plain = underlying(a);
+    if (!(plain instanceof TypedValue)) return deepEqualScalars(plain, underlying(b));
+    return equalValues(plain, b as TypedValue);
+  });
+}
+
+function deepEqualScalars(left: unknown, right: unknown): boolean {
+  return left instanceof Integer ? left.value === (right as Integer).value : left === right;
 }
 
 function isNil(value: unknown): boolean {

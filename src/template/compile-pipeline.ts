@@ -1,4 +1,4 @@
-import { assign, canBeNil, nilOf } from './assign.ts';
+import { assign, canBeNil, nilOf, unaddressed } from './assign.ts';
 import { missingFinal, runFunction, runMethod, shortCircuit } from './call.ts';
 import type { Argument } from './call.ts';
 import type { Evaluate, Execution } from './execution.ts';
@@ -218,7 +218,7 @@ function fit(execution: Execution, value: unknown, type: GoType): unknown {
     case 'reflected':
       return value;
     case 'interface':
-      if (type.accepts === undefined) return value === undefined ? null : value;
+      if (type.accepts === undefined) return typeof value === 'object' ? unaddressed(value) : (value ?? null);
       return assign(value, type, (reason) => execution.error(reason));
     default:
       return typeof value === type.kind ? value : assign(value, type, (reason) => execution.error(reason));

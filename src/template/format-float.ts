@@ -101,7 +101,8 @@ function rounded(value: number, unit: 'significant' | 'fraction', count: number)
   const up = isTie ? Number(kept.at(-1) ?? 0) % 2 === 1 : next >= 5;
   if (!up) return kept === '' ? { digits: '0', point: 1 } : { digits: kept, point };
   const raised = (BigInt(kept === '' ? 0 : kept) + 1n).toString();
-  return { digits: raised.padStart(kept.length, '0'), point: raised.length > kept.length ? point + 1 : point };
+  if (raised.length === kept.length) return { digits: raised, point };
+  return { digits: unit === 'significant' ? raised.slice(0, keep) : raised, point: point + 1 };
 }
 
 function trimZeros({ digits, point }: Decimal): Decimal {

@@ -1,4 +1,4 @@
-import { parseInteger } from './number-literal.ts';
+import { parseFloat64, parseInteger } from './number-literal.ts';
 
 /** How a scalar is written. */
 export type ScalarStyle = 'plain' | 'single' | 'double' | 'literal';
@@ -18,7 +18,7 @@ const timestamp =
 export function resolvesToOther(text: string): boolean {
   if (reserved.has(text)) return true;
   if (!/^[-+.0-9]/.test(text)) return false;
-  if (text.startsWith('.')) return float.test(text) && Number.isFinite(Number(text));
+  if (text.startsWith('.')) return parseFloat64(text) !== undefined;
   if (isTimestamp(text) || sexagesimal.test(text)) return true;
   const plain = text.replaceAll('_', '');
   const value = parseInteger(plain);

@@ -140,7 +140,9 @@ function parseAddress(host: string): string {
   const zone = name.indexOf('%25');
   const address =
     zone < 0 ? unescape(name, 'host') : unescape(name.slice(0, zone), 'host') + unescape(name.slice(zone), 'zone');
-  if (!isIPv6(address)) throw new Error(`invalid host: ParseAddr(${quoteString(address)}): unable to parse IP`);
+  const [number = '', ...zoneName] = address.split('%');
+  if (!isIPv6(number) || (zone >= 0 && zoneName.join('%') === ''))
+    throw new Error(`invalid host: ParseAddr(${quoteString(address)}): unable to parse IP`);
   return `[${address}]${port}`;
 }
 
@@ -177,7 +179,8 @@ function joinUrl(map: unknown): string {
     read,
   ) as [string, string, string, string, string, string];
   const userinfo = read('userinfo');
-  const user = userinfo === '' ? '' : `${parseUserOnly(userinfo)}@`;
+  const known = userinfo === '' ? '' : parseUserOnly(userinfo);
+  const user = known === '' ? '' : `${known}@`;
   let text = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') {
     text += opaque;

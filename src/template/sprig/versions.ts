@@ -52,7 +52,7 @@ const lazyVersion: StructType = {
 
 const methods: Readonly<Record<string, GoMethod>> = {
   String: property(stringType, formatVersion),
-  Original: property(stringType, ({ original }) => original),
+  Original: { ...property(stringType, ({ original }) => original), pointerReceiver: true },
   Major: property(uint64Type, ({ major }) => major),
   Minor: property(uint64Type, ({ minor }) => minor),
   Patch: property(uint64Type, ({ patch }) => patch),
