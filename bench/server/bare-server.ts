@@ -22,7 +22,7 @@ export async function startBareServer(): Promise<BenchmarkedServer> {
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  return { port: typeof address === 'object' && address !== null ? address.port : 0 };
+  return { port: typeof address === 'object' && address !== null ? address.port : 0, reused: () => Promise.resolve(0) };
 }
 
 const paddings = new Map<number, string>();

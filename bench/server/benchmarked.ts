@@ -8,6 +8,8 @@ import type { ServingPair } from '../../src/server/serving-pairs.ts';
 /** A server that a child process has started on loopback. */
 export interface BenchmarkedServer {
   readonly port: number;
+  /** How many decisions it has given again instead of making them. */
+  reused(): Promise<number>;
 }
 
 /** Tells the bare server how long an answer has to be, so that both servers answer the same number of bytes. */

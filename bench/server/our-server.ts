@@ -7,21 +7,27 @@ import { revisionRoute } from '../../src/server/revision-route.ts';
 import { ServerMetrics } from '../../src/server/server-metrics.ts';
 import { type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
-/** The real listener with the real engine; its configuration is a file with {@link ConfigurationFiles} as JSON. */
+/** The real listener with the real engine. @param configurationFile holds {@link ConfigurationFiles} as JSON */
 export async function startOurServer(configurationFile: string): Promise<BenchmarkedServer> {
   const injector = loadInjector(JSON.parse(readFileSync(configurationFile, 'utf8')) as ConfigurationFiles);
   const pair = await certificatePair();
-  const certificates = { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] };
+  const registry = new Registry();
   const quiet = (): void => undefined;
   const server = createAdmissionServer({
     bindAddress: '127.0.0.1',
     port: 0,
     routes: [revisionRoute({ get: () => injector })],
-    certificates,
+    certificates: { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] },
     log: { error: quiet, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: (level) => level !== 'debug' },
-    metrics: new ServerMetrics(new Registry()),
+    metrics: new ServerMetrics(registry),
     clock: () => performance.now(),
   });
   await server.listen();
-  return { port: server.address?.port ?? 0 };
+  return {
+    port: server.address?.port ?? 0,
+    async reused() {
+      const text = await registry.getSingleMetricAsString('injector_admission_decisions_reused_total');
+      return Number(/_total (\d+)/.exec(text)?.[1] ?? 0);
+    },
+  };
 }

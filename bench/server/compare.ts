@@ -1,0 +1,86 @@
+import { applyLoad } from './load.ts';
+import type { ChildServer } from './child-server.ts';
+import type { ReviewMaker } from './pod-reviews.ts';
+
+export interface Scenario {
+  readonly name: string;
+  readonly reviews: ReviewMaker;
+  /** Of each server and round; the first round is not counted. */
+  readonly requests: number;
+}
+
+export interface Comparison {
+  readonly name: string;
+  readonly bodyBytes: number;
+  readonly answerBytes: number;
+  /** CPU milliseconds a request. */
+  readonly bare: number;
+  readonly ours: number;
+  /** ours / bare: what the injection costs as a multiple of what any webhook costs. */
+  readonly ratio: number;
+  /** Milliseconds, with all connections busy. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Decisions that were given again. */
+  readonly reused: number;
+  readonly failed: number;
+}
+
+const rounds = 6;
+const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
+
+/** Sends the same load to both servers in turn, round by round, so that whatever else the machine does meets both alike. */
+export async function compareServers(
+  bare: ChildServer,
+  ours: ChildServer,
+  scenario: Scenario,
+  connections: number,
+): Promise<Comparison> {
+  const { name, reviews, requests } = scenario;
+  let sent = 0;
+  const load = (server: ChildServer, answerBytes?: number): ReturnType<typeof applyLoad> => {
+    const first = (sent += requests);
+    const size = answerBytes === undefined ? {} : { answerBytes };
+    return applyLoad({
+      port: server.port,
+      path,
+      connections,
+      requests,
+      body: (index) => reviews(first + index),
+      ...size,
+    });
+  };
+  const { answerBytes } = await load(ours);
+  await load(bare, answerBytes);
+  const reusedBefore = await ours.reused();
+  const cpu = { bare: 0, ours: 0 };
+  const latencies: number[] = [];
+  let failed = 0;
+  for (let round = 0; round < rounds; round++) {
+    for (const [kind, server, size] of [
+      ['bare', bare, answerBytes],
+      ['ours', ours, undefined],
+    ] as const) {
+      const before = server.usage().cpuMilliseconds;
+      const result = await load(server, size);
+      cpu[kind] += server.usage().cpuMilliseconds - before;
+      failed += result.failed;
+      if (kind === 'ours') latencies.push(...result.latencies);
+    }
+  }
+  latencies.sort((a, b) => a - b);
+  const at = (fraction: number): number => latencies[Math.floor(latencies.length * fraction)] ?? 0;
+  const count = rounds * requests;
+  return {
+    name,
+    bodyBytes: reviews(0).length,
+    answerBytes,
+    bare: cpu.bare / count,
+    ours: cpu.ours / count,
+    ratio: cpu.ours / cpu.bare,
+    p50: at(0.5),
+    p99: at(0.99),
+    reused: (await ours.reused()) - reusedBefore,
+    failed,
+  };
+}
