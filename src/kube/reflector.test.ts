@@ -218,6 +218,18 @@ describe('Reflector', () => {
     assert.match(String(warnings[0]!.fields?.error), /etcd is away/);
   });
 
+  it('asks whether the definition is installed when a collection of a group is not served', async () => {
+    fixture.server.answerWith((_request, response) => {
+      failure(response, 404, 'NotFound', 'the server could not find the requested resource');
+    });
+    await fixture.start({ resource: resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig') });
+    await fixture.until(() => fixture.logger.lines.length === 1);
+    assert.match(
+      fixture.logger.lines[0]!.message,
+      /injectorconfigs; trying again; is its CustomResourceDefinition installed/,
+    );
+  });
+
   it('waits as the server asks, but not longer than 2 s', async () => {
     fixture.server.answerWith((_request, response) => {
       const after = fixture.server.requests.length === 1 ? '1' : '60';

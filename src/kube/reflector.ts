@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
-import { ApiError, isExpired } from './api-error.ts';
+import { ApiError, isExpired, isNotFound } from './api-error.ts';
 import { BackOff } from './back-off.ts';
 import { pause } from './clock.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -172,7 +172,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const last = this.#lastError;
     if (last?.message === message && now - last.at < repeatLogMs) return;
     this.#lastError = { message, at: now };
-    logger.warn(`cannot follow ${resource.plural}; trying again`, { resource: resource.plural, error: message });
+    const advice = isNotFound(error) && resource.group !== '' ? '; is its CustomResourceDefinition installed?' : '';
+    logger.warn(`cannot follow ${resource.plural}; trying again${advice}`, {
+      resource: resource.plural,
+      error: message,
+    });
   }
 
   #succeeded(): void {

@@ -6,12 +6,14 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { Finalizers } from './finalizers.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { OperatorMetrics, ReplicaReports } from './ports.ts';
 import { Publication } from './publication.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
+import { Refusals } from './refusals.ts';
 import { Removal } from './removal.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { fieldManager, type OperatorSettings } from './settings.ts';
@@ -50,6 +52,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     controller: 'sidecar-injector.io/operator',
     instance: settings.identity,
   });
+  const events = new RevisionEvents(recorder);
   const shared = { settings, view, owned, certificates, metrics, clock, logger };
   const revisions = new RevisionReconciler({
     ...shared,
@@ -57,7 +60,9 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     compiler: new ConfigurationCompiler(references),
     publication: new Publication(view, owned, reports, settings.context),
     removal: new Removal(view, owned, clock),
-    events: new RevisionEvents(recorder),
+    finalizers: new Finalizers(client, view),
+    refusals: new Refusals(events, logger),
+    events,
   });
   return { revisions, validator: new ValidatorReconciler(shared), references };
 }

@@ -185,6 +185,9 @@ export class InjectorOperator extends Operator {
       clock: this.#clock,
       random: this.#random,
       logger: this.#log,
+      onHolder: (holder) => {
+        this.#log.info('another process leads; standing by', { holder });
+      },
     });
     this.#running.push(elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
   }

@@ -31,7 +31,7 @@ export interface PublicationInput {
 export interface PublicationOutcome {
   /** Undefined: as it was; somebody else is writing too, and it is not our turn. */
   readonly finding: Finding | undefined;
-  /** What the webhook names now, and what it named before. */
+  /** What is published now, and what was before; while replicas are waited for it stays, so that it is not forgotten. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
   /** Still to be done: waiting for replicas, for instance. */
@@ -72,57 +72,38 @@ export class Publication {
   /** The webhook: moved, repaired, or left where it is. */
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context } = input;
-    const { name } = config.metadata;
     const live = this.#liveWebhook(config);
     const before = this.#published(config, live);
     const wanted = compiled?.hash ?? before;
-    const stay = (reason: string, message: string, isPending: boolean): PublicationOutcome => ({
-      finding: { status: 'False', reason, message },
-      hash: live === undefined ? undefined : before,
-      before,
-      isPending,
-    });
     if (context === undefined) {
-      return stay(
-        'OwnerMissing',
-        'the owner of the webhook configurations (--owner) does not exist; nothing is published without it',
-        true,
-      );
+      const message =
+        'the owner of the webhook configurations (--owner) does not exist; nothing is published without it';
+      return { finding: no('OwnerMissing', message), hash: before, before, isPending: true };
     }
     if (wanted === undefined) {
-      return stay(
-        'NothingToPublish',
-        'no configuration has compiled yet, so there is nothing that the webhook could name',
-        false,
-      );
+      const message = 'no configuration has compiled yet, so there is nothing that the webhook could name';
+      return { finding: no('NothingToPublish', message), hash: before, before, isPending: false };
     }
-    const mistakes = validateInjectorConfig(config).filter(
-      ({ field }) => !/^spec\.(injection|certificate)/.test(field),
-    );
+    const mistakes = webhookMistakes(config);
     if (mistakes.length > 0) {
       if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
-      return stay('Invalid', mistakes.map(({ message }) => message).join('; '), false);
+      return { finding: no('Invalid', mistakes.join('; ')), hash: before, before, isPending: false };
     }
     const isThere = live !== undefined && wanted === before;
-    const lacking = isThere ? [] : this.#reports.lacking(name, wanted);
-    const hash = lacking.length === 0 ? wanted : live === undefined ? undefined : before;
-    if (hash !== undefined) {
-      const desired = webhookConfiguration({ config, hash, caBundlePem }, context);
-      const applied = await this.#owned.apply(desired, into, signal);
-      if (applied.outcome === 'Deferred') return { finding: undefined, hash: before, before, isPending: true };
-    }
+    const lacking = isThere ? [] : this.#reports.lacking(config.metadata.name, wanted);
     if (lacking.length > 0) {
-      return {
-        ...stay('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`, true),
-        hash,
-      };
+      // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
+      if (live !== undefined && before !== undefined) {
+        await this.#owned.apply(webhookConfiguration({ config, hash: before, caBundlePem }, context), into, signal);
+      }
+      const message = `configuration ${wanted} is not served yet by ${lacking.join(', ')}`;
+      return { finding: no('WaitingForReplicas', message), hash: before, before, isPending: true };
     }
-    const finding: Finding = {
-      status: 'True',
-      reason: 'Published',
-      message: `the webhook names configuration ${wanted}`,
-    };
-    return { finding, hash, before, isPending: false };
+    const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
+    const { outcome } = await this.#owned.apply(desired, into, signal);
+    if (outcome === 'Deferred') return { finding: undefined, hash: before, before, isPending: true };
+    const message = `the webhook names configuration ${wanted}`;
+    return { finding: { status: 'True', reason: 'Published', message }, hash: wanted, before, isPending: false };
   }
 
   /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
@@ -165,4 +146,15 @@ export class Publication {
   #hashed(config: InjectorConfig, hash: string): KubernetesObject | undefined {
     return this.#view.configMaps.get(hashedConfigMapName(config.metadata.name, hash), this.#context.namespace);
   }
+}
+
+function no(reason: string, message: string): Finding {
+  return { status: 'False', reason, message };
+}
+
+/** What keeps the webhook from being built; the configuration and the certificates are checked where they are made. */
+function webhookMistakes(config: InjectorConfig): string[] {
+  return validateInjectorConfig(config)
+    .filter(({ field }) => !/^spec\.(injection|certificate)/.test(field))
+    .map(({ message }) => message);
 }

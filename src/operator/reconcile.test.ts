@@ -170,6 +170,35 @@ describe('RevisionReconciler', () => {
     assert.notEqual(hash('blue'), first);
   });
 
+  it('does not forget what it had published when nothing is left of it but the status', async () => {
+    await fixture.start();
+    await install();
+    const good = hash('blue');
+    setTemplate('blue', '{{');
+    fixture.reports.missing = ['replica-1'];
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.equal(path('blue'), undefined);
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.equal(hash('blue'), good);
+  });
+
+  it('finds what is published when its status is lost', async () => {
+    await fixture.start();
+    await install();
+    const good = hash('blue');
+    setTemplate('blue', '{{');
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      delete object.status;
+    });
+    await fixture.reconcile('blue');
+    assert.equal(hash('blue'), good);
+    assert.deepEqual((fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: object }).config, {
+      hash: good,
+    });
+  });
+
   it('repairs what is there while replicas are waited for', async () => {
     await fixture.start();
     await install();

@@ -1,9 +1,7 @@
 import { ConfigurationError } from '../api/errors.ts';
-import { type InjectorConfig, type InjectorConfigStatus } from '../api/injector-config.ts';
+import type { InjectorConfig, InjectorConfigStatus } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { finalizer } from '../api/labels.ts';
 import { objectNames } from '../api/names.ts';
-import { parseInjectorConfig } from '../api/parse-injector-config.ts';
 import { CertificatePolicyError } from '../certs/certificate-policy-error.ts';
 import type { Rotation } from '../certs/rotation.ts';
 import type { ApiClient } from '../kube/api-client.ts';
@@ -16,11 +14,14 @@ import type { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
 import { ConflictMemory } from './conflict-memory.ts';
+import { hasFinalizer, type Finalizers } from './finalizers.ts';
 import { manifestContext } from './manifest-context.ts';
 import { overlapWinner } from './overlap.ts';
 import { noWrites, type OwnedObjects, type WriteOutcome } from './owned-objects.ts';
+import { ParsedConfigs } from './parsed-configs.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { Publication } from './publication.ts';
+import type { Refusals } from './refusals.ts';
 import type { Removal } from './removal.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import { revisionStatus, type Finding, type RevisionFindings } from './revision-status.ts';
@@ -28,7 +29,7 @@ import { servingPairOf } from './secret-text.ts';
 import { statusManager, type OperatorSettings } from './settings.ts';
 
 export interface ReconcilerOptions {
-  readonly client: Pick<ApiClient, 'apply' | 'patch'>;
+  readonly client: Pick<ApiClient, 'apply'>;
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
   readonly owned: OwnedObjects;
@@ -36,6 +37,8 @@ export interface ReconcilerOptions {
   readonly certificates: CertificateKeeper;
   readonly publication: Publication;
   readonly removal: Removal;
+  readonly finalizers: Finalizers;
+  readonly refusals: Refusals;
   readonly events: RevisionEvents;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
@@ -53,11 +56,9 @@ const contestedMs = 1000;
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
   readonly #conflicts: ConflictMemory;
-  readonly #parsed = new WeakMap<KubernetesObject, InjectorConfig | ConfigurationError>();
+  readonly #configs = new ParsedConfigs();
   /** When fields were last taken back from somebody else. */
   readonly #contested = new Map<string, { at: number; generation: number | undefined }>();
-  /** The message of the last refusal of each InjectorConfig, so that each becomes one Event. */
-  readonly #refusals = new Map<string, string>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -78,29 +79,19 @@ export class RevisionReconciler {
     const { spec } = object as { spec?: { operatorClass?: string } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
-    const config = this.#parse(object);
+    const config = this.#configs.parse(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
     const quiet = this.#quietFor(config);
     return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { removal, clock } = this.#options;
+    const { clock, finalizers } = this.#options;
     const { name } = config.metadata;
     let object = read;
-    const winner = overlapWinner(config, this.#others());
-    if (winner !== undefined) {
-      const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
-      this.#refuse(object, 'Overlap', message);
-      const wait = await removal.step(name, signal);
-      const findings: RevisionFindings = {
-        Overlap: { status: 'True', reason: 'Overlap', message },
-        WebhookReady: { status: 'False', reason: 'Overlap', message },
-        publishedHash: undefined,
-      };
-      await this.#write(config, object, findings, signal);
-      return wait ?? resyncMs;
-    }
+    const winner = overlapWinner(config, this.#configs.parseAll(this.#options.view.configs.list()));
+    if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
+    this.#options.refusals.settled(name, 'Overlap');
     const findings: RevisionFindings = {
       Overlap: { status: 'False', reason: 'NoOverlap', message: 'no other InjectorConfig takes the same pods' },
     };
@@ -108,24 +99,49 @@ export class RevisionReconciler {
     const waits: number[] = [resyncMs];
     let failure: Error | undefined;
     try {
-      object = await this.#holdFinalizer(object, signal);
+      object = await finalizers.hold(object, signal);
       waits.push(await this.#produce(config, object, findings, writes, signal));
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      this.#noteFailure(findings, error);
+      failure = asError(error);
+      this.#noteFailure(findings, failure);
     }
     const { finding, again } = this.#conflicts.observe(name, writes.foreign);
     findings.Conflict = finding;
     if (again !== undefined) waits.push(again);
     if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
-    if (writes.foreign.length > 0)
+    if (writes.foreign.length > 0) {
       this.#contested.set(name, { at: clock.monotonic(), generation: config.metadata.generation });
+    }
     this.#options.events.repaired(object, writes.repairs);
-    if (!signal.aborted) await this.#write(config, object, findings, signal);
+    try {
+      if (!signal.aborted) await this.#write(config, object, findings, signal);
+    } catch (error) {
+      failure ??= asError(error);
+    }
     if (failure !== undefined) throw failure;
     const { rotation } = findings;
     if (rotation !== undefined) waits.push(rotation.nextAt.getTime() - clock.now().getTime());
     return Math.max(0, Math.min(...waits));
+  }
+
+  /** An older one takes the same pods: nothing of this one may be there. */
+  async #yieldTo(
+    winner: InjectorConfig,
+    config: InjectorConfig,
+    object: KubernetesObject,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { removal, refusals } = this.#options;
+    const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
+    refusals.refuse(object, 'Overlap', 'Overlap', message);
+    const wait = await removal.step(config.metadata.name, signal);
+    const findings: RevisionFindings = {
+      Overlap: { status: 'True', reason: 'Overlap', message },
+      WebhookReady: { status: 'False', reason: 'Overlap', message },
+      publishedHash: undefined,
+    };
+    await this.#write(config, object, findings, signal);
+    return wait ?? resyncMs;
   }
 
   /** Everything but status, in the order in which nothing is ever called before it can answer. */
@@ -139,8 +155,9 @@ export class RevisionReconciler {
     const { publication, owned, settings, view, events, logger } = this.#options;
     const { name } = config.metadata;
     const rotation = await this.#certificates(config, object, findings, writes, signal);
-    for (const each of servingObjects(config, rotation?.serving, settings.context))
+    for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);
+    }
     const compiled = await this.#compile(config, object, findings, signal);
     await publication.storeConfiguration(config, compiled, writes, signal);
     // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
@@ -174,7 +191,7 @@ export class RevisionReconciler {
     writes: WriteOutcome,
     signal: AbortSignal,
   ): Promise<Rotation | undefined> {
-    const { certificates, settings, view, events, metrics, logger } = this.#options;
+    const { certificates, settings, view, events, refusals, metrics, logger } = this.#options;
     const { name } = config.metadata;
     const names = objectNames(name);
     try {
@@ -196,13 +213,14 @@ export class RevisionReconciler {
       for (const { kind, subject, message } of rotation.changes) {
         logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
       }
+      refusals.settled(name, 'Certificate');
       if (rotation.serving !== undefined) metrics.certificateExpires?.(name, rotation.serving.notAfter);
       return rotation;
     } catch (error) {
       if (!(error instanceof CertificatePolicyError)) throw error;
       const message = `spec.certificate: ${error.message}`;
       findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
-      this.#refuse(object, 'InvalidPolicy', message);
+      refusals.refuse(object, 'Certificate', 'InvalidPolicy', message);
       return undefined;
     }
   }
@@ -213,43 +231,35 @@ export class RevisionReconciler {
     findings: RevisionFindings,
     signal: AbortSignal,
   ): Promise<CompiledConfiguration | undefined> {
+    const { compiler, refusals } = this.#options;
     try {
-      const compiled = await this.#options.compiler.compile(config, signal);
+      const compiled = await compiler.compile(config, signal);
       const { templates, hash, warnings } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
       const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
       findings.TemplatesValid = { status: 'True', reason: 'Compiled', message };
-      this.#refusals.delete(config.metadata.name);
+      refusals.settled(config.metadata.name, 'Configuration');
       return compiled;
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       const reason = error.field.startsWith('spec.injection.valuesFrom') ? 'ReferenceInvalid' : 'ConfigurationInvalid';
       findings.TemplatesValid = { status: 'False', reason, message: error.message };
-      this.#refuse(object, reason, error.message);
+      refusals.refuse(object, 'Configuration', reason, error.message);
       return undefined;
     }
   }
 
-  #refuse(object: KubernetesObject, reason: string, message: string): void {
-    const name = object.metadata.name ?? '';
-    if (this.#refusals.get(name) === message) return;
-    this.#refusals.set(name, message);
-    this.#options.events.refused(object, reason, message);
-    this.#options.logger.warn(`refused: ${message}`, { injectorConfig: name, reason });
-  }
-
   /** A step that the API server refused shows in the condition of that step; what came before it keeps its finding. */
-  #noteFailure(findings: RevisionFindings, error: unknown): void {
+  #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
-    const message = error instanceof Error ? error.message : String(error);
-    const finding: Finding = { status: 'False', reason, message };
+    const finding: Finding = { status: 'False', reason, message: error.message };
     if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
     else findings.WebhookReady ??= finding;
   }
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
-    this.#refuse(object, 'Invalid', error.message);
+    this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
     const finding: Finding = { status: 'False', reason: 'Invalid', message: error.message };
     const { status, metadata } = object as { status?: InjectorConfigStatus } & KubernetesObject;
     const shell = { metadata, spec: {}, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
@@ -271,58 +281,16 @@ export class RevisionReconciler {
     if (stored !== undefined) view.configs.upsert(stored);
   }
 
-  /** Without the finalizer a deletion would leave a webhook that nobody answers; so it is there before anything else is. */
-  async #holdFinalizer(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject> {
-    const finalizers = object.metadata.finalizers ?? [];
-    if (finalizers.includes(finalizer)) return object;
-    return this.#setFinalizers(object, [...finalizers, finalizer], signal);
-  }
-
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { name = '', finalizers = [] } = object.metadata;
-    if (!finalizers.includes(finalizer)) return resyncMs;
-    const wait = await this.#options.removal.step(name, signal);
+    const { removal, finalizers, logger } = this.#options;
+    const { name = '' } = object.metadata;
+    if (!hasFinalizer(object)) return resyncMs;
+    const wait = await removal.step(name, signal);
     if (wait !== undefined) return wait;
-    await this.#setFinalizers(
-      object,
-      finalizers.filter((each) => each !== finalizer),
-      signal,
-    );
-    this.#options.logger.info('removed', { injectorConfig: name });
+    await finalizers.release(object, signal);
+    logger.info('removed', { injectorConfig: name });
     this.#forget(name);
     return resyncMs;
-  }
-
-  /** Onto the version that was read: others add and remove finalizers too. */
-  async #setFinalizers(object: KubernetesObject, finalizers: string[], signal: AbortSignal): Promise<KubernetesObject> {
-    const { client, view } = this.#options;
-    const { resourceVersion } = object.metadata;
-    const written = await client.patch(object, 'merge', { metadata: { finalizers, resourceVersion } }, { signal });
-    // Without finalizers and being deleted it is gone now; the watch says so.
-    if (written.metadata.deletionTimestamp === undefined) view.configs.upsert(written);
-    return written;
-  }
-
-  #others(): InjectorConfig[] {
-    return this.#options.view.configs.list().flatMap((object) => {
-      const parsed = this.#parse(object);
-      return parsed instanceof ConfigurationError ? [] : [parsed];
-    });
-  }
-
-  /** Objects of the view never change, so each is parsed once. */
-  #parse(object: KubernetesObject): InjectorConfig | ConfigurationError {
-    const known = this.#parsed.get(object);
-    if (known !== undefined) return known;
-    let parsed: InjectorConfig | ConfigurationError;
-    try {
-      parsed = parseInjectorConfig(object);
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      parsed = error;
-    }
-    this.#parsed.set(object, parsed);
-    return parsed;
   }
 
   /** While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens. */
@@ -333,7 +301,7 @@ export class RevisionReconciler {
   }
 
   #forget(name: string): void {
-    this.#refusals.delete(name);
+    this.#options.refusals.forget(name);
     this.#conflicts.forget(name);
     this.#options.compiler.forget(name);
     this.#contested.delete(name);
@@ -348,4 +316,8 @@ function certificateFinding({ serving, phase }: Rotation): Finding {
   }
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
   return { status: 'True', reason: phase, message };
+}
+
+function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
 }

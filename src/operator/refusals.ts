@@ -1,0 +1,37 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { Logger } from '../kube/ports.ts';
+import type { RevisionEvents } from './revision-events.ts';
+
+/** What can be refused by itself. */
+export type RefusalTopic = 'Object' | 'Overlap' | 'Certificate' | 'Configuration';
+
+/** Tells of each refusal once, in an Event and in the log, however many passes find it again. */
+export class Refusals {
+  readonly #events: RevisionEvents;
+  readonly #logger: Logger;
+  readonly #told = new Map<string, Map<RefusalTopic, string>>();
+
+  constructor(events: RevisionEvents, logger: Logger) {
+    this.#events = events;
+    this.#logger = logger;
+  }
+
+  refuse(object: KubernetesObject, topic: RefusalTopic, reason: string, message: string): void {
+    const { name = '' } = object.metadata;
+    const topics = this.#told.get(name) ?? new Map<RefusalTopic, string>();
+    this.#told.set(name, topics);
+    if (topics.get(topic) === message) return;
+    topics.set(topic, message);
+    this.#events.refused(object, reason, message);
+    this.#logger.warn(`refused: ${message}`, { injectorConfig: name, reason });
+  }
+
+  /** It is right now: the same mistake later is news again. */
+  settled(name: string, topic: RefusalTopic): void {
+    this.#told.get(name)?.delete(topic);
+  }
+
+  forget(name: string): void {
+    this.#told.delete(name);
+  }
+}
