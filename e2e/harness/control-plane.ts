@@ -19,7 +19,6 @@ const startTimeout = 90_000;
 
 /** A Kubernetes control plane on this machine, one process for each component. */
 export interface ControlPlane {
-  directory: string;
   /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   auditLog: string;
@@ -98,7 +97,6 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     throw error;
   }
   return {
-    directory,
     kubeconfig,
     auditLog: auditLogFile(directory),
     component,

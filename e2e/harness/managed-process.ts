@@ -24,7 +24,7 @@ export interface ProcessEnd {
 export class ManagedProcess {
   readonly name: string;
   readonly logFile: string;
-  #settings: ProcessSettings;
+  readonly #settings: ProcessSettings;
   #child: ChildProcess | undefined;
   #end: ProcessEnd | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -46,11 +46,6 @@ export class ManagedProcess {
   /** How the last process ended; undefined while it runs or before the first start. */
   get end(): ProcessEnd | undefined {
     return this.#end;
-  }
-
-  /** Replaces the arguments for the next start. */
-  set arguments(value: string[]) {
-    this.#settings = { ...this.#settings, arguments: value };
   }
 
   start(): void {

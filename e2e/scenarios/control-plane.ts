@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { found } from '../harness/found.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { readyColumn } from '../harness/pod-table.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
@@ -61,6 +63,22 @@ export const controlPlane: Scenario = {
         { timeout: 40_000 },
       );
     }
+    const scheduler = plane.component('kube-scheduler');
+    scheduler.freeze();
+    await client.create(barePod(namespace, 'waiting'));
+    await sleep(500);
+    await context.check('a frozen scheduler: a pod stays Pending', async () =>
+      found(await column('waiting'), '0/1 Pending'),
+    );
+    scheduler.unfreeze();
+    await context.check('it goes on: the pod runs', async () => found(await column('waiting'), '1/1 Running'));
+    await plane.component('etcd').stop();
+    const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
+    await context.check('a stopped etcd: nothing can be written', () => refused !== '', { timeout: 0 });
+    await plane.restart('etcd');
+    await context.check('it is back: what was written before is there', async () =>
+      found(await column('waiting'), '1/1 Running'),
+    );
     return `back after kill: ${restarts.join(', ')}`;
   },
 };

@@ -35,7 +35,7 @@ export const seedWalk: Scenario = {
     const operator = await installation.startOperator();
     const times = await walkBasics(context);
     await checkSilence(context, installation);
-    await walkSelection(context);
+    await walkSelection(context, operator);
     await walkRevisions(context, operator);
     await walkDeletion(context, installation);
     await walkOutage(context, operator);

@@ -1,9 +1,18 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { dryRun } from '../../harness/admissions.ts';
 import { found } from '../../harness/found.ts';
-import { applyUntilReady, exampleConfig, smallConfig } from '../../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  exampleConfig,
+  smallConfig,
+  type InjectorConfigObject,
+} from '../../harness/injector-configs.ts';
+import { readObjects } from '../../harness/apply.ts';
+import { paths } from '../../harness/paths.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
 import type { Container } from '../../harness/pod.ts';
@@ -65,6 +74,30 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   );
 
   await walkUrl(context, operator);
+  await walkExamples(context);
+}
+
+/** Every InjectorConfig in examples/ works as it stands: Ready, and the API server accepts what it makes of a pod. */
+async function walkExamples(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const examples = readdirSync(paths.examples)
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => readObjects(join(paths.examples, file)))
+    .filter((object): object is InjectorConfigObject => object.kind === 'InjectorConfig');
+  for (const example of examples) {
+    const { metadata, spec } = example;
+    await applyUntilReady(client, example);
+    const revision = (spec['revision'] as string | undefined) ?? metadata.name;
+    const labels =
+      spec.webhook?.['selection'] === 'Custom' ? { 'kubesphere.io/workspace': 'demo' } : { [revisionLabel]: revision };
+    const namespace = await context.namespace(`example-${metadata.name}`, labels);
+    const { containers } = (await dryRun(client, barePod(namespace, 'pod'))).spec;
+    await context.check(
+      `the example ${metadata.name}: Ready, and its pods are accepted`,
+      () => containers.length === 2,
+      { timeout: 0 },
+    );
+  }
 }
 
 async function walkUrl(context: ScenarioContext, operator: OperatorProcess): Promise<void> {

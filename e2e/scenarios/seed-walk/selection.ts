@@ -1,6 +1,7 @@
 import { calledWebhooks, dryRun, podCreations } from '../../harness/admissions.ts';
 import { applyUntilReady, exampleConfig } from '../../harness/injector-configs.ts';
 import { isInjected } from '../../harness/pod.ts';
+import type { OperatorProcess } from '../../harness/operator-process.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../harness/workloads.ts';
 
@@ -61,7 +62,7 @@ const disabled: Case[] = [
 ];
 
 /** Which pods of a selected namespace are injected, and which of them ever reach the webhook. */
-export async function walkSelection(context: ScenarioContext): Promise<void> {
+export async function walkSelection(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('selected', { 'istio-injection': 'enabled' });
   for (const each of enabled) await checkCase(context, namespace, each);
@@ -106,12 +107,25 @@ export async function walkSelection(context: ScenarioContext): Promise<void> {
     await labelNamespace(client, 'kube-system', { 'istio-injection': null });
   }
 
+  await checkMetrics(context, operator);
   const stored = (await podsOf(client, namespace)).length;
   const answer = await dryRun(client, barePod(namespace, 'dry'));
   await context.check(
     '--dry-run=server shows the injected pod and stores nothing',
     async () => isInjected(answer) && (await podsOf(client, namespace)).length === stored,
   );
+}
+
+/** Every injection and every skip is counted, by InjectorConfig and reason. */
+async function checkMetrics(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
+  await context.check('/metrics counts injections and skips of the InjectorConfig by reason', async () => {
+    const lines = (await operator.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('injector_admission_decisions_total'));
+    const counted = (outcome: string) =>
+      lines.some((line) => line.includes('injector="default"') && line.includes(`outcome="${outcome}"`));
+    return counted('injected') && counted('skipped');
+  });
 }
 
 async function checkCase(context: ScenarioContext, namespace: string, expected: Case): Promise<void> {
