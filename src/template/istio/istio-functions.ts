@@ -8,7 +8,10 @@ import { formatValue } from '../print-value.ts';
 import { sprint } from '../printf.ts';
 import { toLower } from '../sprig/letter-case.ts';
 import { emptyMap, stringMapOf } from '../sprig/elements.ts';
-import { property, TypedValue } from '../typed-value.ts';
+import { behaviourOf } from '../go-type.ts';
+import type { PointerType } from '../go-type.ts';
+import { dereference, property } from '../typed-value.ts';
+import type { TypedValue } from '../typed-value.ts';
 import { rawElements, rawEntries } from '../value-kind.ts';
 import { encodeYaml } from '../yaml-encode.ts';
 import { containersType, durationType, meshConfigType, messageType, objectMetaType } from './istio-types.ts';
@@ -78,20 +81,17 @@ function ports(value: TypedValue, isIncluded: (name: unknown) => boolean): strin
 }
 
 function durationText(value: TypedValue): string {
-  const { element } = durationType;
   if (value.isNil) return '0s';
-  const type = value.type.kind === 'pointer' ? value.type.element : element;
-  const content = new TypedValue(type as TypedValue['type'], value.raw).content;
+  const { content } = dereference(value as TypedValue & { readonly type: PointerType }) as TypedValue;
   const seconds = BigInt(formatValue(property(content, 'seconds') ?? 0));
   const nanoseconds = BigInt(formatValue(property(content, 'nanos') ?? 0));
   return formatDuration(seconds * 1_000_000_000n + nanoseconds);
 }
 
 /** The type of a message says how it is written. */
-function protoToJson(value: TypedValue | null): string {
-  if (value === null || value.isNil || value.type.kind !== 'pointer') return '{}';
-  const { element } = value.type;
-  return 'protoToJson' in element && element.protoToJson !== undefined ? element.protoToJson(value.raw) : '{}';
+function protoToJson(message: TypedValue | null): string {
+  if (message?.type.kind !== 'pointer' || message.isNil) return '{}';
+  return behaviourOf(message.type.element).protoToJson?.(message.raw) ?? '{}';
 }
 
 function annotation(meta: TypedValue, name: string, otherwise: unknown): string {

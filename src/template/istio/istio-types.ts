@@ -1,4 +1,4 @@
-import { pointerTo, sliceOf } from '../go-type.ts';
+import { behaviourOf, pointerTo, sliceOf } from '../go-type.ts';
 import type { GoType, InterfaceType } from '../go-type.ts';
 
 /** The types that Istio's functions demand, by Go name; whoever supplies the data describes their fields. */
@@ -15,5 +15,5 @@ export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig'));
 export const messageType: InterfaceType = {
   kind: 'interface',
   name: 'protoreflect.ProtoMessage',
-  accepts: (type) => type.kind === 'pointer' && 'protoToJson' in type.element && type.element.protoToJson !== undefined,
+  accepts: (type) => type.kind === 'pointer' && behaviourOf(type.element).protoToJson !== undefined,
 };

@@ -56,7 +56,8 @@ function versionOf({ labels, containers }: WorkloadResource): string | undefined
   return /^(?:[^/]*\/)*[^/:@]*[:@](.+)$/.exec(image)?.[1];
 }
 
+/** A pod without a known workload has no namespace here; Istio leaves that part empty. */
 function instanceOf({ namespace, containers }: WorkloadResource): string | undefined {
   const container = text(property(containers[0], 'name'));
-  return namespace === '' || container === undefined ? undefined : `${namespace}.$(POD_NAME).${container}`;
+  return container === undefined ? undefined : `${namespace}.$(POD_NAME).${container}`;
 }
