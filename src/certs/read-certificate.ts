@@ -31,6 +31,11 @@ export function readCertificate(pem: string): CertificateFacts {
   return facts;
 }
 
+/** The first 8 hex digits of a certificate's fingerprint, for messages. */
+export function shortName(pem: string): string {
+  return readCertificate(pem).fingerprint.slice(0, 8);
+}
+
 function factsOf(x509: X509Certificate): CertificateFacts {
   const names = (x509.subjectAltName ?? '').split(', ');
   const withPrefix = (prefix: string): string[] =>

@@ -2,7 +2,7 @@ import { bundleFingerprints, parseBundle } from './bundle.ts';
 import type { BundleEntry } from './bundle.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
 import { readRotationSecret } from './read-rotation-secret.ts';
-import { readCertificate } from './read-certificate.ts';
+import { readCertificate, shortName } from './read-certificate.ts';
 import { isAccepted, rotationBundle, wasAccepted } from './rotation-bundle.ts';
 import { earliest, latest } from './rotation-schedule.ts';
 import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
@@ -45,7 +45,11 @@ export function recoverRotation(
   const unknownUse = new Date(now.getTime() + policy.leafDuration);
   const read = observed.stored && readRotationSecret(observed.stored, { terms, retireAfter: unknownUse });
   const faults = read?.faults ?? [];
-  const changes: RotationChange[] = faults.map((message) => ({ kind: 'Repaired', subject: 'StoredState', message }));
+  const changes: RotationChange[] = faults.map((fault) => ({
+    kind: 'Repaired',
+    subject: 'StoredState',
+    message: `stored Secret: ${fault}`,
+  }));
   let state: RotationState = read?.state ?? { retiring: [] };
 
   const served = pairOf(observed.serving);
@@ -89,8 +93,7 @@ function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
 }
 
 function adoption(certificatePem: string): RotationChange {
-  const { fingerprint } = readCertificate(certificatePem);
-  const message = `${fingerprint.slice(0, 8)} is trusted by a live object and unknown to the stored state: it stays in the bundle`;
+  const message = `authority ${shortName(certificatePem)} is in use but not in the stored Secret: it stays in the bundle`;
   return { kind: 'Repaired', subject: 'Bundle', message };
 }
 

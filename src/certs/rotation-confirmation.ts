@@ -1,4 +1,5 @@
 import type { CertificatePolicy } from './certificate-policy.ts';
+import { shortName } from './read-certificate.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
 import { isEverywhere } from './rotation-bundle.ts';
 import type { RotationChange, StoredAuthority } from './rotation-state.ts';
@@ -26,7 +27,13 @@ export function notePublication(
       changes:
         publishedAt === undefined
           ? []
-          : [{ kind: 'Repaired', subject: 'Bundle', message: 'a webhook configuration lacked the authority' }],
+          : [
+              {
+                kind: 'Repaired',
+                subject: 'Bundle',
+                message: `a webhook configuration lacked authority ${shortName(authority.certificatePem)}`,
+              },
+            ],
     };
   }
   // A time in the future is of a clock that was wrong; waiting for it could last for ever.
@@ -38,7 +45,13 @@ export function notePublication(
     changes:
       bundles.length === 0
         ? []
-        : [{ kind: 'Published', subject: 'Authority', message: 'read back from every webhook configuration' }],
+        : [
+            {
+              kind: 'Published',
+              subject: 'Authority',
+              message: `authority ${shortName(authority.certificatePem)} is read back from every webhook configuration`,
+            },
+          ],
   };
 }
 

@@ -2,7 +2,7 @@ import { issueAuthority } from './authority.ts';
 import { subjectAltNames } from './certificate-names.ts';
 import { randomFraction } from './random-source.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
-import { readCertificate } from './read-certificate.ts';
+import { readCertificate, shortName } from './read-certificate.ts';
 import { notePublication, servableAt } from './rotation-confirmation.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
 import { authorityDue, leafDue } from './rotation-due.ts';
@@ -16,11 +16,10 @@ import { verifyServingPair } from './verify-chain.ts';
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
   for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
-    const { fingerprint } = readCertificate(certificatePem);
     changes.push({
       kind: 'Retired',
       subject: 'Authority',
-      message: `${fingerprint.slice(0, 8)}: its last leaf expired at ${retireAfter.toISOString()}`,
+      message: `authority ${shortName(certificatePem)} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`,
     });
   }
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
@@ -43,7 +42,11 @@ export async function stage(
   const keys = await input.generateKeyPair(policy.keySize);
   const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
   const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
-  changes.push({ kind: bundles.length === 0 ? 'Issued' : 'Staged', subject: 'Authority', message: reason });
+  changes.push({
+    kind: bundles.length === 0 ? 'Issued' : 'Staged',
+    subject: 'Authority',
+    message: `authority ${shortName(issued.certificatePem)}: ${reason}`,
+  });
   return {
     ...state,
     staged: { ...issued, terms },
@@ -88,7 +91,7 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   changes.push({
     kind: 'Swapped',
     subject: 'Authority',
-    message: 'the new authority is trusted everywhere and signs from now on',
+    message: `authority ${shortName(staged.certificatePem)} is trusted everywhere and signs from now on`,
   });
   const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
   return {
@@ -122,7 +125,11 @@ export async function renewLeaf(
   if (fault !== undefined) {
     throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
   }
-  changes.push({ kind: 'Issued', subject: 'ServingCertificate', message: reason });
+  changes.push({
+    kind: 'Issued',
+    subject: 'ServingCertificate',
+    message: `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`,
+  });
   const terms = {
     issuedAt: now,
     duration: policy.leafDuration,
