@@ -197,11 +197,16 @@ class Writer {
     return text + this.#action('end');
   }
 
+  /** The body is written first: it can only call templates of smaller numbers, so none calls itself. */
+  #name(): string {
+    this.#defined += this.#random.chance(0.9) ? 1 : 0;
+    return `"d${this.#defined}"`;
+  }
+
   #define(scope: Scope): string {
     const random = this.#random;
-    this.#defined += random.chance(0.9) ? 1 : 0;
-    const name = `"d${this.#defined}"`;
     const body = this.list({ variables: ['$'], inRange: false, depth: scope.depth + 1 }, 1 + random.below(2));
+    const name = this.#name();
     const definition =
       scope.depth > 1 && !random.chance(0.1) ? '' : this.#action(`define ${name}`) + body + this.#action('end');
     const argument = random.chance(0.8)
@@ -212,10 +217,7 @@ class Writer {
 
   #block(scope: Scope): string {
     const random = this.#random;
-    this.#defined += 1;
     const body = this.list({ variables: ['$'], inRange: false, depth: scope.depth + 1 }, 1 + random.below(2));
-    return (
-      this.#action(`block "d${this.#defined}" ${random.pick(['.', '.word', '$.map'])}`) + body + this.#action('end')
-    );
+    return this.#action(`block ${this.#name()} ${random.pick(['.', '.word', '$.map'])}`) + body + this.#action('end');
   }
 }

@@ -17,7 +17,7 @@ export function escapeHtml(text: string): string {
 
 /** The builtin `js`: safe inside a JavaScript string literal. */
 export function escapeJavaScript(text: string): string {
-  return canonical(text).replace(/[\\'"<>&=\0-\x1f]|[^\0-\x7f]/gu, (character) => {
+  return canonical(text).replace(/[\\'"<>&=]|[^ -~\x7f]/gu, (character) => {
     if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
     const code = character.codePointAt(0) as number;
     if (code >= 0xdc80 && code <= 0xdcff) return '\\uFFFD';

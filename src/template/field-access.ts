@@ -1,5 +1,5 @@
 import type { Execution } from './execution.ts';
-import { typeName } from './go-type.ts';
+import { behaviourOf, typeName } from './go-type.ts';
 import type { GoMethod, GoType, MapType, PointerType, StructType } from './go-type.ts';
 import { fieldsByName, property, structField, typed, TypedValue } from './typed-value.ts';
 import { isPlainMap, rawEntries, typeNameOf } from './value-kind.ts';
@@ -25,7 +25,7 @@ export function findMethod(receiver: unknown, name: string): BoundMethod | undef
 }
 
 function ownMethod(type: GoType, name: string): GoMethod | undefined {
-  const methods = 'methods' in type ? type.methods : undefined;
+  const { methods } = behaviourOf(type);
   return methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
 }
 

@@ -13,7 +13,7 @@ export type IntegerKind =
 export type GoType = ScalarType | SliceType | MapType | PointerType | StructType | InterfaceType | ReflectedType;
 
 /** What every type may carry besides its shape. */
-interface TypeBehaviour {
+export interface TypeBehaviour {
   /** The name as Go prints it in errors and by `%T`, e.g. `v1.Protocol`. Absent for unnamed types such as `[]string`. */
   readonly name?: string;
   /** Methods that templates may call, by Go name. A `String` method is used for printing, as fmt does. */
@@ -135,6 +135,19 @@ export function mapOf(element: GoType): MapType {
   return { kind: 'map', key: stringType, element };
 }
 
+/** The name, methods and hooks of a type; pointers have none of their own. */
+export function behaviourOf(type: GoType): TypeBehaviour {
+  switch (type.kind) {
+    case 'pointer':
+    case 'reflected':
+      return {};
+    case 'interface':
+      return type.name === undefined ? {} : { name: type.name };
+    default:
+      return type;
+  }
+}
+
 const typeNames = new WeakMap<GoType, string>();
 
 /** The type as Go prints it: `map[string]interface {}`, `*v1.Probe`. Two types are the same when their names are. */
@@ -147,7 +160,8 @@ export function typeName(type: GoType): string {
 }
 
 function spellType(type: GoType): string {
-  if ('name' in type && type.name !== undefined) return type.name;
+  const { name } = behaviourOf(type);
+  if (name !== undefined) return name;
   switch (type.kind) {
     case 'slice':
       return `[]${typeName(type.element)}`;

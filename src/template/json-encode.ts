@@ -71,19 +71,13 @@ class JsonEncoder {
       const { type } = value;
       if (type.kind === 'pointer') return this.value(typed(type.element, value.raw, true), line);
       if (type.toJson !== undefined) return type.toJson(value.raw);
+      if (type.kind === 'struct') return this.#members(structMembers(value, type), line);
     }
     switch (kindOf(value)) {
       case 'slice':
         return this.#list(value, line);
       case 'map':
         return this.#map(value, line);
-      case 'struct': {
-        const fields = structFields(value as TypedValue & { readonly type: StructType });
-        return this.#members(
-          fields.map(([name, field]) => [name, field]),
-          line,
-        );
-      }
       default:
         return this.value(underlying(value), line);
     }
@@ -134,12 +128,12 @@ function encodeNumber(value: number): string {
 }
 
 /** A struct's JSON members: omitted fields left out, embedded ones flattened. */
-function structFields(struct: TypedValue & { readonly type: StructType }): [string, unknown][] {
+function structMembers(struct: TypedValue, type: StructType): [string, unknown][] {
   const members: [string, unknown][] = [];
-  for (const field of struct.type.fields) {
+  for (const field of type.fields) {
     const value = readField(struct, field);
-    if (field.inline === true && value instanceof TypedValue && value.type.kind === 'struct') {
-      members.push(...structFields(value as TypedValue & { readonly type: StructType }));
+    if (field.inline === true && field.type.kind === 'struct') {
+      members.push(...structMembers(value as TypedValue, field.type));
     } else if (!isOmitted(field, value)) {
       members.push([field.json, value]);
     }
@@ -150,5 +144,5 @@ function structFields(struct: TypedValue & { readonly type: StructType }): [stri
 function isOmitted(field: GoField, value: unknown): boolean {
   if (field.omitEmpty === true && !isTrue(value)) return true;
   if (field.omitZero !== true) return false;
-  return kindOf(value) === 'struct' ? ((value as TypedValue).raw ?? null) === null : !isTrue(value);
+  return field.type.kind === 'struct' ? (value as TypedValue).raw === undefined : !isTrue(value);
 }

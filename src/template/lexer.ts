@@ -12,7 +12,7 @@ const alphanumerics = /[_\p{L}\p{Nd}]*/uy;
 /** Sign, digits in any base, fraction, exponent, imaginary unit: more than Go allows; the parser refuses the rest. */
 const number =
   /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*(?:\.[0-7_]*)?|0[bB][01_]*(?:\.[01_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?/y;
-const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...spaces]);
+const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...Array.from(spaces)]);
 
 /** What the lexer has to know besides the text. */
 export interface LexerOptions {

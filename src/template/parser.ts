@@ -4,7 +4,7 @@ import { printNode } from './nodes.ts';
 import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
 import { parseNumber, parseRune } from './number-literal.ts';
 import { quoteString } from './quote.ts';
-import { SourceText } from './source-text.ts';
+import type { SourceText } from './source-text.ts';
 import type { TemplateError } from './template-error.ts';
 import { describeToken } from './tokens.ts';
 import type { Token, TokenType } from './tokens.ts';

@@ -1,4 +1,4 @@
-import { anyType } from './go-type.ts';
+import { anyType, behaviourOf } from './go-type.ts';
 import type { GoMethod, GoType, StructType } from './go-type.ts';
 import { canonical, runes, sortedKeys, toBytes } from './go-string.ts';
 import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad } from './format-flags.ts';
@@ -97,7 +97,7 @@ export class Printer {
   #quoted(text: string): string {
     const kept = this.#truncate(text);
     // Raw strings may hold anything but backquotes, control characters (tab is fine) and what is no text.
-    if (this.flags.sharp && !/[`\0-\x08\n-\x1f\x7f\ufeff\ud800-\udfff]/u.test(kept))
+    if (this.flags.sharp && !/[^\t -_a-~\x80-\ud7ff\ue000-\ufefe\uff00-\u{10ffff}]/u.test(kept))
       return pad(this.flags, `\`${kept}\``);
     return pad(this.flags, this.flags.plus ? quoteToAscii(kept) : quoteString(kept));
   }
@@ -252,5 +252,5 @@ function elementType(value: unknown): GoType {
 
 /** The String method of a type, by which fmt prints it. */
 export function stringMethod(type: GoType): GoMethod | undefined {
-  return 'methods' in type ? type.methods?.String : undefined;
+  return behaviourOf(type).methods?.String;
 }

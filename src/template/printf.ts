@@ -74,10 +74,7 @@ class Formatter {
   }
 
   #verb(): string {
-    const flags = this.#flags();
-    this.#goodIndex = true;
-    this.#afterIndex = false;
-    this.#printer.flags = flags;
+    const flags = this.#begin();
     this.#index();
     let complaint = this.#width(flags);
     complaint += this.#precision(flags);
@@ -98,6 +95,13 @@ class Formatter {
     const value = this.#values[this.#next];
     this.#next += 1;
     return complaint + this.#printer.argument(value, verb);
+  }
+
+  #begin(): Flags {
+    this.#goodIndex = true;
+    this.#afterIndex = false;
+    this.#printer.flags = this.#flags();
+    return this.#printer.flags;
   }
 
   #flags(): Flags {

@@ -1,4 +1,5 @@
 import { int, Integer } from './integer.ts';
+import { behaviourOf } from './go-type.ts';
 import type { GoField, GoType, PointerType, StructType } from './go-type.ts';
 
 /**
@@ -21,8 +22,8 @@ export class TypedValue {
 
   /** The form that the type's fields or kind describe: `raw`, decoded where the JSON form differs. */
   get content(): unknown {
-    const { type } = this;
-    return 'decode' in type && type.decode !== undefined ? type.decode(this.raw) : this.raw;
+    const { decode } = behaviourOf(this.type);
+    return decode === undefined ? this.raw : decode(this.raw);
   }
 
   /** Whether this is a nil pointer, map or slice. */

@@ -16,9 +16,11 @@ export function decodeBase64(source: Uint8Array): Uint8Array | number {
   const skipNewlines = (): void => {
     while (newlines.has(source[at])) at += 1;
   };
-  for (skipNewlines(); at < source.length && isSymbol(source[at]); skipNewlines()) {
+  skipNewlines();
+  while (at < source.length && isSymbol(source[at])) {
     at += 1;
     symbols += 1;
+    skipNewlines();
   }
   const place = symbols % 4;
   // Go counts back the symbols of the unfinished group, as if no line break were among them.

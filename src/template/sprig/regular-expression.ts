@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import type { Matcher } from 're2js';
+import { hasStrayBytes } from '../go-string.ts';
 
 /** A compiled expression in Go's syntax (RE2). */
 export interface RegularExpression {
@@ -18,6 +19,7 @@ const token =
  * @throws Error with Go's message.
  */
 export function compileExpression(expression: string): RegularExpression {
+  if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
   const names: string[] = [];
   // The engine wants names to be unique: groups are only numbered there.
   const numbered = expression.replace(token, (part: string, name: string | undefined) => {

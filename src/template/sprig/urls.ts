@@ -84,7 +84,7 @@ function parseReference(text: string): ParsedUrl {
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash + 1);
   let rest = hash < 0 ? text : text.slice(0, hash);
-  if (/[\0-\x1f\x7f]/.test(rest)) throw new Error('net/url: invalid control character in URL');
+  if (/[^ -~\x80-\uffff]/.test(rest)) throw new Error('net/url: invalid control character in URL');
   const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*(?=:)/.exec(rest)?.[0] ?? '';
   if (scheme === '' && rest.startsWith(':')) throw new Error('missing protocol scheme');
   if (scheme !== '') rest = rest.slice(scheme.length + 1);
