@@ -47,7 +47,7 @@ kubeconfig: install ## the path of its kubeconfig
 	@$(NODE) e2e/kubeconfig.ts
 
 gates: build ## the long gates in full size; writes docs/measurements
-	@$(NODE) scripts/gates.ts
+	@$(NODE) scripts/gates.ts $(GATE)
 
 bench: build ## speed and memory as ratios measured in one run
 	@$(NODE) bench/main.ts
