@@ -42,7 +42,7 @@ export class AdmissionExchange {
     this.#request = request;
     this.#response = response;
     this.#started = context.clock();
-    response.once('close', () => {
+    response.on('close', () => {
       clearTimeout(this.#timer);
       context.ended();
     });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { ConfigurationError } from '../api/errors.ts';
 import { createHealthServer, type HealthServer } from './health-server.ts';
 import { listenerCheck } from './listener-check.ts';
@@ -57,6 +59,20 @@ describe('the health server', () => {
       message: 'a probe failed',
       fields: { url: '/metrics', error: 'broken' },
     });
+  });
+
+  it('answers while others hold on to more connections than it takes', async () => {
+    const port = server.address?.port ?? 0;
+    const idle = await Promise.all(
+      Array.from({ length: 120 }, async () => {
+        const socket = connect({ host: '127.0.0.1', port });
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    assert.deepEqual(await get('/healthz'), [200, 'ok\n']);
+    for (const socket of idle) socket.destroy();
   });
 
   it('refuses to start on a port that is taken', async () => {

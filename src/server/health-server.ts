@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { answerProbe, type MetricsSource } from './answer-probe.ts';
+import { ConnectionGuard } from './connection-guard.ts';
 import { textAnswer } from './http-answer.ts';
 import { listenOn } from './listen-on.ts';
 import type { LogPort } from './ports.ts';
@@ -24,6 +25,8 @@ export interface HealthServer {
   /** Closes last of all: a draining process still has to answer that it is not ready. */
   close(): Promise<void>;
 }
+
+const maxConnections = 100;
 
 /** Below the kubelet's usual timeout of a probe, so that it is told which check is late. */
 const checkTimeout = 900;
@@ -50,7 +53,11 @@ export function createHealthServer(options: HealthServerOptions): HealthServer {
         });
     },
   );
-  server.maxConnections = 256;
+  // The oldest gives way, so that idle clients cannot keep the kubelet out, which would restart us.
+  const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
+  server.on('connection', (socket: Socket) => {
+    guard.admit(socket);
+  });
 
   /** One line for each change. */
   function noteReadiness(ready: boolean, report: string): void {

@@ -44,12 +44,16 @@ export function receiveBody(
     },
   };
 
+  /** The listeners stay: taking them away costs more than ignoring what comes. */
+  let settled = false;
   function settle(body: ReceivedBody): void {
-    request.off('data', onData).off('end', onEnd).off('close', onClose);
+    if (settled) return;
+    settled = true;
     budget.release(holder);
     done(body);
   }
   function onData(chunk: Buffer): void {
+    if (settled) return;
     length += chunk.length;
     if (length > maxBytes) {
       settle(tooLarge());
@@ -61,13 +65,13 @@ export function receiveBody(
       if (answer !== undefined) settle(answer);
     }
   }
-  function onEnd(): void {
+  request.on('data', onData);
+  request.on('end', () => {
     settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
-  }
-  function onClose(): void {
+  });
+  request.on('close', () => {
     settle(undefined);
-  }
-  request.on('data', onData).on('end', onEnd).on('close', onClose);
+  });
   budget.enter(holder);
   return () => {
     settle(textAnswer(408, 'the body did not arrive in time'));

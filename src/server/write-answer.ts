@@ -34,10 +34,10 @@ export function refuseBody(
 }
 
 function writeHead(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
-  const length = Buffer.byteLength(answer.body);
-  response.writeHead(answer.status, {
+  const headers: Record<string, string | number> = {
     ...answer.headers,
-    'Content-Length': length,
-    ...(close ? { Connection: 'close' } : {}),
-  });
+    'Content-Length': Buffer.byteLength(answer.body),
+  };
+  if (close) headers.Connection = 'close';
+  response.writeHead(answer.status, headers);
 }
