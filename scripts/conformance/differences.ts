@@ -9,6 +9,8 @@ export interface PodContext {
   readonly setting: Setting;
   /** The pod of the request. */
   readonly pod: JsonObject;
+  /** Whether a template of the configuration brings Istio's proxy. */
+  readonly proxy: boolean;
 }
 
 /** A class of pods in which the engine differs from Istio on purpose. */
@@ -29,6 +31,18 @@ export const podDifferences: readonly PodDifference[] = [
       const annotations = isJsonObject(metadata.annotations) ? metadata.annotations : {};
       if (setting.mesh !== '' || annotations['prometheus.io/port'] !== '0') return undefined;
       return { ...wanted, metadata: { ...metadata, annotations: { ...annotations, 'prometheus.io/port': '15020' } } };
+    },
+  },
+  {
+    name: 'metrics-without-proxy',
+    reason:
+      'Istio leads Prometheus to the proxy’s agent even when no template brings a proxy (again only in a test). We reroute metrics where there is something to reroute them to.',
+    correct: (wanted, { proxy }) => {
+      if (proxy) return undefined;
+      const metadata = isJsonObject(wanted.metadata) ? wanted.metadata : {};
+      const annotations = Object.entries(isJsonObject(metadata.annotations) ? metadata.annotations : {});
+      const own = Object.fromEntries(annotations.filter(([name]) => !name.startsWith('prometheus.io/')));
+      return { ...wanted, metadata: { ...metadata, annotations: own } };
     },
   },
   {

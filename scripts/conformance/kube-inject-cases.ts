@@ -33,10 +33,12 @@ function compareFile(golden: Golden, name: string, setting: Setting, error: stri
 
 /** The objects of a file. Istio writes out the zero values of its types; they are taken away from both sides. */
 function readObjects(text: string): unknown[] {
-  return parseAllDocuments(text, { version: '1.1' })
-    .map((document): unknown => document.toJS())
-    .filter((value) => value !== null)
-    .map((value) => plain(value));
+  const objects: unknown[] = [];
+  for (const document of parseAllDocuments(text, { version: '1.1' })) {
+    const object: unknown = document.toJS();
+    if (object !== null) objects.push(plain(object));
+  }
+  return objects;
 }
 
 const podMembers: ReadonlySet<string> = new Set(['template', 'jobTemplate']);

@@ -83,6 +83,7 @@ export function compareAnswer(
   answer: WebhookAnswer,
   setting: Setting,
 ): Mismatch | undefined {
+  const context = { setting, pod: request.pod, proxy: injector.family.proxy };
   const before = JSON.stringify(request.pod);
   const result = inject(injector, request);
   if (JSON.stringify(request.pod) !== before) return { summary: 'the request was changed' };
@@ -97,11 +98,11 @@ export function compareAnswer(
   if (answer.podOut === undefined) return { summary: 'injected, wanted it left alone' };
   const applied = firstDifference(applyJsonPatch(request.pod, result.patch), result.pod, 'patched');
   if (applied !== undefined) return { summary: applied };
-  const first = explainPod(result.pod, answer.podOut, { setting, pod: request.pod });
+  const first = explainPod(result.pod, answer.podOut, context);
   if (first !== undefined) return first;
   const again = inject(injector, { ...request, pod: result.pod });
   if (again.outcome !== 'injected') return { summary: `second pass: ${again.outcome}: ${again.message}` };
-  const second = explainPod(again.pod, answer.reinjectPodOut ?? answer.podOut, { setting, pod: request.pod });
+  const second = explainPod(again.pod, answer.reinjectPodOut ?? answer.podOut, context);
   return second === undefined ? undefined : { ...second, summary: `second pass: ${second.summary}` };
 }
 

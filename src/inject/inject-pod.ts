@@ -12,14 +12,14 @@ import type { Message } from './mesh/decode-message.ts';
 import { isJsonObject } from './patch/json-value.ts';
 import { parseStatus, type InjectionStatus } from './pod/injection-status.ts';
 import type { ProxyIds } from './pod/open-shift.ts';
-import { reinsertOverrides, savedOverrides, type Overrides } from './pod/overrides.ts';
+import { reinsertOverrides, savedOverrides } from './pod/overrides.ts';
 import type { Environment } from './pod/path-environment.ts';
 import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
 import { stripPod } from './pod/strip-pod.ts';
 import type { Workload } from './pod/workload.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
-import { runTemplates } from './render/run-templates.ts';
+import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
 import { templateValue } from './template-data/template-data.ts';
 
@@ -46,58 +46,60 @@ const networkVariable = 'ISTIO_META_NETWORK';
  * @throws InjectionFailure
  */
 export function injectPod(injector: Injector, injection: PodInjection): Pod {
+  const { family } = injector;
   const { pod, meshConfig } = injection;
-  const problems = annotationProblems(pod.metadata.annotations ?? noStrings);
+  const problems = family.proxy ? annotationProblems(pod.metadata.annotations ?? noStrings) : undefined;
   if (problems !== undefined)
     throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
-  const environment = effectiveEnvironment(injector, injection);
-  const statusKey = injector.settings.keys.status;
   const statusPort = statusPortOf(meshConfig);
-  const statusText = annotationOf(pod, statusKey);
+  const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : parseStatus(statusText);
-  const saved = savedOverrides(pod);
-  const stripped = status === undefined ? pod : stripPod(pod, status, statusKey, String(statusPort));
+  const saved = savedOverrides(pod, family.overridesKey);
+  const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
   const data = dataFor(injector, injection, reinsertOverrides(stripped, saved));
-  const names = selectTemplates(pod, injector.defaultTemplates, injector.aliases);
+  const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const rendered = runTemplates(injector.templates, names, data, pod);
-  const merged = overridePod(
-    rendered.pod,
-    rendered.templatePod,
-    injection,
+  const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
+    original: pod,
     saved,
-    statusText === undefined ? undefined : (status ?? unknownStatus),
-  );
-  let result = setClusterEnvironment(merged, environment);
-  result = mergePrometheus(result, statusPort, meshConfig.enablePrometheusMerge);
-  result = announceSecurePorts(result, injection.proxyConfig);
-  result = takeOverProbes(result, {
-    rewriteByDefault: injector.values.rewriteProbes || rendered.rewriteProbes,
-    statusPort,
-    statusKey,
+    status: statusText === undefined ? undefined : (status ?? unknownStatus),
+    key: family.overridesKey,
   });
-  const { keys, revision } = injector.settings;
-  result = setMetadata(result, rendered.templatePod, environment.get(networkVariable), {
-    keys,
-    revision,
+  const environment = family.proxy ? effectiveEnvironment(injector, injection) : noEnvironment;
+  const result = family.proxy ? finishProxy(overridden, rendered, injector, injection, environment) : overridden;
+  const marked = setMetadata(result, rendered.templatePod, environment.get(networkVariable), {
+    family,
+    revision: injector.settings.revision,
     injectedAnnotations: injector.injectedAnnotations,
   });
-  return orderContainers(result, injection.holdApplication);
+  return orderContainers(marked, injection.holdApplication);
+}
+
+const noEnvironment: Environment = new Map();
+
+/** What a proxy needs beyond its template. */
+function finishProxy(
+  pod: Pod,
+  rendered: RenderedPod,
+  injector: Injector,
+  injection: PodInjection,
+  environment: Environment,
+): Pod {
+  const { meshConfig, proxyConfig } = injection;
+  const statusPort = statusPortOf(meshConfig);
+  let result = adjustInitContainerUser(pod, injection.pod, proxyConfig.interceptionMode);
+  result = setClusterEnvironment(result, environment);
+  result = mergePrometheus(result, statusPort, meshConfig.enablePrometheusMerge);
+  result = announceSecurePorts(result, proxyConfig);
+  return takeOverProbes(result, {
+    rewriteByDefault: injector.values.rewriteProbes || rendered.rewriteProbes,
+    statusPort,
+    statusKey: injector.family.keys.status,
+  });
 }
 
 /** A status annotation that cannot be read still says that there was an injection. */
 const unknownStatus: InjectionStatus = { containers: new Set(), initContainers: new Set() };
-
-function overridePod(
-  pod: Pod,
-  templatePod: Pod,
-  injection: PodInjection,
-  saved: Overrides,
-  status: InjectionStatus | undefined,
-): Pod {
-  const original = injection.pod;
-  const result = reapplyOverrides(pod, templatePod, { original, saved, status });
-  return adjustInitContainerUser(result, original, injection.proxyConfig.interceptionMode);
-}
 
 /** Cluster and network: values, then the webhook's path, then the pod's label for the network. */
 function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInjection): Environment {

@@ -2,6 +2,7 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import type { InjectionSettings } from '../api/injection-settings.ts';
 import type { LabelSelector } from '../api/kubernetes.ts';
 import { systemNamespaces } from '../api/system-namespaces.ts';
+import { familyOf, type Family } from './configuration/family.ts';
 import { compileTemplates } from './configuration/compile-templates.ts';
 import {
   parseInjectorConfig,
@@ -33,6 +34,7 @@ export interface InjectorOptions {
 export interface Injector {
   readonly semantics: InjectionSemantics;
   readonly settings: Required<InjectionSettings>;
+  readonly family: Family;
   readonly rules: DecisionRules;
   /** The names of the templates, sorted. */
   readonly templateNames: readonly string[];
@@ -65,6 +67,7 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
   return {
     semantics,
     settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
+    family: familyOf(settings.keys, config.templates.values()),
     rules: {
       policy: effective.policy,
       neverInject: compileSelectors('neverInjectSelector', effective.neverInjectSelector, warnings),

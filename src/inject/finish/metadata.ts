@@ -1,9 +1,10 @@
-import type { WebhookKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import type { Family } from '../configuration/family.ts';
 import { formatStatus } from '../pod/injection-status.ts';
 import { noStrings, type Pod, type StringMap } from '../pod/pod.ts';
 
 export interface MetadataSettings {
-  readonly keys: WebhookKeys;
+  readonly family: Family;
   readonly revision: string;
   readonly injectedAnnotations: ReadonlyMap<string, string>;
 }
@@ -12,9 +13,12 @@ const networkLabel = 'topology.istio.io/network';
 
 /** Writes down what was injected and where the proxy's network is, and adds the configured annotations. */
 export function setMetadata(pod: Pod, templatePod: Pod, network: string | undefined, settings: MetadataSettings): Pod {
+  const { keys } = settings.family;
   const annotations: StringMap = {
     ...(pod.metadata.annotations ?? noStrings),
-    [settings.keys.status]: formatStatus(templatePod, settings.revision),
+    // Istio's templates write its annotation themselves; they cannot know another family's.
+    ...(keys.revision !== istioKeys.revision && { [keys.revision]: settings.revision }),
+    [keys.status]: formatStatus(templatePod, settings.revision),
     ...Object.fromEntries(settings.injectedAnnotations),
   };
   const labels: StringMap = {

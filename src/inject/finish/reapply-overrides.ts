@@ -2,7 +2,7 @@ import { InjectionFailure } from '../injection-failure.ts';
 import { podStruct } from '../kubernetes/pod-schema.ts';
 import { encodeGoJson } from '../pod/go-json.ts';
 import type { InjectionStatus } from '../pod/injection-status.ts';
-import { overridesAnnotation, type Overrides } from '../pod/overrides.ts';
+import type { Overrides } from '../pod/overrides.ts';
 import {
   containersOf,
   findContainer,
@@ -28,6 +28,8 @@ export interface OverrideSources {
   readonly saved: Overrides;
   /** What an earlier injection added; `undefined` when there was none. */
   readonly status: InjectionStatus | undefined;
+  /** The annotation in which overrides are saved. */
+  readonly key: string;
 }
 
 /**
@@ -53,7 +55,7 @@ export function reapplyOverrides(pod: Pod, templatePod: Pod, sources: OverrideSo
   if (status !== undefined || (containers.length === 0 && initContainers.length === 0)) return result;
   return withAnnotations(result, {
     ...(result.metadata.annotations ?? noStrings),
-    [overridesAnnotation]: encodeOverrides({ containers, initContainers }),
+    [sources.key]: encodeOverrides({ containers, initContainers }),
   });
 }
 

@@ -18,15 +18,15 @@ export interface Overrides {
   readonly initContainers: readonly Container[];
 }
 
-/** Where the first injection saves them for the next ones, which no longer see the user's own pod. */
-export const overridesAnnotation = 'proxy.istio.io/overrides';
-
 const containerType = podStruct('v1.Container');
 const none: Overrides = { containers: [], initContainers: [] };
 
-/** The overrides that an earlier injection has saved on the pod. @throws InjectionFailure when the annotation is not readable */
-export function savedOverrides(pod: Pod): Overrides {
-  const text = annotationOf(pod, overridesAnnotation);
+/**
+ * The overrides that an earlier injection has saved on the pod, in the annotation `key`: later ones no longer see the user's own pod.
+ * @throws InjectionFailure when the annotation is not readable
+ */
+export function savedOverrides(pod: Pod, key: string): Overrides {
+  const text = annotationOf(pod, key);
   if (text === undefined) return none;
   try {
     const saved: unknown = JSON.parse(text);
@@ -35,13 +35,9 @@ export function savedOverrides(pod: Pod): Overrides {
     return { containers: containersIn(saved.containers), initContainers: containersIn(saved.initContainers) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InjectionFailure(
-      'InvalidOverrides',
-      `failed to run injection template: annotation ${overridesAnnotation}: ${reason}`,
-      {
-        cause: error,
-      },
-    );
+    throw new InjectionFailure('InvalidOverrides', `failed to run injection template: annotation ${key}: ${reason}`, {
+      cause: error,
+    });
   }
 }
 

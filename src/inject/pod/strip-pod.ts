@@ -1,3 +1,4 @@
+import type { Family } from '../configuration/family.ts';
 import type { InjectionStatus } from './injection-status.ts';
 import {
   containersOf,
@@ -15,7 +16,7 @@ import { without } from './without.ts';
  * The pod as it was before an earlier injection, as far as that can be known: without the containers that the status names, without the
  * annotations that led Prometheus to the proxy, without the status. Templates see this pod; nothing else of it reaches the result.
  */
-export function stripPod(pod: Pod, status: InjectionStatus, statusKey: string, statusPort: string): Pod {
+export function stripPod(pod: Pod, status: InjectionStatus, family: Family, statusPort: string): Pod {
   let stripped = pod;
   if (status.containers.size > 0) {
     stripped = withContainers(
@@ -29,7 +30,7 @@ export function stripPod(pod: Pod, status: InjectionStatus, statusKey: string, s
       initContainersOf(pod).filter(({ name }) => !status.initContainers.has(name)),
     );
   }
-  const annotations = without(pod.metadata.annotations ?? noStrings, statusKey);
-  const ours = readPrometheusAnnotations(pod).port === statusPort;
+  const annotations = without(pod.metadata.annotations ?? noStrings, family.keys.status);
+  const ours = family.proxy && readPrometheusAnnotations(pod).port === statusPort;
   return withAnnotations(stripped, ours ? withoutPrometheusAnnotations(annotations) : annotations);
 }

@@ -1,0 +1,23 @@
+import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
+import { proxyContainer } from '../pod/proxy-container.ts';
+
+/** The names by which a family of injectors and its pods talk, and whether it brings a proxy. Families work on the same pod without meeting. */
+export interface Family {
+  readonly keys: WebhookKeys;
+  /** Pod annotation that chooses templates. */
+  readonly templatesKey: string;
+  /** Annotation in which the user's own containers are kept for the next injection. */
+  readonly overridesKey: string;
+  /** Whether a template brings Istio's proxy: only then annotations for it are checked, probes and metrics rerouted, its network written down. */
+  readonly proxy: boolean;
+}
+
+/** Istio's names for Istio's keys; other families derive theirs from their own keys. */
+export function familyOf(keys: WebhookKeys, templates: Iterable<string>): Family {
+  return {
+    keys,
+    templatesKey: keys.inject === istioKeys.inject ? 'inject.istio.io/templates' : `${keys.inject}-templates`,
+    overridesKey: keys.status === istioKeys.status ? 'proxy.istio.io/overrides' : `${keys.status}-overrides`,
+    proxy: [...templates].some((text) => text.includes(proxyContainer)),
+  };
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { applyToMessage, decodeMessage } from './decode-message.ts';
+import { messageType } from './message-type.ts';
+
+const proxyConfig = messageType('istio.mesh.v1alpha1.ProxyConfig');
+const meshConfig = messageType('istio.mesh.v1alpha1.MeshConfig');
+
+describe('decodeMessage', () => {
+  const rows: [name: string, json: unknown, canonical: unknown][] = [
+    ['leaves out zero scalars', { statusPort: 0, configPath: '', proxyAdminPort: 1 }, { proxyAdminPort: 1 }],
+    ['leaves out empty lists and maps', { extraStatTags: [], proxyMetadata: {} }, {}],
+    [
+      'keeps a wrapper that holds zero',
+      { concurrency: 0, holdApplicationUntilProxyStarts: false },
+      { concurrency: 0, holdApplicationUntilProxyStarts: false },
+    ],
+    ['keeps an empty message', { image: {} }, { image: {} }],
+    ['keeps an empty member of a oneof', { serviceCluster: '' }, { serviceCluster: '' }],
+    [
+      'takes both spellings of a name',
+      { drain_duration: '3s', status_port: 7 },
+      { drainDuration: '3s', statusPort: 7 },
+    ],
+    ['takes quoted integers', { statusPort: '15021' }, { statusPort: 15021 }],
+    ['takes enums by number', { interceptionMode: 1 }, { interceptionMode: 'TPROXY' }],
+    ['keeps unknown numbers of enums', { controlPlaneAuthPolicy: 77 }, { controlPlaneAuthPolicy: 77 }],
+    ['leaves out the enum’s zero', { interceptionMode: 'REDIRECT' }, {}],
+    ['ignores null', { statusPort: null, image: null, drainDuration: null }, {}],
+    ['ignores unknown fields', { noSuchField: { deep: [] } }, {}],
+    ['sorts the keys of maps', { proxyMetadata: { b: '2', a: '1' } }, { proxyMetadata: { a: '1', b: '2' } }],
+    [
+      'keeps a key that is a name of Object',
+      { proxyMetadata: JSON.parse('{"__proto__":"x"}') as unknown },
+      { proxyMetadata: JSON.parse('{"__proto__":"x"}') as unknown },
+    ],
+    [
+      'makes durations canonical',
+      { drainDuration: '1m', terminationDrainDuration: '1500ms' },
+      { drainDuration: '60s', terminationDrainDuration: '1.500s' },
+    ],
+  ];
+  for (const [name, json, canonical] of rows) {
+    it(name, () => {
+      assert.equal(JSON.stringify(decodeMessage(proxyConfig, json)), JSON.stringify(canonical));
+    });
+  }
+
+  it('writes fields in order of declaration', () => {
+    const message = applyToMessage(proxyConfig, {}, { statusPort: 1, configPath: '/x' });
+    assert.deepEqual(Object.keys(message), ['configPath', 'statusPort']);
+  });
+
+  it('lets the last member of a oneof win', () => {
+    const base = applyToMessage(proxyConfig, {}, { serviceCluster: 'a' });
+    assert.deepEqual(applyToMessage(proxyConfig, base, { tracingServiceName: 'CANONICAL_NAME_ONLY' }), {
+      tracingServiceName: 'CANONICAL_NAME_ONLY',
+    });
+  });
+
+  it('clears a field that is set to its zero value', () => {
+    const base = applyToMessage(proxyConfig, {}, { statusPort: 15020, extraStatTags: ['a'] });
+    assert.deepEqual(applyToMessage(proxyConfig, base, { statusPort: 0, extraStatTags: [] }), {});
+  });
+
+  it('reads nested messages and 64-bit integers', () => {
+    const json = {
+      localityLbSetting: { enabled: false },
+      extensionProviders: [{ name: 'p', zipkin: { service: 's', port: 9411 } }],
+    };
+    assert.deepEqual(decodeMessage(meshConfig, json), json);
+  });
+
+  const wrong: [name: string, json: unknown, message: string][] = [
+    ['a list for the message', [], 'json: cannot unmarshal array into Go value of type map[string]json.RawMessage'],
+    ['a text for the message', 'x', 'json: cannot unmarshal string into Go value of type map[string]json.RawMessage'],
+    ['a number for a string', { configPath: 1 }, 'json: cannot unmarshal number into Go value of type string'],
+    [
+      'a text for a boolean',
+      { holdApplicationUntilProxyStarts: 'true' },
+      'json: cannot unmarshal string into Go value of type bool',
+    ],
+    ['a fraction for an integer', { statusPort: 1.5 }, 'json: cannot unmarshal number 1.5 into Go value of type int32'],
+    [
+      'a number out of range',
+      { statusPort: 2 ** 31 },
+      'json: cannot unmarshal number 2147483648 into Go value of type int32',
+    ],
+    [
+      'a negative unsigned number',
+      { fileFlushMinSizeKb: -1 },
+      'json: cannot unmarshal number -1 into Go value of type uint32',
+    ],
+    ['a word for an integer', { statusPort: 'http' }, "invalid character 'h' looking for beginning of value"],
+    ['an empty text for an integer', { statusPort: '' }, 'unexpected end of JSON input'],
+    [
+      'an unknown enum value',
+      { interceptionMode: 'BAD' },
+      'unknown value "\\"BAD\\"" for enum istio.mesh.v1alpha1.ProxyConfig.InboundInterceptionMode',
+    ],
+    ['a number for a duration', { drainDuration: 10 }, 'json: cannot unmarshal number into Go value of type string'],
+    ['a duration without unit', { drainDuration: '10' }, 'bad Duration: time: missing unit in duration "10"'],
+    [
+      'an object for a list',
+      { extraStatTags: {} },
+      'json: cannot unmarshal object into Go value of type []json.RawMessage',
+    ],
+    [
+      'a list for a map',
+      { proxyMetadata: [] },
+      'json: cannot unmarshal array into Go value of type map[string]json.RawMessage',
+    ],
+    [
+      'a boolean for a map’s value',
+      { proxyMetadata: { a: true } },
+      'json: cannot unmarshal bool into Go value of type string',
+    ],
+    ['a text for a number', { tracing: { sampling: 'much' } }, "invalid character 'm' looking for beginning of value"],
+    [
+      'an object for a number',
+      { tracing: { sampling: {} } },
+      'json: cannot unmarshal object into Go value of type float64',
+    ],
+  ];
+  for (const [name, json, message] of wrong) {
+    it(`refuses ${name}`, () => {
+      assert.throws(() => decodeMessage(proxyConfig, json), { name: 'MessageError', message });
+    });
+  }
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { formatDuration, parseGoDuration } from './go-duration.ts';
+
+describe('parseGoDuration', () => {
+  const rows: [text: string, canonical: string][] = [
+    ['45s', '45s'],
+    ['1h30m', '5400s'],
+    ['1.5s', '1.500s'],
+    ['-1.5s', '-1.500s'],
+    ['+2m', '120s'],
+    ['250ms', '0.250s'],
+    ['7us', '0.000007s'],
+    ['7µs', '0.000007s'],
+    ['3ns', '0.000000003s'],
+    ['0', '0s'],
+    ['.5m', '30s'],
+    ['1.s', '1s'],
+  ];
+  for (const [text, canonical] of rows) {
+    it(`reads ${text} as ${canonical}`, () => {
+      assert.equal(formatDuration(parseGoDuration(text)), canonical);
+    });
+  }
+
+  const wrong: [text: string, message: string][] = [
+    ['', 'time: invalid duration ""'],
+    ['-', 'time: invalid duration "-"'],
+    ['.s', 'time: invalid duration ".s"'],
+    ['s', 'time: invalid duration "s"'],
+    ['10', 'time: missing unit in duration "10"'],
+    ['10d', 'time: unknown unit "d" in duration "10d"'],
+    ['1constructor', 'time: unknown unit "constructor" in duration "1constructor"'],
+    ['9999999999h', 'time: invalid duration "9999999999h"'],
+  ];
+  for (const [text, message] of wrong) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      assert.throws(() => parseGoDuration(text), { message });
+    });
+  }
+
+  it('reads back what it writes', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanoseconds) => {
+        const duration = { seconds: nanoseconds / 1_000_000_000n, nanos: Number(nanoseconds % 1_000_000_000n) };
+        assert.deepEqual(parseGoDuration(formatDuration(duration)), duration);
+      }),
+    );
+  });
+});
