@@ -114,6 +114,21 @@ describe('ObjectApplier', () => {
     assert.equal(bodies[1]!.metadata.ownerReferences?.length, 1);
   });
 
+  it('lets be what differs still after everything, until the object or the wish changes', async () => {
+    const filled = {
+      ...desired,
+      metadata: { ...desired.metadata, resourceVersion: '6' },
+      data: { a: '1', new: 'default' },
+    };
+    const { applier, calls, clock } = setUp(filled, filled, filled, filled);
+    await applier.apply(desired, live);
+    assert.deepEqual(calls, ['apply', 'replace']);
+    assert.equal((await applier.apply(desired, filled)).outcome, 'Unchanged');
+    await clock.advance(1000);
+    await applier.apply(desired, { ...filled, metadata: { ...filled.metadata, resourceVersion: '7' } });
+    assert.deepEqual(calls, ['apply', 'replace', 'apply', 'replace']);
+  });
+
   it('replaces, onto the version that was read, where an apply is Invalid', async () => {
     const { applier, calls, bodies } = setUp(invalid('webhooks[1].clientConfig: Required value'), desired);
     assert.equal((await applier.apply(desired, live)).outcome, 'Updated');

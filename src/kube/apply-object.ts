@@ -40,6 +40,8 @@ const forceIntervalMs = 1000;
 export class ObjectApplier {
   readonly #options: ObjectApplierOptions;
   readonly #forcedAt = new Map<string, number>();
+  /** Objects that differ still after everything was tried, and at which version: a newer API server may fill in fields that we do not know. */
+  readonly #accepted = new Map<string, { resourceVersion: string | undefined; wanted: string }>();
 
   constructor(options: ObjectApplierOptions) {
     this.#options = options;
@@ -52,7 +54,8 @@ export class ObjectApplier {
     signal?: AbortSignal,
   ): Promise<AppliedObject> {
     const { client, fieldManager } = this.#options;
-    const difference = live === undefined ? undefined : objectDifference(desired, live, fieldManager);
+    const difference =
+      live === undefined || this.#isAccepted(desired, live) ? undefined : objectDifference(desired, live, fieldManager);
     if (live !== undefined && difference === undefined)
       return { outcome: 'Unchanged', object: live, difference, foreign: [] };
     const wait = this.#mustWait(desired);
@@ -94,7 +97,21 @@ export class ObjectApplier {
     const left = objectDifference(desired, applied.object, fieldManager);
     if (left === undefined) return applied;
     this.#noteForce(desired);
-    return { ...applied, object: await this.#replace(desired, applied.object, signal) };
+    const object = await this.#replace(desired, applied.object, signal);
+    if (objectDifference(desired, object, fieldManager) !== undefined) {
+      const wanted = JSON.stringify(desired);
+      this.#accepted.set(keyOf(desired), { resourceVersion: object.metadata.resourceVersion, wanted });
+    }
+    return { ...applied, object };
+  }
+
+  #isAccepted(desired: KubernetesObject, live: KubernetesObject): boolean {
+    const accepted = this.#accepted.get(keyOf(desired));
+    if (accepted === undefined) return false;
+    const isSame =
+      accepted.resourceVersion === live.metadata.resourceVersion && accepted.wanted === JSON.stringify(desired);
+    if (!isSame) this.#accepted.delete(keyOf(desired));
+    return isSame;
   }
 
   async #replaceInvalid(

@@ -33,6 +33,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
  */
 const watchSeconds = { shortest: 30, longest: 45 };
 const graceSeconds = 10;
+/** How long an answer may take: pages are small, and a watch is answered before anything has happened. Milliseconds. */
+const requestTimeoutMs = 10_000;
 /** Back-off after errors, in milliseconds. */
 const backOffMs = { base: 100, maximum: 2000 };
 /** A relist after an expired resourceVersion waits up to this many milliseconds, since every watcher of the server relists then. */
@@ -84,12 +86,13 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         limit: this.#options.pageSize ?? 100,
         continue: token,
         signal,
+        timeoutMs: requestTimeoutMs,
       });
       for (const object of page.items) objects.push(this.#transform(object));
       token = page.continue;
     } while (token !== undefined);
-    this.#succeeded();
     store.replace(objects, page.resourceVersion);
+    this.#succeeded();
     observer?.listed?.(resource.plural, objects.length);
     return page.resourceVersion;
   }
@@ -117,6 +120,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         resourceVersion,
         timeoutSeconds,
         signal: hung.signal,
+        timeoutMs: requestTimeoutMs,
       });
       for await (const event of stream) {
         events += 1;

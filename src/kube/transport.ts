@@ -26,10 +26,7 @@ interface Credentials {
   loadedAt: number;
 }
 
-/**
- * HTTP/1.1 to one API server with kept-alive connections and the kubeconfig's credentials.
- * Knows bytes and headers only; {@link ../kube/api-client.ts} knows objects.
- */
+/** HTTP/1.1 to one API server with kept-alive connections and the kubeconfig's credentials; knows bytes and headers, not objects. */
 export class Transport {
   readonly server: URL;
   readonly #userAgent: string;
@@ -105,7 +102,7 @@ export class Transport {
           new ApiError({
             code: 0,
             reason: 'Timeout',
-            message: `${request.method} ${request.path}: no answer from ${this.server.host} within ${request.timeoutMs} ms`,
+            message: `${request.method} ${request.path.split('?', 1).join('')}: no answer from ${this.server.host} within ${request.timeoutMs} ms`,
           }),
         );
       }, request.timeoutMs);
