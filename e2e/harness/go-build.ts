@@ -52,13 +52,18 @@ export async function runGo(build: GoBuild, report: (line: string) => void): Pro
     },
     terminal ? 500 : 15_000,
   );
-  const stop = () => child.kill('SIGTERM');
+  const interruption = new AbortController();
+  const stop = () => {
+    interruption.abort();
+    child.kill('SIGTERM');
+  };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', resolve);
     });
+    if (interruption.signal.aborted) throw new Error(`building the ${build.name} was interrupted`);
     if (code !== 0)
       throw new Error(`\`go ${build.arguments[0] ?? ''}\` failed for the ${build.name}:\n${tail.join('\n')}`);
   } finally {

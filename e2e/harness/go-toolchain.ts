@@ -23,7 +23,7 @@ export async function goToolchain(): Promise<GoToolchain> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Error(
-      `the embedded control plane is built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/, or name a cluster of your own by KUBECONFIG`,
+      `the embedded control plane and helm are built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
       { cause: error },
     );
   }
@@ -31,6 +31,9 @@ export async function goToolchain(): Promise<GoToolchain> {
   const recent = Number(major) > needed.major || (Number(major) === needed.major && Number(minor) >= needed.minor);
   const fetches =
     Number(major) === 1 && Number(minor) >= 21 && (await run('go', ['env', 'GOTOOLCHAIN'])).stdout.trim() !== 'local';
-  if (!recent && !fetches) throw new Error(`the embedded control plane needs ${wanted}; this is ${version}`);
+  if (!recent && !fetches)
+    throw new Error(
+      `the embedded control plane and helm are built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
+    );
   return { version };
 }

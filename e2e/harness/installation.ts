@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../src/api/kubernetes.ts';
-import { podsOf, waitForDeployment } from './workloads.ts';
+import { podsOf, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 import { applyAll } from './apply.ts';
 import type { Cluster } from './cluster.ts';
 import { renderChart } from './helm.ts';
@@ -43,6 +43,7 @@ export async function installChart(
   if (workload === undefined) throw new Error('the chart renders no Deployment');
   // Real kubelets would start a second operator beside the process under test.
   if (!cluster.fakeNodes) workload.spec.replicas = 0;
+  await waitForEarlierNamespace(client, namespace);
   await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
   const pod = workload.spec.template.spec;
   const account = pod.serviceAccountName ?? 'default';

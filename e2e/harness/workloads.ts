@@ -7,12 +7,25 @@ import { waitFor } from './wait-for.ts';
 /** Namespaces of scenarios carry this label, by which they are found and deleted afterwards. */
 export const scenarioLabel = 'e2e.sidecar-injector.io/scenario';
 
+/** Waits until a namespace that an earlier run is still deleting has gone. */
+export async function waitForEarlierNamespace(client: ApiClient, name: string): Promise<void> {
+  await waitFor(
+    `the earlier namespace ${name} to be deleted`,
+    async () => {
+      const found = await client.find(resourceKind('v1', 'Namespace'), name);
+      return found?.metadata.deletionTimestamp === undefined;
+    },
+    { timeout: 60_000 },
+  );
+}
+
 /** Creates a namespace and waits until pods may be created in it (its default ServiceAccount is there). */
 export async function createNamespace(
   client: ApiClient,
   name: string,
   labels: Record<string, string> = {},
 ): Promise<void> {
+  await waitForEarlierNamespace(client, name);
   await client.create({
     apiVersion: 'v1',
     kind: 'Namespace',
