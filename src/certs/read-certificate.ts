@@ -7,7 +7,8 @@ export interface CertificateFacts {
   readonly fingerprint: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  readonly subjectAltNames: { readonly dns: readonly string[]; readonly ip: readonly string[] };
+  /** The DNS names among the subject alternative names. */
+  readonly dnsNames: readonly string[];
 }
 
 /**
@@ -37,14 +38,13 @@ export function shortName(pem: string): string {
 }
 
 function factsOf(x509: X509Certificate): CertificateFacts {
-  const names = (x509.subjectAltName ?? '').split(', ');
-  const withPrefix = (prefix: string): string[] =>
-    names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   return {
     x509,
     fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     notBefore: new Date(x509.validFrom),
     notAfter: new Date(x509.validTo),
-    subjectAltNames: { dns: withPrefix('DNS:'), ip: withPrefix('IP Address:') },
+    dnsNames: (x509.subjectAltName ?? '')
+      .split(', ')
+      .flatMap((name) => (name.startsWith('DNS:') ? [name.slice('DNS:'.length)] : [])),
   };
 }

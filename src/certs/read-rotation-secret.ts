@@ -14,7 +14,8 @@ export interface ReadRotationState {
 
 /** What a part whose record is lost is taken to have been issued for, and until when an authority of unknown use stays in the bundle. */
 export interface RecordDefaults {
-  readonly terms: IssueTerms;
+  readonly leaf: IssueTerms;
+  readonly authority: IssueTerms;
   readonly retireAfter: Date;
 }
 
@@ -40,7 +41,7 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
     state: {
       ...(isKeyed(ca) && { authority: { ...ca, ...historyOf(record?.authority, defaults) } }),
       ...(isKeyed(next) && { staged: { ...next, ...historyOf(record?.staged, defaults) } }),
-      ...(isKeyed(tls) && { leaf: { ...tls, terms: record?.leaf?.terms ?? defaults.terms } }),
+      ...(isKeyed(tls) && { leaf: { ...tls, terms: record?.leaf?.terms ?? defaults.leaf } }),
       retiring: [
         ...readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults),
         ...orphans,
@@ -58,7 +59,7 @@ function historyOf(
 ): Omit<AuthorityRecord, 'fingerprint'> {
   if (recorded === undefined) {
     // Without a record nobody knows which leaves it signed.
-    return { terms: defaults.terms, lastLeafNotAfter: defaults.retireAfter };
+    return { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
   }
   const { terms, publishedAt, lastLeafNotAfter } = recorded;
   return { terms, ...(publishedAt && { publishedAt }), ...(lastLeafNotAfter && { lastLeafNotAfter }) };

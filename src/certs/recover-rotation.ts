@@ -43,7 +43,8 @@ export function recoverRotation(
   const { policy, jitter, now } = context;
   const terms = { issuedAt: now, duration: policy.leafDuration, keySize: policy.keySize, jitter };
   const unknownUse = new Date(now.getTime() + policy.leafDuration);
-  const read = observed.stored && readRotationSecret(observed.stored, { terms, retireAfter: unknownUse });
+  const defaults = { leaf: terms, authority: { ...terms, duration: policy.caDuration }, retireAfter: unknownUse };
+  const read = observed.stored && readRotationSecret(observed.stored, defaults);
   const faults = read?.faults ?? [];
   const changes: RotationChange[] = faults.map((fault) => ({
     kind: 'Repaired',

@@ -11,6 +11,6 @@ export interface RotationInput extends ObservedCertificates {
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** Renewals asked for by a person; each starts the same overlapped rotation as a renewal by time. */
+  /** Renewals asked for by a person, given in one pass only; each starts the same overlapped rotation as a renewal by time. */
   readonly requested?: readonly ('Leaf' | 'Authority')[];
 }

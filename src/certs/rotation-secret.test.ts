@@ -6,8 +6,10 @@ import { World } from './testdata/world.ts';
 import { writeRotationSecret } from './write-rotation-secret.ts';
 import type { SecretText } from './write-rotation-secret.ts';
 
+const terms = { issuedAt: new Date('2029-01-01T00:00:00Z'), duration: 1000, keySize: 2048, jitter: 0.5 };
 const defaults = {
-  terms: { issuedAt: new Date('2029-01-01T00:00:00Z'), duration: 1000, keySize: 2048, jitter: 0.5 },
+  leaf: terms,
+  authority: { ...terms, duration: 2000 },
   retireAfter: new Date('2030-01-01T00:00:00Z'),
 };
 const read = (data: SecretText): ReadRotationState => readRotationSecret(data, defaults);
@@ -118,7 +120,7 @@ describe('the Secret of a rotation', () => {
       ({ authority, leaf, retiring }) => {
         assert.equal(authority?.publishedAt, undefined);
         assert.deepEqual(authority?.lastLeafNotAfter, defaults.retireAfter);
-        assert.deepEqual(leaf?.terms, defaults.terms);
+        assert.deepEqual([leaf?.terms, authority.terms], [defaults.leaf, defaults.authority]);
         assert.deepEqual(
           retiring.map(({ retireAfter }) => retireAfter),
           [defaults.retireAfter],

@@ -1,7 +1,6 @@
 import { issueAuthority } from './authority.ts';
 import { subjectAltNames } from './certificate-names.ts';
 import { randomFraction } from './random-source.ts';
-import type { CertificatePolicy } from './certificate-policy.ts';
 import { readCertificate, shortName } from './read-certificate.ts';
 import { notePublication, servableAt } from './rotation-confirmation.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
@@ -50,14 +49,16 @@ export async function stage(
   return {
     ...state,
     staged: { ...issued, terms },
-    retiring: [...state.retiring, ...abandoned(state.staged, policy, now)],
+    retiring: [...state.retiring, ...abandoned(state.staged)],
   };
 }
 
-/** It should have signed nothing; but a state that was restored from a backup may not know that it signs by now. */
-function abandoned(staged: StoredAuthority | undefined, policy: CertificatePolicy, now: Date): RetiringAuthority[] {
-  const retireAfter = new Date(now.getTime() + policy.leafDuration);
-  return staged === undefined ? [] : [{ certificatePem: staged.certificatePem, retireAfter }];
+/** A staged authority has signed nothing, unless the state was restored from a backup: then what it is known to have signed counts. */
+function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
+  const { certificatePem, lastLeafNotAfter } = staged ?? {};
+  return certificatePem === undefined || lastLeafNotAfter === undefined
+    ? []
+    : [{ certificatePem, retireAfter: lastLeafNotAfter }];
 }
 
 /** Notes which authorities were read back from every configuration. */
@@ -85,14 +86,13 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   if (staged === undefined || at === undefined || at > situation.now) {
     return state;
   }
+  if (situation.bundles.length > 0) {
+    const message = `authority ${shortName(staged.certificatePem)} signs from now on`;
+    changes.push({ kind: 'Swapped', subject: 'Authority', message });
+  }
   if (authority === undefined) {
     return { ...rest, authority: staged };
   }
-  changes.push({
-    kind: 'Swapped',
-    subject: 'Authority',
-    message: `authority ${shortName(staged.certificatePem)} is trusted everywhere and signs from now on`,
-  });
   const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
   return {
     ...rest,

@@ -216,6 +216,18 @@ describe('rotate', () => {
     });
   }
 
+  it('makes nothing anew when only the record of times is lost', async () => {
+    const world = await settledWorld();
+    const { caBundlePem, serving } = world.last!;
+    world.stored = { ...world.stored, 'rotation.json': '' };
+    await world.pass();
+    assert.deepEqual(
+      decided(world).filter((change) => !change.startsWith('Published')),
+      ['Repaired StoredState'],
+    );
+    assert.deepEqual([world.last!.caBundlePem, world.last!.serving], [caBundlePem, serving]);
+  });
+
   it('restores the serving Secret at once from what is stored', async () => {
     const world = await settledWorld();
     const good = world.serving;

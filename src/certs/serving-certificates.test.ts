@@ -3,6 +3,7 @@ import { issueAuthority } from './authority.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { ServingCertificates } from './serving-certificates.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import { signCertificate } from './sign-certificate.ts';
 import type { ServingPair } from './verify-chain.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');
@@ -31,6 +32,31 @@ describe('ServingCertificates', () => {
     assert.equal(certificates.forServerName('B.System.svc')?.owner, 'b');
     assert.equal(certificates.forServerName('c.system.svc'), undefined);
     assert.equal(certificates.defaultPair()?.owner, 'a');
+  });
+
+  it('takes a wildcard for one label, and prefers the very name', async () => {
+    const keys = await keyPool();
+    const wildcard = (name: string): ServingPair => {
+      const certificatePem = signCertificate(
+        {
+          serialNumber: '41',
+          subject: { organizationName: 'tests', commonName: 'wildcard' },
+          publicKeyPem: keys[0]!.publicKeyPem,
+          notBefore: now,
+          notAfter: new Date(now.getTime() + hour),
+          extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
+        },
+        keys[0]!,
+      );
+      return { certificatePem, privateKeyPem: keys[0]!.privateKeyPem, caPem: certificatePem };
+    };
+    const certificates = new ServingCertificates();
+    assert.deepEqual(certificates.offer('all', wildcard('*.system.svc'), now), []);
+    certificates.offer('a', pairOf('a'), now);
+    const owners = ['a.system.svc', 'B.system.svc', 'x.b.system.svc', 'system.svc'].map(
+      (name) => certificates.forServerName(name)?.owner,
+    );
+    assert.deepEqual(owners, ['a', 'all', undefined, undefined]);
   });
 
   it('gives the same object for as long as nothing has changed', () => {

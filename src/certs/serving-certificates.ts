@@ -40,11 +40,11 @@ export class ServingCertificates {
       return faults;
     }
     const known = this.#byOwner.get(owner);
-    const { fingerprint, notAfter, subjectAltNames } = leaf;
+    const { fingerprint, notAfter, dnsNames } = leaf;
     if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) {
       return [];
     }
-    const serverNames = subjectAltNames.dns.map((name) => name.toLowerCase());
+    const serverNames = dnsNames.map((name) => name.toLowerCase());
     const certificate = { ...pair, owner, serverNames, fingerprint, notAfter };
     this.#byOwner.set(owner, certificate);
     this.#tell({ owner, certificate });
@@ -58,10 +58,14 @@ export class ServingCertificates {
     }
   }
 
-  /** The certificate for a server name, in any case; undefined when nobody serves that name. */
+  /** The certificate for a server name, in any case, by that very name or by a wildcard; undefined when nobody serves it. */
   forServerName(serverName: string): ServingCertificate | undefined {
     const wanted = serverName.toLowerCase();
-    return this.all().find(({ serverNames }) => serverNames.includes(wanted));
+    const certificates = this.all();
+    return (
+      certificates.find(({ serverNames }) => serverNames.includes(wanted)) ??
+      certificates.find(({ serverNames }) => serverNames.includes(wanted.replace(/^[^.]+/, '*')))
+    );
   }
 
   /** For clients that send no name (an IP address is never sent) or an unknown one: of those still held, the one that was offered first. */

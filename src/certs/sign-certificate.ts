@@ -19,7 +19,7 @@ export interface CertificateRequest {
   readonly extensions: readonly object[];
 }
 
-/** The signer: absent for a self-signed certificate, which `keys` then signs itself. */
+/** An authority as a signer. */
 export interface Issuer {
   readonly certificatePem: string;
   readonly privateKeyPem: string;
@@ -28,6 +28,7 @@ export interface Issuer {
 /**
  * Encodes and signs an X.509 v3 certificate with SHA-256 and RSA.
  * node-forge writes the structure; node:crypto signs, since forge's own RSA blocks the event loop for 70–200 ms.
+ * @param signer an authority; for a self-signed certificate the key alone.
  * @returns PEM with LF line ends and a final newline.
  */
 export function signCertificate(request: CertificateRequest, signer: Issuer | Pick<KeyPair, 'privateKeyPem'>): string {
