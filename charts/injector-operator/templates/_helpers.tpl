@@ -28,12 +28,16 @@ app.kubernetes.io/name: {{ include "injector-operator.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Labels of every object; call it with (dict "root" $ "labels" further) where there are more, which win over commonLabels. */}}
 {{- define "injector-operator.labels" -}}
+{{- $root := default . .root }}
+{{- with $root }}
 {{ include "injector-operator.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{- with .Values.commonLabels }}
+{{- end }}
+{{- with mergeOverwrite (dict) $root.Values.commonLabels (default (dict) .labels) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
