@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ResourceEvent } from '@dot-i/k8s-operator';
 import { ServingCertificates } from '../certs/serving-certificates.ts';
 import { systemClock } from '../kube/clock.ts';
 import { failure } from '../kube/testdata/fake-api-server.ts';
@@ -9,12 +10,27 @@ import { Replica } from './replica.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
 import { context, injectorConfig, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
 
+/** Uses what the library gives to subclasses. */
+class Subclass extends InjectorOperator {
+  uri(...target: [group: string, version: string, plural: string, namespace?: string]): string {
+    return this.getCustomResourceApiUri(...target);
+  }
+
+  watchPods(onEvent: (event: ResourceEvent) => Promise<void>): Promise<void> {
+    return this.watchResource('', 'v1', 'pods', onEvent, 'n');
+  }
+
+  server(): string | undefined {
+    return this.kubeConfig.getCurrentCluster()?.server;
+  }
+}
+
 /** The controller and a replica in one process, as `--role=all` has them, on real time. */
 class Process {
   readonly logger = capturingLogger();
   readonly reconciled: string[] = [];
   readonly registry = new MemoryRegistry();
-  readonly operator: InjectorOperator;
+  readonly operator: Subclass;
   readonly #replica: Replica;
 
   constructor(cluster: MemoryCluster, identity: string, options: { owner?: string } = {}) {
@@ -29,7 +45,7 @@ class Process {
       certificates: new ServingCertificates(),
     });
     const metrics: OperatorMetrics = { reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`) };
-    this.operator = new InjectorOperator({
+    this.operator = new Subclass({
       ...shared,
       kubeConfig: cluster.server.kubeConfig(),
       settings: { context, identity, ...options },
@@ -185,6 +201,26 @@ describe('InjectorOperator', () => {
     assert.ok(!isReady('bad'));
     cluster.faults.length = 0;
     await until(() => isReady('bad'));
+  });
+
+  it('keeps the promises of the library to its subclasses, on the cluster that was chosen', async () => {
+    const { operator } = await launch();
+    const { url } = cluster.server;
+    assert.equal(operator.server(), url);
+    assert.equal(operator.uri('', 'v1', 'pods', 'n'), `${url}/api/v1/namespaces/n/pods`);
+    assert.equal(operator.uri('example.com', 'v1', 'widgets'), `${url}/apis/example.com/v1/widgets`);
+    const seen: string[] = [];
+    let failures = 2;
+    await operator.watchPods(({ type, meta }) => {
+      seen.push(`${type} ${meta.id} ${meta.namespace ?? ''}/${meta.name}`);
+      failures -= 1;
+      return failures < 0 ? Promise.resolve() : Promise.reject(new Error('not now'));
+    });
+    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'n' } });
+    await until(() => seen.length === 3);
+    cluster.remove('pods', 'a', 'n');
+    await until(() => seen.length === 4);
+    assert.deepEqual(seen, [...Array<string>(3).fill('ADDED pods.v1 n/a'), 'DELETED pods.v1 n/a']);
   });
 
   it('does not care what the default kubeconfig is', async () => {

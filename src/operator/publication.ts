@@ -38,6 +38,8 @@ export interface PublicationOutcome {
   readonly isPending: boolean;
 }
 
+type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
+
 /**
  * The second half of a reconcile: the webhook names a configuration only when every live replica holds it, and goes on naming the last good one
  * while a newer one is not there yet or does not compile.
@@ -47,6 +49,8 @@ export class Publication {
   readonly #owned: OwnedObjects;
   readonly #reports: ReplicaReports;
   readonly #context: ManifestContext;
+  /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
+  readonly #remembered = new Map<string, StoredConfiguration>();
 
   constructor(view: ClusterView, owned: OwnedObjects, reports: ReplicaReports, context: ManifestContext) {
     this.#view = view;
@@ -62,11 +66,16 @@ export class Publication {
     into: WriteOutcome,
     signal: AbortSignal,
   ): Promise<void> {
-    const stored = compiled ?? this.#lastGood(config);
-    if (stored === undefined) return;
-    for (const object of configurationObjects(config, stored.files, stored.hash, this.#context)) {
+    const published = this.#lastGood(config);
+    const current = compiled ?? published;
+    if (current === undefined) return;
+    for (const object of configurationObjects(config, current.files, current.hash, this.#context)) {
       await this.#owned.apply(object, into, signal);
     }
+    // While a newer one is waited for, replicas go on serving what is published: its ConfigMap must stay too.
+    if (published === undefined || published.hash === current.hash) return;
+    const [hashed] = configurationObjects(config, published.files, published.hash, this.#context);
+    if (hashed !== undefined) await this.#owned.apply(hashed, into, signal);
   }
 
   /** The webhook: moved, repaired, or left where it is. */
@@ -102,6 +111,7 @@ export class Publication {
     const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
     const { outcome } = await this.#owned.apply(desired, into, signal);
     if (outcome === 'Deferred') return { finding: undefined, hash: before, before, isPending: true };
+    if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
     const message = `the webhook names configuration ${wanted}`;
     return { finding: { status: 'True', reason: 'Published', message }, hash: wanted, before, isPending: false };
   }
@@ -122,6 +132,11 @@ export class Publication {
     for (const object of spare.slice(Math.max(0, kept - used.length))) await this.#owned.remove(object, signal);
   }
 
+  /** The InjectorConfig is gone. */
+  forget(name: string): void {
+    this.#remembered.delete(name);
+  }
+
   #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {
     return this.#view.mutatingWebhooks.get(objectNames(config.metadata.name).webhookConfiguration);
   }
@@ -131,9 +146,11 @@ export class Publication {
     return config.status?.config?.hash ?? publishedHash(live, config.metadata.name);
   }
 
-  #lastGood(config: InjectorConfig): Pick<CompiledConfiguration, 'files' | 'hash'> | undefined {
+  #lastGood(config: InjectorConfig): StoredConfiguration | undefined {
     const hash = this.#published(config, this.#liveWebhook(config));
     if (hash === undefined) return undefined;
+    const remembered = this.#remembered.get(config.metadata.name);
+    if (remembered?.hash === hash) return remembered;
     const stored = this.#hashed(config, hash);
     const verified = stored && verifiedFiles(stored);
     if (verified !== undefined) return verified;

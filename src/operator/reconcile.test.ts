@@ -214,6 +214,19 @@ describe('RevisionReconciler', () => {
     assert.equal(hash('blue'), first);
   });
 
+  it('restores the ConfigMap of what is published while replicas load the next one', async () => {
+    await fixture.start();
+    await install();
+    const first = hash('blue');
+    fixture.reports.missing = ['replica-1'];
+    setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    fixture.cluster.remove('configmaps', `sidecar-injector-blue-${first}`, 'injection');
+    await fixture.reconcile('blue');
+    assert.ok(fixture.cluster.get('configmaps', `sidecar-injector-blue-${first}`, 'injection'));
+    assert.equal(hash('blue'), first);
+  });
+
   it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
     await fixture.start();
     await install();

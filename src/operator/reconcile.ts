@@ -304,6 +304,7 @@ export class RevisionReconciler {
     this.#options.refusals.forget(name);
     this.#conflicts.forget(name);
     this.#options.compiler.forget(name);
+    this.#options.publication.forget(name);
     this.#contested.delete(name);
     this.#options.metrics.forget?.(name);
   }
