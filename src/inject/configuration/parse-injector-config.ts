@@ -1,6 +1,7 @@
-import { load, YAMLException } from 'js-yaml';
 import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
 import { locateInYaml } from './locate-in-yaml.ts';
 
 const selector = z.object({
@@ -70,12 +71,9 @@ export function parseInjectorConfig(text: string): InjectorConfigText {
 
 function readYaml(text: string): unknown {
   try {
-    return load(text);
+    return parseYaml(text);
   } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
-    const { line, column } = error.mark;
-    throw new ConfigurationError('config', `config: line ${line + 1}, column ${column + 1}: ${error.reason}`, {
-      cause: error,
-    });
+    if (!(error instanceof YamlError)) throw error;
+    throw new ConfigurationError('config', `config: ${error.message}`, { cause: error });
   }
 }

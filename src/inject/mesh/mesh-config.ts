@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
+import { YamlError } from '../yaml/yaml-error.ts';
 import { applyToMessage, MessageError, type Message } from './decode-message.ts';
 import { messageType } from './message-type.ts';
 import { applyProxyConfig, defaultProxyConfig } from './proxy-config.ts';
@@ -93,7 +94,7 @@ function failingAs<Result>(field: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    if (error instanceof MessageError || (error instanceof Error && error.name === 'YamlError')) {
+    if (error instanceof MessageError || error instanceof YamlError) {
       throw new ConfigurationError(field, `cannot parse mesh config: ${error.message}`, { cause: error });
     }
     throw error;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { without } from '../pod/without.ts';
 import { applyProxyConfig, defaultProxyConfig } from './proxy-config.ts';
 import { proxyConfigProblems } from './validate-proxy-config.ts';
 
@@ -135,7 +136,7 @@ describe('proxyConfigProblems', () => {
   }
 
   it('wants a name for the cluster', () => {
-    const { serviceCluster: _, ...nameless } = defaultProxyConfig;
+    const nameless = without(defaultProxyConfig, 'serviceCluster');
     assert.deepEqual(proxyConfigProblems(nameless), [
       'oneof service cluster or tracing service name must be specified',
     ]);

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { annotationProblems, validatedAnnotations } from './validate-annotations.ts';
+
+describe('annotationProblems', () => {
+  it('knows 19 annotations', () => {
+    assert.equal(validatedAnnotations.length, 19);
+  });
+
+  it('has nothing against other annotations', () => {
+    assert.equal(annotationProblems({ 'example.com/a': '\n', constructor: 'x' }), undefined);
+  });
+
+  const good: [annotation: string, values: string[]][] = [
+    ['sidecar.istio.io/proxyCPU', ['100m', '1', '.5', '1e3', '2Gi', '+1']],
+    ['sidecar.istio.io/interceptionMode', ['REDIRECT', 'TPROXY', 'NONE']],
+    ['status.sidecar.istio.io/port', ['0', '15021', ' 80 ']],
+    ['traffic.sidecar.istio.io/includeInboundPorts', ['', '*', '80', '80, 443']],
+    ['traffic.sidecar.istio.io/excludeInboundPorts', ['', '22,23']],
+    ['traffic.sidecar.istio.io/includeOutboundIPRanges', ['', '*', '10.0.0.0/8,fd00::/8']],
+    ['traffic.sidecar.istio.io/excludeInterfaces', ['', 'eth0, net_1', 'exactly15chars0']],
+    ['prometheus.istio.io/merge-metrics', ['true', 'F', '1']],
+    ['readiness.status.sidecar.istio.io/periodSeconds', ['0', '4294967295']],
+    ['proxy.istio.io/config', ['', 'concurrency: 2', 'drainDuration: 10s\nunknown: 1']],
+  ];
+  for (const [annotation, values] of good) {
+    for (const value of values) {
+      it(`takes ${annotation}: ${JSON.stringify(value)}`, () => {
+        assert.equal(annotationProblems({ [annotation]: value }), undefined);
+      });
+    }
+  }
+
+  const bad: [annotation: string, value: string, problem: string][] = [
+    ['sidecar.istio.io/proxyCPU', '1\n- x', 'value contains control characters'],
+    [
+      'sidecar.istio.io/proxyMemory',
+      '1 Gi',
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ],
+    ['sidecar.istio.io/proxyMemoryLimit', '1K', "unable to parse quantity's suffix"],
+    ['sidecar.istio.io/interceptionMode', 'redirect', 'interceptionMode invalid, use REDIRECT,TPROXY,NONE: redirect'],
+    [
+      'status.sidecar.istio.io/port',
+      'x',
+      'excludeInboundPorts invalid: failed parsing port \'x\': strconv.ParseUint: parsing "x": invalid syntax',
+    ],
+    [
+      'traffic.sidecar.istio.io/excludeOutboundPorts',
+      '80,70000',
+      "excludeOutboundPorts invalid: failed parsing port '70000': failed parsing port '70000': strconv.ParseUint: parsing \"70000\": value out of range",
+    ],
+    [
+      'traffic.sidecar.istio.io/excludeOutboundIPRanges',
+      '*',
+      "excludeIPRanges invalid: failed parsing cidr '*': netip.ParsePrefix(\"*\"): no '/'",
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      '10.0.0.0/40',
+      'includeIPRanges invalid: failed parsing cidr \'10.0.0.0/40\': netip.ParsePrefix("10.0.0.0/40"): prefix length out of range',
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      '10.0.0.0/x',
+      'includeIPRanges invalid: failed parsing cidr \'10.0.0.0/x\': netip.ParsePrefix("10.0.0.0/x"): bad bits after slash: "x"',
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      '01.0.0.0/8',
+      'includeIPRanges invalid: failed parsing cidr \'01.0.0.0/8\': netip.ParsePrefix("01.0.0.0/8"): ParseAddr("01.0.0.0"): IPv4 field has octet with leading zero',
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      '1.2/8',
+      'includeIPRanges invalid: failed parsing cidr \'1.2/8\': netip.ParsePrefix("1.2/8"): ParseAddr("1.2"): unable to parse IP',
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      '1.x.0.0/8',
+      'includeIPRanges invalid: failed parsing cidr \'1.x.0.0/8\': netip.ParsePrefix("1.x.0.0/8"): ParseAddr("1.x.0.0"): unexpected character (at "x.0.0")',
+    ],
+    [
+      'traffic.sidecar.istio.io/includeOutboundIPRanges',
+      'fe80::%eth0/64',
+      'includeIPRanges invalid: failed parsing cidr \'fe80::%eth0/64\': netip.ParsePrefix("fe80::%eth0/64"): IPv6 zones cannot be present in a prefix',
+    ],
+    ['istio.io/reroute-virtual-interfaces', 'eth0,', 'empty interface name'],
+    [
+      'traffic.sidecar.istio.io/kubevirtInterfaces',
+      'sixteencharslong',
+      'interface name "sixteencharslong" too long (max 15 chars)',
+    ],
+    ['traffic.sidecar.istio.io/excludeInterfaces', '..', 'interface name ".." contains invalid characters'],
+    ['prometheus.istio.io/merge-metrics', 'yes', 'strconv.ParseBool: parsing "yes": invalid syntax'],
+    ['readiness.status.sidecar.istio.io/failureThreshold', '-1', 'strconv.ParseUint: parsing "-1": invalid syntax'],
+    [
+      'proxy.istio.io/config',
+      'concurrency: many',
+      "failed to convert to apply proxy config: invalid character 'm' looking for beginning of value",
+    ],
+    [
+      'proxy.istio.io/config',
+      'statusPort: 0',
+      '1 error occurred:\n\t* invalid status port: port number 0 must be in the range 1..65535\n\n',
+    ],
+  ];
+  for (const [annotation, value, problem] of bad) {
+    it(`refuses ${annotation}: ${JSON.stringify(value)}`, () => {
+      assert.equal(
+        annotationProblems({ [annotation]: value }),
+        `1 error occurred:\n\t* invalid value '${value}' for annotation '${annotation}': ${problem}\n\n`,
+      );
+    });
+  }
+
+  it('counts several problems', () => {
+    const problems =
+      annotationProblems({ 'sidecar.istio.io/proxyCPU': '', 'sidecar.istio.io/interceptionMode': '' }) ?? '';
+    assert.match(
+      problems,
+      /^2 errors occurred:\n\t\* invalid value '' for annotation 'sidecar.istio.io\/interceptionMode'/,
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import { parseSettings } from './parse-settings.ts';
+
+describe('parseSettings', () => {
+  it('means Istio’s own behaviour by nothing', () => {
+    assert.deepEqual(parseSettings(''), {
+      revision: 'default',
+      delimiters: ['{{', '}}'],
+      nativeSidecars: 'Auto',
+      keys: istioKeys,
+      pathEnvironment: {},
+      platform: 'Kubernetes',
+      compliancePolicy: '',
+    });
+  });
+
+  it('takes what is there and completes the keys', () => {
+    const settings = parseSettings(
+      JSON.stringify({
+        revision: 'r1',
+        delimiters: ['[[', ']]'],
+        nativeSidecars: 'Disabled',
+        keys: { inject: 'logs.example/inject' },
+      }),
+    );
+    assert.equal(settings.revision, 'r1');
+    assert.deepEqual(settings.delimiters, ['[[', ']]']);
+    assert.deepEqual(settings.keys, { ...istioKeys, inject: 'logs.example/inject' });
+  });
+
+  const wrong: [name: string, text: string, field: string][] = [
+    ['no JSON', '{', 'settings'],
+    ['a list', '[]', 'settings'],
+    ['one delimiter', '{"delimiters": ["[["]}', 'settings.delimiters'],
+    ['an unknown mode', '{"nativeSidecars": "Sometimes"}', 'settings.nativeSidecars'],
+    ['a key that is no text', '{"keys": {"status": 1}}', 'settings.keys.status'],
+    ['an environment that is no text', '{"pathEnvironment": {"net": 1}}', 'settings.pathEnvironment.net'],
+  ];
+  for (const [name, text, field] of wrong) {
+    it(`refuses ${name}, naming ${field}`, () => {
+      assert.throws(() => parseSettings(text), { name: 'ConfigurationError', field });
+    });
+  }
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { parseValues } from './values.ts';
+
+describe('parseValues', () => {
+  it('reads what the engine needs, of JSON and of YAML', () => {
+    for (const text of [
+      '{"global": {"hub": "h", "tag": 1.20, "network": "net", "multiCluster": {"clusterName": "c"}, "proxy": {"image": "p", "holdApplicationUntilProxyStarts": true}, "proxy_init": {"image": "i"}}, "sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}',
+      'global: {hub: h, tag: 1.2, network: net, multiCluster: {clusterName: c}, proxy: {image: p, holdApplicationUntilProxyStarts: true}, proxy_init: {image: i}}\nsidecarInjectorWebhook: {rewriteAppHTTPProbe: true}\n',
+    ]) {
+      const { all, ...read } = parseValues(text);
+      assert.deepEqual(read, {
+        hub: 'h',
+        tag: '1.2',
+        proxyImage: 'p',
+        proxyInitImage: 'i',
+        clusterName: 'c',
+        network: 'net',
+        rewriteProbes: true,
+        holdApplication: true,
+      });
+      assert.ok('global' in all);
+    }
+  });
+
+  it('has Istio’s image and nothing else without values', () => {
+    const { all, ...read } = parseValues('');
+    assert.deepEqual(all, {});
+    assert.deepEqual(
+      [read.hub, read.tag, read.proxyImage, read.proxyInitImage, read.rewriteProbes],
+      ['', '', 'proxyv2', 'proxyv2', false],
+    );
+    assert.deepEqual(parseValues('null').all, {});
+    assert.deepEqual(parseValues('{global: null}').hub, '');
+  });
+
+  const wrong: [name: string, text: string, field: string][] = [
+    ['no YAML', 'a: [', 'values'],
+    ['a list', '- a', 'values'],
+    ['a number for a name', '{"global": {"hub": 1}}', 'values.global.hub'],
+    ['a text for an object', '{"global": "x"}', 'values.global.hub'],
+    [
+      'a text for a flag',
+      '{"global": {"proxy": {"holdApplicationUntilProxyStarts": "yes"}}}',
+      'values.global.proxy.holdApplicationUntilProxyStarts',
+    ],
+  ];
+  for (const [name, text, field] of wrong) {
+    it(`refuses ${name}`, () => {
+      assert.throws(() => parseValues(text), { name: 'ConfigurationError', field });
+    });
+  }
+});

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import { familyOf } from '../configuration/family.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { containersOf, findContainer, initContainersOf, type Pod } from '../pod/pod.ts';
+import { setClusterEnvironment } from './cluster-environment.ts';
+import { adjustInitContainerUser } from './init-container-user.ts';
+import { setMetadata } from './metadata.ts';
+import { orderContainers } from './order-containers.ts';
+import { isMergeEnabled, mergePrometheus } from './prometheus-merge.ts';
+import { announceSecurePorts } from './secure-metrics.ts';
+
+interface PodParts {
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+  readonly containers?: object[];
+  readonly initContainers?: object[];
+}
+
+function podOf({
+  annotations = {},
+  labels = {},
+  containers = [{ name: 'istio-proxy' }],
+  initContainers = [],
+}: PodParts): Pod {
+  return normalisePod({ metadata: { annotations, labels }, spec: { containers, initContainers } }) as Pod;
+}
+
+const named = (...names: string[]): object[] => names.map((name) => ({ name }));
+
+describe('setClusterEnvironment', () => {
+  it('replaces the template’s variables, sorted, at the end', () => {
+    const pod = podOf({
+      containers: [
+        {
+          name: 'istio-proxy',
+          env: [
+            { name: 'B', value: 'old' },
+            { name: 'X', value: 'x' },
+          ],
+        },
+      ],
+    });
+    const result = setClusterEnvironment(
+      pod,
+      new Map([
+        ['B', 'b'],
+        ['A', ''],
+      ]),
+    );
+    assert.deepEqual(findContainer(result, 'istio-proxy')?.env, [
+      { name: 'X', value: 'x' },
+      { name: 'A' },
+      { name: 'B', value: 'b' },
+    ]);
+  });
+
+  it('needs a proxy', () => {
+    const pod = podOf({ containers: named('web') });
+    assert.equal(setClusterEnvironment(pod, new Map([['A', 'a']])), pod);
+  });
+});
+
+describe('mergePrometheus', () => {
+  const merged = {
+    'prometheus.io/port': '15020',
+    'prometheus.io/path': '/stats/prometheus',
+    'prometheus.io/scrape': 'true',
+  };
+  const variableOf = (pod: Pod): unknown => {
+    const value = findContainer(pod, 'istio-proxy')?.env?.find(
+      ({ name }) => name === 'ISTIO_PROMETHEUS_ANNOTATIONS',
+    )?.value;
+    return value === undefined ? undefined : JSON.parse(value);
+  };
+
+  const rows: [name: string, annotations: Record<string, string>, after: Record<string, string>, variable: unknown][] =
+    [
+      ['nothing of the pod’s', {}, merged, undefined],
+      [
+        'the usual spelling',
+        { 'prometheus.io/port': '80', 'prometheus.io/path': '/m' },
+        merged,
+        { scrape: '', path: '/m', port: '80' },
+      ],
+      [
+        'other spellings',
+        { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' },
+        merged,
+        { scrape: 'T', path: '', port: '90' },
+      ],
+      ['an opt-out of scraping', { prometheus_io_scrape: 'false' }, { prometheus_io_scrape: 'false' }, undefined],
+      [
+        'a scrape that is no boolean',
+        { 'prometheus.io/scrape': 'maybe' },
+        merged,
+        { scrape: 'maybe', path: '', port: '' },
+      ],
+      [
+        'an opt-out of merging',
+        { 'prometheus.istio.io/merge-metrics': 'false' },
+        { 'prometheus.istio.io/merge-metrics': 'false' },
+        undefined,
+      ],
+      [
+        'an earlier injection',
+        { ...merged, 'prometheus.io/path': '/kept' },
+        { ...merged, 'prometheus.io/path': '/kept' },
+        undefined,
+      ],
+      [
+        'several targets',
+        { 'prometheus.istio.io/scrape-targets': '8080:/a, 9090' },
+        merged,
+        {
+          scrape: '',
+          path: '/a',
+          port: '8080',
+          targets: [
+            { port: '8080', path: '/a' },
+            { port: '9090', path: '/metrics' },
+          ],
+        },
+      ],
+      ['targets without a port', { 'prometheus.istio.io/scrape-targets': ':/a' }, merged, undefined],
+    ];
+  for (const [name, annotations, after, variable] of rows) {
+    it(name, () => {
+      const pod = mergePrometheus(podOf({ annotations }), 15020, true);
+      assert.deepEqual(pod.metadata.annotations ?? {}, after);
+      assert.deepEqual(variableOf(pod), variable);
+    });
+  }
+
+  for (const [port, message] of [
+    ['15090', 'port 15090 is reserved for Istio (Envoy Prometheus (already merged)) and cannot be scraped'],
+    ['http', 'invalid port "http"'],
+    ['70000', 'invalid port "70000"'],
+  ] as const) {
+    it(`refuses to scrape ${port}`, () => {
+      assert.throws(() => mergePrometheus(podOf({ annotations: { 'prometheus.io/port': port } }), 15020, true), {
+        reason: 'InvalidPrometheusConfiguration',
+        message: `failed to process pod: invalid prometheus scrape configuration: ${message}`,
+      });
+    });
+  }
+
+  it('refuses a reserved target', () => {
+    const annotations = { 'prometheus.istio.io/scrape-targets': '80:/a,15000:/b' };
+    assert.throws(
+      () => mergePrometheus(podOf({ annotations }), 15020, true),
+      /port 15000 is reserved for Istio \(Envoy admin\)/,
+    );
+  });
+
+  it('asks the pod, then the mesh, then nobody', () => {
+    assert.equal(isMergeEnabled(podOf({}), undefined), true);
+    assert.equal(isMergeEnabled(podOf({}), false), false);
+    assert.equal(isMergeEnabled(podOf({ annotations: { 'prometheus.istio.io/merge-metrics': 'true' } }), false), true);
+  });
+});
+
+describe('announceSecurePorts', () => {
+  const metadata = { proxyMetadata: { ENVOY_SECURE_MERGED_METRICS_PORT: '15092', ENVOY_SECURE_METRICS_PORT: '0' } };
+
+  it('announces ports that are open', () => {
+    assert.deepEqual(announceSecurePorts(podOf({}), metadata).metadata.annotations, {
+      'prometheus.istio.io/secure-port': '15092',
+    });
+  });
+
+  it('leaves the pod’s own announcement, pods without proxy, and meshes without ports', () => {
+    const own = podOf({ annotations: { 'prometheus.istio.io/secure-port': '1' } });
+    const plain = podOf({ containers: named('web') });
+    assert.equal(announceSecurePorts(own, metadata), own);
+    assert.equal(announceSecurePorts(plain, metadata), plain);
+    assert.equal(announceSecurePorts(podOf({}), {}).metadata.annotations, undefined);
+  });
+});
+
+describe('orderContainers', () => {
+  const namesOf = (pod: Pod): string[][] =>
+    [containersOf(pod), initContainersOf(pod)].map((list) => list.map(({ name }) => name));
+
+  const rows: [name: string, parts: PodParts, hold: boolean, containers: string[], initContainers: string[]][] = [
+    ['the proxy last', { containers: named('istio-proxy', 'web') }, false, ['web', 'istio-proxy'], []],
+    [
+      'the proxy first when the application is held',
+      { containers: named('web', 'istio-proxy') },
+      true,
+      ['istio-proxy', 'web'],
+      [],
+    ],
+    ['no proxy', { containers: named('b', 'a') }, true, ['b', 'a'], []],
+    [
+      'the network last without a native proxy',
+      { containers: named('web'), initContainers: named('enable-core-dump', 'istio-init', 'own', 'istio-validation') },
+      false,
+      ['web'],
+      ['istio-validation', 'own', 'istio-init', 'enable-core-dump'],
+    ],
+    [
+      'around a native proxy',
+      { containers: named('web'), initContainers: named('own', 'enable-core-dump', 'istio-proxy', 'istio-init') },
+      false,
+      ['web'],
+      ['istio-init', 'istio-proxy', 'enable-core-dump', 'own'],
+    ],
+    [
+      'what should run before a native proxy',
+      {
+        annotations: { 'sidecar.istio.io/init-containers-before-proxy': 'late,early,nobody' },
+        containers: named('web'),
+        initContainers: named('own', 'early', 'istio-proxy', 'late', 'istio-validation'),
+      },
+      false,
+      ['web'],
+      ['istio-validation', 'late', 'early', 'istio-proxy', 'own'],
+    ],
+  ];
+  for (const [name, parts, hold, containers, initContainers] of rows) {
+    it(name, () => {
+      assert.deepEqual(namesOf(orderContainers(podOf(parts), hold)), [containers, initContainers]);
+    });
+  }
+});
+
+describe('adjustInitContainerUser', () => {
+  const original = (securityContext: object): Pod => podOf({ containers: [{ name: 'istio-proxy', securityContext }] });
+  const setup = { name: 'istio-init', args: ['-p', '1', '-u', '1337'] };
+  const proxy = { name: 'istio-proxy', securityContext: { runAsUser: 1337 } };
+
+  it('tells the rules which user is the proxy’s', () => {
+    const pod = adjustInitContainerUser(
+      podOf({ containers: [proxy], initContainers: [setup] }),
+      original({ runAsUser: 5 }),
+      'REDIRECT',
+    );
+    assert.deepEqual(findContainer(pod, 'istio-init')?.args, ['-p', '1', '-u', '5']);
+  });
+
+  it('runs the validation as the proxy’s user and group', () => {
+    const pod = adjustInitContainerUser(
+      podOf({ containers: [proxy], initContainers: [{ ...setup, name: 'istio-validation' }] }),
+      original({ runAsUser: 5, runAsGroup: 6 }),
+      undefined,
+    );
+    assert.deepEqual(findContainer(pod, 'istio-validation')?.securityContext, { runAsUser: 5, runAsGroup: 6 });
+  });
+
+  it('keeps the proxy root in mode TPROXY', () => {
+    for (const [mode, annotations] of [
+      ['TPROXY', {}],
+      ['REDIRECT', { 'sidecar.istio.io/interceptionMode': 'TPROXY' }],
+    ] as const) {
+      const pod = adjustInitContainerUser(
+        podOf({ annotations, containers: [proxy], initContainers: [setup] }),
+        original({ runAsUser: 5 }),
+        mode,
+      );
+      assert.equal(findContainer(pod, 'istio-proxy')?.securityContext?.runAsUser, 0);
+      assert.deepEqual(findContainer(pod, 'istio-init')?.args?.at(-1), '5');
+    }
+  });
+
+  it('writes no rule for root, nor where there is no argument for it', () => {
+    for (const [user, args] of [
+      [0, ['-u', '1337']],
+      [5, ['-u']],
+      [5, ['-p']],
+    ] as const) {
+      const pod = podOf({ containers: [proxy], initContainers: [{ name: 'istio-init', args }] });
+      assert.equal(adjustInitContainerUser(pod, original({ runAsUser: user }), undefined), pod);
+    }
+  });
+
+  it('has nothing to do without a user, a group or a setup', () => {
+    const pod = podOf({ containers: [proxy] });
+    assert.equal(adjustInitContainerUser(pod, original({ privileged: true }), undefined), pod);
+    assert.equal(adjustInitContainerUser(pod, original({ runAsUser: 5 }), undefined), pod);
+  });
+});
+
+describe('setMetadata', () => {
+  const templatePod = podOf({ containers: named('c') });
+  const settings = { revision: 'r', injectedAnnotations: new Map([['extra', '1']]) };
+
+  it('writes status, network and the configured annotations', () => {
+    const pod = setMetadata(podOf({ annotations: { own: '1' } }), templatePod, 'net-1', {
+      ...settings,
+      family: familyOf(istioKeys, []),
+    });
+    assert.deepEqual(Object.keys(pod.metadata.annotations ?? {}), ['own', 'sidecar.istio.io/status', 'extra']);
+    assert.deepEqual(pod.metadata.labels, { 'topology.istio.io/network': 'net-1' });
+  });
+
+  it('writes another family’s revision itself', () => {
+    const keys = { ...istioKeys, revision: 'logs.example/rev', status: 'logs.example/status' };
+    const pod = setMetadata(podOf({}), templatePod, undefined, { ...settings, family: familyOf(keys, []) });
+    assert.equal(pod.metadata.annotations?.['logs.example/rev'], 'r');
+    assert.ok(pod.metadata.annotations['logs.example/status']);
+    assert.equal(pod.metadata.labels, undefined);
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { openShiftProxyIds, withoutAssignedProxyUser } from './open-shift.ts';
+import { findContainer, type Pod } from './pod.ts';
+
+const users = 'openshift.io/sa.scc.uid-range';
+const groups = 'openshift.io/sa.scc.supplemental-groups';
+
+describe('openShiftProxyIds', () => {
+  const rows: [name: string, annotations: Record<string, string> | undefined, user: number, group: number][] = [
+    ['ends of both ranges', { [users]: '1000/100', [groups]: '2000-2009' }, 1099, 2009],
+    ['groups from the users’ range', { [users]: '1000/100' }, 1099, 1099],
+    ['the first of several groups', { [users]: '1/1', [groups]: '5/2,9/9' }, 1, 6],
+    ['no ranges', {}, 1337, 1337],
+    ['no metadata', undefined, 1337, 1337],
+    ['ranges that cannot be read', { [users]: 'many', [groups]: '1/2,x' }, 1337, 1337],
+    ['numbers beyond 32 bits', { [users]: '4294967296/1' }, 1337, 1337],
+  ];
+  for (const [name, annotations, user, group] of rows) {
+    it(name, () => {
+      assert.deepEqual(openShiftProxyIds(annotations && { annotations }), { user, group });
+    });
+  }
+});
+
+describe('withoutAssignedProxyUser', () => {
+  const podWith = (proxy: object | undefined, application: object | undefined): Pod =>
+    normalisePod({
+      spec: {
+        containers: [
+          { name: 'web', ...(application && { securityContext: application }) },
+          { name: 'istio-proxy', ...(proxy && { securityContext: proxy }) },
+        ],
+      },
+    }) as Pod;
+
+  it('takes the application’s user off the proxy', () => {
+    const pod = withoutAssignedProxyUser(
+      podWith({ runAsUser: 1000, runAsGroup: 1000, privileged: false }, { runAsUser: 1000 }),
+    );
+    assert.deepEqual(findContainer(pod, 'istio-proxy')?.securityContext, { privileged: false });
+  });
+
+  it('leaves another user, and a proxy without one', () => {
+    for (const pod of [podWith({ runAsUser: 2000 }, { runAsUser: 1000 }), podWith(undefined, { runAsUser: 1000 })]) {
+      assert.equal(withoutAssignedProxyUser(pod), pod);
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { InjectionFailure } from '../injection-failure.ts';
+import { readPodFacts } from './pod-facts.ts';
+import { readPod } from './read-pod.ts';
+
+describe('readPod', () => {
+  it('fills in the namespace and leaves managedFields behind', () => {
+    const raw = { metadata: { name: 'p', managedFields: [{ manager: 'm' }] }, spec: { containers: [] }, status: {} };
+    assert.deepEqual(readPod(raw, 'shop').metadata, { name: 'p', namespace: 'shop' });
+    assert.equal(readPod({ metadata: { namespace: 'own' } }, 'shop').metadata.namespace, 'own');
+    assert.equal(readPod({ metadata: { namespace: null } }, 'shop').metadata.namespace, 'shop');
+  });
+
+  it('is the pod itself when that is canonical', () => {
+    const raw = { metadata: { namespace: 'own' }, spec: { containers: [] }, status: {} };
+    assert.equal(readPod(raw, 'shop'), raw);
+  });
+
+  it('refuses a field of the wrong type in Go’s words', () => {
+    assert.throws(() => readPod({ spec: { containers: 'none' } }, ''), {
+      name: 'InjectionFailure',
+      reason: 'InvalidPod',
+      message: /cannot unmarshal string into Go struct field .*containers of type \[\]v1\.Container/,
+    });
+  });
+});
+
+describe('readPodFacts', () => {
+  it('reads a pod that has next to nothing', () => {
+    assert.deepEqual(readPodFacts({}, 'shop'), { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {} });
+    assert.deepEqual(readPodFacts({ metadata: null, spec: null }, '').hostNetwork, false);
+  });
+
+  const wrong: [name: string, pod: unknown, message: string][] = [
+    ['a list', [], "the pod's pod must be an object, not an array"],
+    ['metadata', { metadata: 'x' }, "the pod's metadata must be an object, not string"],
+    ['hostNetwork', { spec: { hostNetwork: 'yes' } }, "the pod's spec.hostNetwork must be a boolean, not string"],
+    ['the namespace', { metadata: { namespace: 1 } }, "the pod's metadata.namespace must be a string, not number"],
+    ['labels', { metadata: { labels: [] } }, "the pod's metadata.labels must be an object, not an array"],
+    ['a label', { metadata: { labels: { a: null } } }, 'the pod\'s metadata.labels["a"] must be a string, not null'],
+  ];
+  for (const [name, pod, message] of wrong) {
+    it(`refuses ${name} of the wrong type`, () => {
+      assert.throws(
+        () => readPodFacts(pod, ''),
+        (error) => error instanceof InjectionFailure && error.message === message,
+      );
+    });
+  }
+});

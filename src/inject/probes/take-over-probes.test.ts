@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { findContainer, type Container, type Pod } from '../pod/pod.ts';
+import { takeOverProbes } from './take-over-probes.ts';
+
+const settings = { rewriteByDefault: true, statusPort: 15020, statusKey: 'mesh.example/status' };
+
+function podWith(application: object, annotations: Record<string, string> = {}, env: object[] = []): Pod {
+  const containers = [
+    { name: 'web', ...application },
+    { name: 'istio-proxy', env },
+  ];
+  return normalisePod({ metadata: { annotations }, spec: { containers } }) as Pod;
+}
+
+function takeOver(pod: Pod, changes: Partial<typeof settings> = {}): { web: Container; probers: unknown } {
+  const result = takeOverProbes(pod, { ...settings, ...changes });
+  const web = findContainer(result, 'web');
+  assert.ok(web);
+  const text = findContainer(result, 'istio-proxy')?.env?.find(({ name }) => name === 'ISTIO_KUBE_APP_PROBERS')?.value;
+  return { web, probers: text === undefined ? undefined : JSON.parse(text) };
+}
+
+describe('takeOverProbes', () => {
+  it('takes over probes of all kinds', () => {
+    const { web, probers } = takeOver(
+      podWith({
+        ports: [{ name: 'http', containerPort: 8080 }],
+        readinessProbe: { httpGet: { path: '/r', port: 'http', scheme: 'HTTPS' }, periodSeconds: 5 },
+        livenessProbe: { tcpSocket: { port: '9000' }, timeoutSeconds: 3 },
+        startupProbe: { grpc: { port: 7000, service: null } },
+        lifecycle: { preStop: { httpGet: { path: '/s', port: 8080 } }, postStart: { tcpSocket: { port: 8081 } } },
+      }),
+    );
+    assert.deepEqual(probers, {
+      '/app-health/web/readyz': { httpGet: { path: '/r', port: 8080, scheme: 'HTTPS' } },
+      '/app-health/web/livez': { tcpSocket: { port: 9000 }, timeoutSeconds: 3 },
+      '/app-health/web/startupz': { grpc: { port: 7000, service: null } },
+      '/app-lifecycle/web/prestopz': { httpGet: { path: '/s', port: 8080 } },
+      '/app-lifecycle/web/poststartz': { tcpSocket: { port: 8081 } },
+    });
+    assert.deepEqual(web.readinessProbe, {
+      httpGet: { path: '/app-health/web/readyz', port: 15020, scheme: 'HTTP' },
+      periodSeconds: 5,
+    });
+    assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 }, timeoutSeconds: 3 });
+    assert.deepEqual(web.startupProbe, { httpGet: { path: '/app-health/web/startupz', port: 15020 } });
+    assert.deepEqual(web.lifecycle, {
+      preStop: { httpGet: { path: '/app-lifecycle/web/prestopz', port: 15020 } },
+      postStart: { httpGet: { path: '/app-lifecycle/web/poststartz', port: 15020 } },
+    });
+  });
+
+  it('leaves commands alone', () => {
+    const exec = { exec: { command: ['true'] } };
+    const { web, probers } = takeOver(podWith({ livenessProbe: exec, lifecycle: { preStop: exec } }));
+    assert.equal(probers, undefined);
+    assert.deepEqual([web.livenessProbe, web.lifecycle], [exec, { preStop: exec }]);
+  });
+
+  it('lists no probe that goes to the agent already, nor one whose port nobody knows, but moves both', () => {
+    const { web, probers } = takeOver(
+      podWith({
+        readinessProbe: { httpGet: { path: '/x', port: 15020 } },
+        livenessProbe: { httpGet: { port: 'nowhere' } },
+      }),
+    );
+    assert.equal(probers, undefined);
+    assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
+  });
+
+  it('moves probes to the annotation’s port', () => {
+    const pod = podWith({ readinessProbe: { httpGet: { port: 80 } } }, { 'status.sidecar.istio.io/port': '15099' });
+    assert.equal(takeOver(pod).web.readinessProbe?.httpGet?.port, 15099);
+  });
+
+  const probe = { readinessProbe: { httpGet: { path: '/', port: 80 } } };
+  const rows: [name: string, annotation: string | undefined, byDefault: boolean, taken: boolean][] = [
+    ['the default', undefined, true, true],
+    ['the default off', undefined, false, false],
+    ['the pod’s yes', 'true', false, true],
+    ['the pod’s no', 'false', true, false],
+    ['an annotation that is no boolean', 'maybe', true, true],
+  ];
+  for (const [name, annotation, rewriteByDefault, taken] of rows) {
+    it(`${name}: ${taken ? 'taken over' : 'left alone'}`, () => {
+      const pod = podWith(
+        probe,
+        annotation === undefined ? {} : { 'sidecar.istio.io/rewriteAppHTTPProbers': annotation },
+      );
+      assert.equal(takeOver(pod, { rewriteByDefault }).probers !== undefined, taken);
+    });
+  }
+
+  it('does nothing without a proxy', () => {
+    const pod = normalisePod({ spec: { containers: [{ name: 'web', ...probe }] } }) as Pod;
+    assert.equal(takeOverProbes(pod, settings), pod);
+  });
+
+  describe('on a pod that was injected before', () => {
+    const earlier = '{"/app-health/web/readyz":{"httpGet":{"path":"/first","port":80}}}';
+    const annotations = { 'mesh.example/status': '{}' };
+
+    it('lets the earlier probers win', () => {
+      const pod = podWith({ ...probe, livenessProbe: { tcpSocket: { port: 81 } } }, annotations, [
+        { name: 'ISTIO_KUBE_APP_PROBERS', value: earlier },
+        { name: 'LAST' },
+      ]);
+      assert.deepEqual(takeOver(pod).probers, {
+        '/app-health/web/livez': { tcpSocket: { port: 81 } },
+        '/app-health/web/readyz': { httpGet: { path: '/first', port: 80 } },
+      });
+    });
+
+    it('does not touch probers that it cannot read', () => {
+      const pod = podWith(probe, annotations, [{ name: 'ISTIO_KUBE_APP_PROBERS', value: '[1]' }]);
+      assert.deepEqual(takeOver(pod).probers, [1]);
+    });
+
+    it('adds probers where there are none', () => {
+      assert.ok(takeOver(podWith(probe, annotations)).probers);
+    });
+  });
+});
