@@ -74,7 +74,7 @@ function renderOurs(one: TemplateCase): GoResult {
       ...(one.delimiters === undefined ? {} : { delimiters: one.delimiters }),
       ...(one.missingKey === undefined ? {} : { missingKey: one.missingKey }),
     });
-    return { out: template.execute(isTyped(one.document) ? garage(data) : data) };
+    return { out: template.execute(isTyped(one.document) ? garage(data) : data, { steps: 30_000_000 }) };
   } catch (error) {
     if (error instanceof TemplateError) return { error: error.message };
     throw new Error(`not a TemplateError for ${JSON.stringify(one)}`, { cause: error });

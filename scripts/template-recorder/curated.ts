@@ -1,3 +1,4 @@
+import { details } from './details.ts';
 import type { TemplateCase } from './generator.ts';
 
 /** Templates by hand, one or more for each rule of the language that chance may miss. */
@@ -295,6 +296,12 @@ const builtinOnly = [
 
 /** All of them, with the functions that they need. */
 export const curated: readonly TemplateCase[] = [
+  ...details.map((detail): TemplateCase => ({ template: `{{ ${detail} }}`, document: 'plain', functions: 'istio' })),
+  ...details.map((detail): TemplateCase => ({
+    template: `{{ ${detail} | toJson }}`,
+    document: 'plain',
+    functions: 'istio',
+  })),
   ...templates.map((template): TemplateCase => ({ template, document: 'plain', functions: 'istio' })),
   ...builtinOnly.map((template): TemplateCase => ({ template, document: 'plain', functions: 'builtin' })),
   ...missingKeys.flatMap((template) =>

@@ -20,8 +20,8 @@ export function escapeJavaScript(text: string): string {
   return canonical(text).replace(/[\\'"<>&=]|[^ -~\x7f]/gu, (character) => {
     if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
     const code = character.codePointAt(0) as number;
-    if (code >= 0xdc80 && code <= 0xdcff) return '\\uFFFD';
-    if (code >= 0x80 && isPrintable(character)) return character;
+    // A stray byte stays: Go takes it for U+FFFD, which is printable.
+    if ((code >= 0xdc80 && code <= 0xdcff) || (code >= 0x80 && isPrintable(character))) return character;
     return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
   });
 }

@@ -101,7 +101,7 @@ export function compareStrings(left: string, right: string): number {
 
 /** Go's `==` on strings. */
 export function equalStrings(left: string, right: string): boolean {
-  return left === right || (hasStrayBytes(left) && hasStrayBytes(right) && canonical(left) === canonical(right));
+  return left === right || ((hasStrayBytes(left) || hasStrayBytes(right)) && canonical(left) === canonical(right));
 }
 
 /** Whether keys need no bytewise comparison to be in Go's order: UTF-16 order differs from it only above U+D7FF. */

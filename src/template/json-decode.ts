@@ -8,16 +8,34 @@ const loneSurrogate = /[\ud800-\udfff]/gu;
  * @throws Error when the text is no JSON, or a number is out of range.
  */
 export function decodeJson(text: string): unknown {
-  const suspicious = surrogateEscape.test(text) || loneSurrogate.test(text);
-  return JSON.parse(text, suspicious || /[eE0-9]{3}/.test(text) ? revive : undefined) as unknown;
+  return decode(text, () => {
+    throw new Error('json: cannot unmarshal number into Go value of type float64');
+  });
 }
 
-function revive(this: unknown, _key: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(loneSurrogate, '\ufffd');
-  if (value === Infinity || value === -Infinity)
-    throw new Error('json: cannot unmarshal number into Go value of type float64');
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return wellFormedKeys(value as Record<string, unknown>);
+/**
+ * What Unmarshal leaves behind when its error is ignored: nil for text that is no JSON, and for each number that is out of range.
+ */
+export function decodeJsonLeniently(text: string): unknown {
+  try {
+    return decode(text, () => null);
+  } catch {
+    return null;
+  }
+}
+
+function decode(text: string, outOfRange: () => null): unknown {
+  const suspicious = surrogateEscape.test(text) || text.search(loneSurrogate) >= 0 || /[eE0-9]{3}/.test(text);
+  if (!suspicious) return JSON.parse(text) as unknown;
+  return JSON.parse(text, (_key, value: unknown) => {
+    if (typeof value === 'string') return value.replace(loneSurrogate, '\ufffd');
+    if (value === Infinity || value === -Infinity) return outOfRange();
+    return isObject(value) ? wellFormedKeys(value) : value;
+  }) as unknown;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wellFormedKeys(object: Record<string, unknown>): Record<string, unknown> {

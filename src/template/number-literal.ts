@@ -84,7 +84,10 @@ function parseHexadecimalFloat(text: string): number | undefined {
   const [, sign, whole = '', fraction = '', exponent = ''] = match.map((part: string | undefined) =>
     part?.replaceAll('_', ''),
   );
-  const value = Number(BigInt(`0x0${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
+  const mantissa = Number(BigInt(`0x0${whole}${fraction}`));
+  const power = Number(exponent) - 4 * fraction.length;
+  // In two steps, since the power alone may be too large or too small.
+  const value = mantissa === 0 ? 0 : mantissa * 2 ** Math.trunc(power / 2) * 2 ** (power - Math.trunc(power / 2));
   return sign === '-' ? -value : value;
 }
 

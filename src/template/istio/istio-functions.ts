@@ -46,8 +46,8 @@ function orElse<Result>(run: () => Result, otherwise: Result): Result {
 /** All lines but the first are indented: the first continues the template's own. */
 function indent(count: bigint, text: string): string {
   const width = count < 0n ? -count : count;
-  if (width > 1_000_000n) throw new Error(`indentation of ${width} spaces`);
-  return text.replaceAll('\n', `\n${' '.repeat(Number(width))}`);
+  if (width > 1_000_000n && text.includes('\n')) throw new Error(`indentation of ${width} spaces`);
+  return text.replaceAll('\n', `\n${' '.repeat(Number(width > 1_000_000n ? 0n : width))}`);
 }
 
 function merged(maps: readonly TypedValue[]): Record<string, string> {

@@ -58,7 +58,7 @@ export function toFloat64(value: unknown): number {
 }
 
 function stringToFloat64(text: string): number {
-  const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text);
+  const special = /^(?:([+-]?)(inf|infinity)|nan)$/i.exec(text);
   if (special !== null) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity;
   return parseFloat64(text) ?? 0;
 }

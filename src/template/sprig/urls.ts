@@ -51,7 +51,7 @@ function checkHost(text: string, part: 'host' | 'zone'): void {
     const refused =
       part === 'host'
         ? code < 0x80 && whole !== '%25'
-        : whole !== '%25' && character !== ' ' && code < 0x80 && mustEscape(character, 'host');
+        : whole !== '%25' && character !== ' ' && mustEscape(character, 'host');
     if (refused) throw new Error(`invalid URL escape ${quoteString(whole)}`);
   }
   const invalid = Array.from(text).find(

@@ -1,6 +1,6 @@
 import { goFunction, goVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
-import { decodeJson } from '../json-decode.ts';
+import { decodeJson, decodeJsonLeniently } from '../json-decode.ts';
 import { encodeJson } from '../json-encode.ts';
 import { any, bool, string } from '../parameters.ts';
 import { isTrue, typeNameOf } from '../value-kind.ts';
@@ -37,7 +37,7 @@ export const valueFunctions: FunctionTable = {
   fail: goFunction([string], (message) => {
     throw new Error(message);
   }),
-  fromJson: goFunction([string], (text) => orElse(() => decodeJson(text), null)),
+  fromJson: goFunction([string], decodeJsonLeniently),
   hello: goFunction([], () => 'Hello!'),
   kindIs: goFunction([string, any], (kind, value) => kind === kindName(value)),
   kindOf: goFunction([any], kindName),
