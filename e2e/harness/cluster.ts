@@ -84,7 +84,10 @@ export async function openCluster(
 }
 
 async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
-  const { context } = choice;
+  const { context, advertiseHost } = choice;
+  if (advertiseHost === undefined) {
+    throw new Error('a cluster of your own must reach the operator on this machine: say where with --advertise HOST');
+  }
   const config = loadKubeConfig({ context });
   const client = new ApiClient(config, { userAgent: 'e2e-harness' });
   const present = await installedConfigs(client);
@@ -101,7 +104,7 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
     client,
     controlPlane: undefined,
     fakeNodes: false,
-    advertiseHost: choice.advertiseHost ?? '',
+    advertiseHost,
     run,
     stop: (failed) => {
       client.close();

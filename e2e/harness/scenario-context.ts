@@ -37,7 +37,8 @@ export class ScenarioContext {
     if (audit === undefined || users.size === 0) return;
     const refused = audit
       .events()
-      .filter((event) => users.has(event.user.username) && event.responseStatus?.code === 403);
+      .filter(({ user, responseStatus }) => users.has(user.username) && responseStatus?.code === 403)
+      .filter(({ responseStatus }) => responseStatus?.message?.includes(' cannot ') === true);
     const distinct = new Set(refused.map(describeEvent));
     await this.check(
       "the operator asked for nothing that the chart's roles do not allow",

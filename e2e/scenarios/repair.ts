@@ -5,7 +5,7 @@ import { checkHostileWriter } from './repair/hostile-writer.ts';
 /** Somebody edits or deletes what the operator made: it is restored, said in an Event, and injection goes on. */
 export const repair: Scenario = {
   name: 'repair',
-  about: 'what the operator made is edited, deleted, fought over: restored within a second, and no war of writes',
+  about: 'what the operator made is edited, deleted, fought over: restored at once, and no war of writes',
   run: async (context) => {
     const installation = await context.install();
     await installation.startOperator();
