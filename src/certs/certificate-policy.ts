@@ -1,4 +1,5 @@
 import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { durationText } from './duration-text.ts';
 
 /** How long certificates live and how they are replaced. All durations are milliseconds. */
 export interface CertificatePolicy {
@@ -39,7 +40,7 @@ export function checkCertificatePolicy(policy: CertificatePolicy): void {
   if (leafDuration >= caDuration) {
     throw new CertificatePolicyError(
       'leafDuration',
-      `leafDuration (${seconds(leafDuration)}) must be shorter than caDuration (${seconds(caDuration)})`,
+      `leafDuration (${durationText(leafDuration)}) must be shorter than caDuration (${durationText(caDuration)})`,
     );
   }
   if (!(renewalFraction > 0 && renewalFraction < 1)) {
@@ -54,14 +55,14 @@ export function checkCertificatePolicy(policy: CertificatePolicy): void {
   if (!(confirmationPeriod >= 0)) {
     throw new CertificatePolicyError(
       'confirmationPeriod',
-      `confirmationPeriod ${confirmationPeriod} must not be negative`,
+      `confirmationPeriod (${durationText(confirmationPeriod)}) must not be negative`,
     );
   }
   const overlap = caDuration * (1 - renewalFraction);
   if (confirmationPeriod >= overlap) {
     throw new CertificatePolicyError(
       'confirmationPeriod',
-      `confirmationPeriod (${seconds(confirmationPeriod)}) must be shorter than what is left of an authority's life at its renewal (${seconds(overlap)})`,
+      `confirmationPeriod (${durationText(confirmationPeriod)}) must be shorter than what is left of an authority's life at its renewal (${durationText(overlap)})`,
     );
   }
 }
@@ -70,11 +71,7 @@ function checkDuration(field: 'leafDuration' | 'caDuration', value: number): voi
   if (!(value >= shortestDuration && value <= longestDuration)) {
     throw new CertificatePolicyError(
       field,
-      `${field} (${seconds(value)}) must be at least ${seconds(shortestDuration)} and at most ${seconds(longestDuration)}`,
+      `${field} (${durationText(value)}) must be at least ${durationText(shortestDuration)} and at most ${durationText(longestDuration)}`,
     );
   }
-}
-
-function seconds(milliseconds: number): string {
-  return `${milliseconds / 1000}s`;
 }

@@ -1,6 +1,7 @@
 import type { CertificateNames } from './certificate-names.ts';
 import { subjectAltNames } from './certificate-names.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
+import { durationText } from './duration-text.ts';
 import { readCertificate } from './read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { renewalTime } from './rotation-schedule.ts';
@@ -76,7 +77,7 @@ function timeDue(
 
 function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
   if (terms.duration !== duration) {
-    return `issued for ${terms.duration / 1000}s, now ${duration / 1000}s is wanted`;
+    return `issued for ${durationText(terms.duration)}, ${durationText(duration)} is wanted now`;
   }
-  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, now ${keySize} are wanted`;
+  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, ${keySize} are wanted now`;
 }
