@@ -16,6 +16,7 @@ import { ClusterView, configMaps, injectorConfigOf, injectorConfigs } from './cl
 import { EventDispatcher } from './event-dispatcher.ts';
 import type { OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
+import { KeyPairPool } from './key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from './settings.ts';
 import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
@@ -53,6 +54,7 @@ export class InjectorOperator extends Operator {
   readonly #metrics: OperatorMetrics;
   readonly #view: ClusterView;
   readonly #reconcilers: Reconcilers;
+  readonly #keyPairs: KeyPairPool;
   readonly #events: EventDispatcher;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
@@ -75,13 +77,14 @@ export class InjectorOperator extends Operator {
     const { context } = options.settings;
     this.#view = new ClusterView(context.namespace, context.operatorClass);
     this.#events = new EventDispatcher(this.#clock, options.logger);
+    this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
     this.#reconcilers = createReconcilers({
       ...options,
       view: this.#view,
       clock: this.#clock,
       metrics: this.#metrics,
       randomBytes: options.randomBytes ?? randomBytes,
-      generateKeyPair: options.generateKeyPair ?? generateRsaKeyPair,
+      generateKeyPair: this.#keyPairs.take,
       onReferenceChange: (name) => {
         this.#enqueue(name);
       },
@@ -206,6 +209,7 @@ export class InjectorOperator extends Operator {
     });
     this.#loop = loop;
     this.#metrics.leading?.(true);
+    this.#keyPairs.fill();
     loop.add(validatorKey);
     this.#enqueueAll();
     for (const name of this.#view.names()) loop.add(name);
