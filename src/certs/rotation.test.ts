@@ -286,6 +286,23 @@ describe('rotate', () => {
     await world.settle();
   });
 
+  it('moves to a stored state that is whole but of another installation, with overlap', async () => {
+    const world = await settledWorld();
+    const live = world.serving!;
+    const other = new World(7);
+    world.stored = (await other.pass()).stored;
+    await world.pass();
+    assert.equal(world.last!.phase, 'Confirming');
+    assert.equal(world.serving!.certificatePem, live.certificatePem);
+    assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
+    await world.pass();
+    world.advance(world.last!.nextAt.getTime() - world.now);
+    await world.pass();
+    assert.equal(world.last!.phase, 'Retiring');
+    assert.equal(world.serving!.certificatePem, other.serving!.certificatePem);
+    await world.settle();
+  });
+
   it('with both Secrets lost, waits until the bundle is read back, but not for ever', async () => {
     const world = await settledWorld();
     // What the API servers' views may lag by is bounded by the short wait here.
@@ -383,6 +400,15 @@ describe('rotate', () => {
     world.policy = { ...world.policy, caDuration: 4000 * second };
     await world.pass();
     assert.deepEqual(decided(world), ['Staged Authority']);
+    world.policy = { ...world.policy, keySize: 3072 };
+    await world.pass();
+    assert.deepEqual(
+      world.last!.changes.map(({ message }) => message.replace(/[0-9a-f]{8}/, '…')),
+      [
+        'authority …: issued with 2048 bits, 3072 are wanted now',
+        'serving certificate …: issued with 2048 bits, 3072 are wanted now',
+      ],
+    );
     const { stored, serving, caBundlePem } = world.last!;
     const { changes } = await rotate({
       stored,

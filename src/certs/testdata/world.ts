@@ -40,7 +40,7 @@ export class World {
   readonly replicas = [new ServingCertificates(), new ServingCertificates()];
   /** Certificates that the operator put into the serving Secret. */
   readonly #issued = new Set<string>();
-  readonly #random = seededBytes(1);
+  readonly #random;
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
   /** How wrong the operator's clock is. */
@@ -48,6 +48,11 @@ export class World {
   /** How far an API server's view of a configuration may lag. */
   lag = 50 * second;
   last: Rotation | undefined;
+
+  constructor(seed = 1) {
+    this.#random = seededBytes(seed);
+  }
+
   /** Every stored state there has been. */
   readonly history: (Readonly<Record<string, string>> | undefined)[] = [undefined];
 
