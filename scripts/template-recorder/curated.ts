@@ -1,5 +1,6 @@
 import { details } from './details.ts';
 import type { TemplateCase } from './generator.ts';
+import { functions, values } from './typed.ts';
 
 /** Templates by hand, one or more for each rule of the language that chance may miss. */
 const templates = [
@@ -193,6 +194,10 @@ const templates = [
   // Syntax
   '{{ nosuch 1 }}',
   '{{ .a',
+  '{{ .a\n',
+  '{{ if .a\n\n',
+  '{{ template averyveryverylongname }}',
+  '{{ "a\\\nb" }}',
   '{{ .a | }}',
   '{{ | .a }}',
   '{{ ( }}',
@@ -294,8 +299,36 @@ const builtinOnly = [
   '{{ len 1 }}',
 ];
 
+/** Each expression over typed data, printed, encoded and compared; each function with some of them. */
+const typedTemplates = [
+  ...values.flatMap((value, index) => [
+    `{{ ${value} }}`,
+    `{{ ${value} | toJson }}`,
+    // Go counts up to a named integer in values of its type; we do not (nobody does).
+    value.endsWith('.Color') ? value : `{{ range ${value} }}{{ . }};{{ else }}none{{ end }}`,
+    `{{ if ${value} }}T{{ else }}F{{ end }}{{ printf "%v|%+v|%#v|%d" ${value} ${value} ${value} ${value} }}`,
+    `{{ eq ${value} ${value} }}{{ deepEqual ${value} (deepCopy ${value}) }}{{ eq ${value} ${values[(index + 1) % values.length] ?? ''} }}`,
+  ]),
+  ...functions.flatMap((name, index) =>
+    [0, 17, 34, 51].map((offset) => `{{ ${values[(index * 3 + offset) % values.length] ?? ''} | ${name} }}`),
+  ),
+  '{{ eq .Address .Address }}{{ eq .Address .Extra }}{{ eq .Owner .Owner }}{{ eq .Owner .Owner.Friend }}{{ eq .Meta .Meta }}',
+  '{{ eq (index .Cars 0).Color 1 }}{{ eq (index .Cars 0).Part "door" }}{{ lt (index .Cars 0).Color 2 }}{{ eq (index .Cars 0).Doors 4 }}',
+  '{{ index .Stock "wheel" }}',
+  '{{ slice .Name 1 3 }}{{ slice (index .Cars 0).Part 1 3 }}',
+  '{{ slice .Owner }}',
+  '{{ len .Owner.Friend.Friend }}',
+  '{{ index .Owner.Friend.Friend 1 }}',
+  '{{ .Owner.Greet "a" (len .Tags) }}{{ 3 | .Owner.Greet "b" }}{{ "z" | .Owner.Join }}{{ .Owner.Join }}',
+  '{{ .Owner.Greet nil 1 }}',
+  '{{ .Owner.Greet "a" 1.5 }}',
+];
+
 /** All of them, with the functions that they need. */
 export const curated: readonly TemplateCase[] = [
+  ...typedTemplates.map((template): TemplateCase => ({ template, document: 'garage', functions: 'istio' })),
+  ...typedTemplates.map((template): TemplateCase => ({ template, document: 'garage-empty', functions: 'istio' })),
+  ...typedTemplates.slice(-8).map((template): TemplateCase => ({ template, document: 'garage', functions: 'builtin' })),
   ...details.map((detail): TemplateCase => ({ template: `{{ ${detail} }}`, document: 'plain', functions: 'istio' })),
   ...details.map((detail): TemplateCase => ({
     template: `{{ ${detail} | toJson }}`,

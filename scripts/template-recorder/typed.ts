@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 
 /** Expressions over a Garage (garage.go). */
-const values = [
+export const values = [
   ...[
     '.Name',
     '.Labels',
@@ -97,7 +97,7 @@ const values = [
     '(index .Stock "wheel")',
   ],
 ];
-const functions = [
+export const functions = [
   ...[
     'print',
     'toJson',
@@ -176,6 +176,7 @@ export function typedTemplates(random: Random): string {
     case 0:
       return `{{ ${value} }}`;
     case 1:
+      if (value.endsWith('.Color')) return `{{ ${value} }}`;
       return `{{ range $k, $v := ${value} }}{{ $k }}={{ ${random.pick(['$v', '$v.Name', '.', 'print $v', '$v.Make'])} }};{{ else }}none{{ end }}`;
     case 2:
       return `{{ with ${value} }}[{{ . }}]{{ else }}none{{ end }}`;

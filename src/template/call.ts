@@ -3,7 +3,6 @@ import type { Evaluate, Execution } from './execution.ts';
 import type { BoundMethod } from './field-access.ts';
 import type { GoFunction } from './go-function.ts';
 import type { GoType } from './go-type.ts';
-import { anyType } from './go-type.ts';
 import type { CommandNode, IdentifierNode, OperandNode } from './nodes.ts';
 import type { TemplateError } from './template-error.ts';
 import { typed } from './typed-value.ts';
@@ -18,8 +17,8 @@ export type Argument = (execution: Execution, dot: unknown, type: GoType) => unk
 type Command = (execution: Execution, dot: unknown, final: unknown) => unknown;
 
 /** The value that the pipeline hands over, as an argument of a parameter's type. */
-function fitFinal(execution: Execution, final: unknown, type: GoType | undefined): unknown {
-  return assign(final, type ?? anyType, (reason) => execution.error(reason));
+function fitFinal(execution: Execution, final: unknown, type: GoType): unknown {
+  return assign(final, type, (reason) => execution.error(reason));
 }
 
 /** Calls a function by the rules of text/template: the pipeline's value is the last argument. */
@@ -38,7 +37,7 @@ export function runFunction(
     checkCount(execution, node.name, parameters.length, rest !== undefined, given, piped);
     const values: unknown[] = [];
     for (const argument of args) values.push(argument(execution, dot));
-    if (piped) values.push(fitFinal(execution, final, parameters[given] ?? rest));
+    if (piped) values.push(fitFinal(execution, final, (parameters[given] ?? rest) as GoType));
     if (call !== undefined) values.unshift(call.callee ?? 'value');
     try {
       return invoke(...values);
@@ -62,7 +61,7 @@ export function runMethod(
   const fixed = method.variadic === true ? parameters.length - 1 : parameters.length;
   const piped = final !== missingFinal;
   checkCount(execution, name, fixed, method.variadic === true, args.length, piped);
-  const typeAt = (index: number): GoType => parameters[Math.min(index, parameters.length - 1)] ?? anyType;
+  const typeAt = (index: number): GoType => parameters[Math.min(index, parameters.length - 1)] as GoType;
   const values = args.map((argument, index) => argument(execution, dot, typeAt(index)));
   if (piped) values.push(fitFinal(execution, final, typeAt(args.length)));
   try {
@@ -91,7 +90,7 @@ function checkCount(
 function callError(execution: Execution, node: CommandNode | OperandNode, name: string, error: unknown): TemplateError {
   if (error instanceof RangeError) return execution.limit('exceeded the depth of the stack');
   execution.node = node;
-  return execution.error(`error calling ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  return execution.error(`error calling ${name}: ${(error as Error).message}`);
 }
 
 /** The builtins `and` and `or`: the first argument that decides, later ones are not evaluated. */

@@ -1,7 +1,7 @@
 import { PipelineCompiler } from './compile-pipeline.ts';
 import type { Functions } from './compile-pipeline.ts';
 import type { Execution, Run } from './execution.ts';
-import type { BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
+import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
 import { printValue } from './print-value.ts';
 import { iterate } from './range.ts';
 import { isTrue } from './value-kind.ts';
@@ -50,7 +50,7 @@ export class Compiler {
     }
   }
 
-  #action(pipe: PipeNode, node: StatementNode): Run {
+  #action(pipe: PipeNode, node: ActionNode): Run {
     const evaluate = this.#pipelines.pipeline(pipe);
     const prints = pipe.declarations.length === 0;
     return (execution, dot) => {

@@ -1,6 +1,6 @@
 import { byteLength } from './go-string.ts';
 import { printNode } from './nodes.ts';
-import type { Node } from './nodes.ts';
+import type { PlacedNode } from './nodes.ts';
 import type { SourceText } from './source-text.ts';
 import type { TemplateError } from './template-error.ts';
 
@@ -43,7 +43,7 @@ export class Execution {
   readonly program: Program;
   output = '';
   /** The node being evaluated, for errors. */
-  node: Node;
+  node: PlacedNode = { type: 'text', position: 0, text: '' };
   /** The name of the template being executed. */
   executing: string;
   /** The stack of variables: a name and a value each. Lookups go from the top, as Go's do. */
@@ -57,9 +57,8 @@ export class Execution {
   #steps = 0;
   #depth = 0;
 
-  constructor(program: Program, node: Node, data: unknown, limits: ExecutionLimits) {
+  constructor(program: Program, data: unknown, limits: ExecutionLimits) {
     this.program = program;
-    this.node = node;
     this.executing = program.source.name;
     this.values = [data];
     this.#limits = limits;

@@ -86,7 +86,9 @@ export function formatFloatVerb(flags: Flags, value: number, verb: string, preci
 
 /** The # flag: a decimal point always, and %g's trailing zeros. */
 function restorePoint(text: string, verb: string, precision: number): string {
-  const [, number = '', tail = ''] = (/[xX]/.test(verb) ? /^([^pP]*)(.*)$/ : /^([^epEP]*)(.*)$/).exec(text) ?? [];
+  const end = text.search(/[xX]/.test(verb) ? /[pP]|$/ : /[epEP]|$/);
+  const number = text.slice(0, end);
+  const tail = text.slice(end);
   // %#X keeps no zeros, fmt forgets it.
   let missing = /[gGx]/.test(verb) ? (precision === -1 ? 6 : precision) : 0;
   missing -= number.replace('.', '').replace(/^0+/, '').length;

@@ -8,7 +8,7 @@ interface Decimal {
  * Go's strconv.FormatFloat of a float64.
  *
  * @param verb `e`, `f`, `g`, `x` or `b`; upper-case `E`, `G`, `X` give upper-case output.
- * @param precision Digits after the point (`g`: significant digits); -1 for as few as identify the number.
+ * @param precision Digits after the point (`g`: significant digits); for `g` and `x` -1 for as few as identify the number.
  */
 export function formatFloat(value: number, verb: string, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
@@ -25,12 +25,9 @@ export function formatFloat(value: number, verb: string, precision: number): str
     case 'G':
       return formatFloat(value, verb.toLowerCase(), precision).toUpperCase();
     case 'e':
-      return (
-        sign +
-        scientific(precision < 0 ? shortest(magnitude) : rounded(magnitude, 'significant', precision + 1), precision)
-      );
+      return sign + scientific(rounded(magnitude, 'significant', precision + 1), precision);
     case 'f':
-      return sign + fixed(precision < 0 ? shortest(magnitude) : rounded(magnitude, 'fraction', precision), precision);
+      return sign + fixed(rounded(magnitude, 'fraction', precision), precision);
     default:
       return sign + general(magnitude, precision);
   }
@@ -56,18 +53,16 @@ function general(value: number, precision: number): string {
 }
 
 function scientific({ digits, point }: Decimal, precision: number): string {
-  const count = precision < 0 ? digits.length - 1 : precision;
-  const fraction = digits.slice(1).padEnd(count, '0');
+  const fraction = digits.slice(1).padEnd(precision, '0');
   const exponent = digits === '0' ? 0 : point - 1;
   const power = String(Math.abs(exponent)).padStart(2, '0');
   return `${digits.charAt(0)}${fraction === '' ? '' : `.${fraction}`}e${exponent < 0 ? '-' : '+'}${power}`;
 }
 
 function fixed({ digits, point }: Decimal, precision: number): string {
-  const count = precision < 0 ? Math.max(digits.length - point, 0) : precision;
   const whole = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0';
   const fraction = point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits;
-  return count === 0 ? whole : `${whole}.${fraction.slice(0, count).padEnd(count, '0')}`;
+  return precision === 0 ? whole : `${whole}.${fraction.slice(0, precision).padEnd(precision, '0')}`;
 }
 
 /** The fewest digits that identify the number: JavaScript's own conversion finds them. */

@@ -183,11 +183,9 @@ export class Lexer {
   /** A run of spaces, but not the one that belongs to ` -}}`. */
   #spaceToken(): Token {
     const end = trimStart(this.#text, this.#position);
-    const start = this.#position;
     this.#position = end - 1;
     if (this.#rightDelimiter() !== 'trimming') this.#position = end;
-    if (this.#position > start) return this.#token('space');
-    return this.#insideActionToken();
+    return this.#token('space');
   }
 
   /** A field or variable: [.$]alphanumeric*, or the dot or dollar alone. */
@@ -285,7 +283,6 @@ function trimStart(text: string, from: number): number {
 
 /** Go's %#U: `U+0041 'A'`. */
 function describeCharacter(character: string): string {
-  if (character === '') return 'U+FFFFFFFFFFFFFFFF';
   const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0');
   return isPrintable(character) ? `U+${code} '${character}'` : `U+${code}`;
 }

@@ -126,24 +126,18 @@ export interface BooleanNode {
   readonly value: boolean;
 }
 
+/** What execution can fail at. */
+export type PlacedNode = TextNode | ActionNode | TemplateNode | PipeNode | CommandNode | OperandNode;
+
 /** The node in template syntax, as Go prints it in errors. */
-export function printNode(node: Node): string {
+export function printNode(node: PlacedNode): string {
   switch (node.type) {
     case 'text':
       return node.text;
     case 'action':
       return `{{${printNode(node.pipe)}}}`;
-    case 'if':
-    case 'with':
-    case 'range':
-      return printBranch(node);
-    case 'break':
-    case 'continue':
-      return `{{${node.type}}}`;
     case 'template':
       return `{{template ${quoteString(node.name)}${node.pipe === undefined ? '' : ` ${printNode(node.pipe)}`}}}`;
-    case 'list':
-      return node.nodes.map(printNode).join('');
     case 'pipe':
       return printDeclarations(node) + node.commands.map(printNode).join(' | ');
     case 'command':
@@ -167,11 +161,6 @@ export function printNode(node: Node): string {
     case 'nil':
       return 'nil';
   }
-}
-
-function printBranch(node: BranchNode): string {
-  const otherwise = node.elseList === undefined ? '' : `{{else}}${printNode(node.elseList)}`;
-  return `{{${node.type} ${printNode(node.pipe)}}}${printNode(node.list)}${otherwise}{{end}}`;
 }
 
 function printDeclarations(pipe: PipeNode): string {

@@ -362,7 +362,6 @@ class Parser {
       if (token.type === 'space') continue;
       if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#pushBack(token);
       else if (token.type !== 'pipe') throw this.#unexpected(token, 'operand');
-      if (command.operands.length === 0) throw this.#error('empty command');
       return command;
     }
   }

@@ -1,6 +1,6 @@
-import { anyType, behaviourOf } from './go-type.ts';
-import type { GoMethod, GoType, StructType } from './go-type.ts';
-import { canonical, runes, sortedKeys, toBytes } from './go-string.ts';
+import { behaviourOf } from './go-type.ts';
+import type { GoMethod, GoType, MapType, SliceType, StructType } from './go-type.ts';
+import { canonical, sortedKeys, toBytes } from './go-string.ts';
 import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad } from './format-flags.ts';
 import type { Flags } from './format-flags.ts';
 import { Complex, Integer } from './integer.ts';
@@ -156,7 +156,7 @@ export class Printer {
       case 'c':
         return pad(flags, codePoint(number));
       case 'q':
-        return pad(flags, quoteRune(runes(codePoint(number))[0] as number, flags.plus));
+        return pad(flags, quoteRune(codePoint(number), flags.plus));
       case 'U':
         return formatUnicode(flags, BigInt.asUintN(64, number));
       default:
@@ -180,17 +180,17 @@ export class Printer {
     switch (kindOf(value)) {
       case 'slice': {
         if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
-        const element = elementType(value);
+        const { element } = typeOf(value) as SliceType | MapType;
         const items = rawElements(value).map((raw) => this.#nested(element, typed(element, raw), verb, depth));
         return sharpV ? `${typeNameOf(value)}{${items.join(separator)}}` : `[${items.join(separator)}]`;
       }
       case 'map': {
         if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
-        const element = elementType(value);
+        const { key: keyType, element } = typeOf(value) as MapType;
         const entries = rawEntries(value);
         const items = sortedKeys(entries).map(
           (key) =>
-            `${this.#value(typed(mapKeyType(value), key), verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
+            `${this.#value(typed(keyType, key), verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
         );
         return sharpV ? `${typeNameOf(value)}{${items.join(separator)}}` : `map[${items.join(separator)}]`;
       }
@@ -238,16 +238,6 @@ export class Printer {
 function codePoint(number: bigint): string {
   const valid = number >= 0n && number <= 0x10ffffn && !(number >= 0xd800n && number < 0xe000n);
   return String.fromCodePoint(valid ? Number(number) : 0xfffd);
-}
-
-function mapKeyType(value: unknown): GoType {
-  const type = typeOf(value);
-  return type.kind === 'map' ? type.key : anyType;
-}
-
-function elementType(value: unknown): GoType {
-  const type = typeOf(value);
-  return type.kind === 'slice' || type.kind === 'map' ? type.element : anyType;
 }
 
 /** The String method of a type, by which fmt prints it. */

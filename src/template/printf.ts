@@ -186,7 +186,7 @@ class Formatter {
 
   /** Digits in the format; too large a number swallows the rest of it. */
   #number(): number | undefined {
-    const digits = /^[0-9]*/.exec(this.#format.slice(this.#at))?.[0] ?? '';
+    const [digits] = /^[0-9]*/.exec(this.#format.slice(this.#at)) as unknown as [string];
     if (Number(digits.slice(0, -1)) > maximumSize) {
       this.#at = this.#format.length;
       return undefined;

@@ -30,10 +30,9 @@ export function quoteToAscii(text: string): string {
   return quoteWith(text, '"', true);
 }
 
-/** Go's strconv.QuoteRune (or QuoteRuneToASCII) of one code point; what is no code point becomes U+FFFD. */
-export function quoteRune(code: number, asciiOnly: boolean): string {
-  const valid = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
-  return quoteWith(String.fromCodePoint(valid ? code : 0xfffd), "'", asciiOnly);
+/** Go's strconv.QuoteRune (or QuoteRuneToASCII) of one character. */
+export function quoteRune(character: string, asciiOnly: boolean): string {
+  return quoteWith(character, "'", asciiOnly);
 }
 
 function quoteWith(text: string, quote: string, asciiOnly: boolean): string {

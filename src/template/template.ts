@@ -4,7 +4,6 @@ import { Execution } from './execution.ts';
 import type { ExecutionLimits, Program, Run } from './execution.ts';
 import type { FunctionTable } from './go-function.ts';
 import { toWellFormed } from './go-string.ts';
-import type { Node } from './nodes.ts';
 import { parseTemplate } from './parser.ts';
 import { SourceText } from './source-text.ts';
 
@@ -24,13 +23,11 @@ export class Template {
   readonly name: string;
   readonly #program: Program;
   readonly #root: Run;
-  readonly #rootNode: Node;
 
-  constructor(program: Program, root: Run, rootNode: Node) {
+  constructor(program: Program, root: Run) {
     this.name = program.source.name;
     this.#program = program;
     this.#root = root;
-    this.#rootNode = rootNode;
   }
 
   /**
@@ -41,7 +38,7 @@ export class Template {
    * @throws TemplateError of kind `execution` or `limit`.
    */
   execute(data: unknown, limits: ExecutionLimits = {}): string {
-    const execution = new Execution(this.#program, this.#rootNode, data ?? undefined, limits);
+    const execution = new Execution(this.#program, data ?? undefined, limits);
     try {
       this.#root(execution, execution.values[0]);
       return toWellFormed(execution.finish());
@@ -75,6 +72,5 @@ export function compileTemplate(text: string, options: TemplateOptions): Templat
   const templates = new Map<string, Run>();
   for (const [name, list] of trees) templates.set(name, compiler.list(list));
   const program: Program = { source, missingKey: options.missingKey ?? 'default', templates };
-  const root = options.name;
-  return new Template(program, templates.get(root) as Run, trees.get(root) as Node);
+  return new Template(program, templates.get(options.name) as Run);
 }

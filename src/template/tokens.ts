@@ -56,10 +56,8 @@ export interface Token {
   readonly value: string;
 }
 
-/** The token as error messages show it: `<end>`, `"foo"`, shortened after ten characters. */
+/** A token (but an error, whose value is the message) as error messages show it: `<end>`, `"foo"`, shortened after ten characters. */
 export function describeToken(token: Token): string {
-  if (token.type === 'end of input') return 'EOF';
-  if (token.type === 'error') return token.value;
   if (isKeyword(token.type)) return `<${token.value}>`;
   const characters = Array.from(token.value);
   return characters.length > 10 ? `${quoteString(characters.slice(0, 10).join(''))}...` : quoteString(token.value);

@@ -10,7 +10,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   v: '\v',
   '\\': '\\',
 };
-const escape = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))|[^\\]/guy;
+const escape = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))|[^\\]/gu;
 
 /**
  * The text of a Go string literal (double-quoted or raw) or rune literal, its quotes included: Go specification, "String literals".
@@ -22,14 +22,12 @@ export function unquote(literal: string): string | undefined {
   const body = literal.slice(1, -1);
   if (quote === '`') return body.replaceAll('\r', '');
   let text = '';
-  let end = 0;
   for (const match of body.matchAll(escape)) {
     const piece = unescape(match, quote);
     if (piece === undefined) return undefined;
     text += piece;
-    end = match.index + match[0].length;
   }
-  return end === body.length ? canonical(text) : undefined;
+  return canonical(text);
 }
 
 function unescape(match: RegExpMatchArray, quote: string): string | undefined {

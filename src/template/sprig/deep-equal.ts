@@ -1,12 +1,9 @@
 import { equalStrings } from '../go-string.ts';
 import { Complex, Integer } from '../integer.ts';
-import { TypedValue } from '../typed-value.ts';
-import { kindOf, rawEntries, typeNameOf } from '../value-kind.ts';
+import { readField, typed, TypedValue } from '../typed-value.ts';
+import { kindOf, rawEntries, typeNameOf, typeOf, underlying } from '../value-kind.ts';
 import { elementsOf } from './elements.ts';
-import { typed } from '../typed-value.ts';
-import { typeOf } from '../value-kind.ts';
 import type { GoType, StructType } from '../go-type.ts';
-import { readField } from '../typed-value.ts';
 
 /** Go's reflect.DeepEqual: the same type, and equal all the way down. */
 export function deepEqual(left: unknown, right: unknown): boolean {
@@ -26,7 +23,7 @@ function equalComposites(left: object, right: object): boolean {
   if (isNil(left) || isNil(right)) return isNil(left) === isNil(right);
   switch (kindOf(left)) {
     case 'slice':
-      return equalLists(elementsOf(left) ?? [], elementsOf(right) ?? []);
+      return equalLists(elementsOf(left) as unknown[], elementsOf(right) as unknown[]);
     case 'map':
       return equalMaps(left, right);
     case 'struct': {
@@ -40,7 +37,7 @@ function equalComposites(left: object, right: object): boolean {
       return deepEqual(typed(element, (left as TypedValue).raw), typed(element, (right as TypedValue).raw));
     }
     default:
-      return (left as TypedValue).raw === (right as TypedValue).raw;
+      return deepEqual(underlying(left), underlying(right));
   }
 }
 

@@ -50,11 +50,9 @@ export function comparePrereleases(left: string, right: string): number {
   if (left === right) return 0;
   if (left === '' || right === '') return left === '' ? 1 : -1;
   const [a, b] = [left.split('.'), right.split('.')];
-  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
-    const compared = comparePart(a[index] ?? '', b[index] ?? '');
-    if (compared !== 0) return compared;
-  }
-  return 0;
+  let index = 0;
+  while (a[index] === b[index]) index += 1;
+  return comparePart(a[index] ?? '', b[index] ?? '');
 }
 
 /** Numbers come before words. */

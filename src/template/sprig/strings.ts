@@ -56,15 +56,13 @@ function substring(start: bigint, end: bigint, text: string): string {
   return sliceBytes(text, from, to);
 }
 
-/** goutils.AbbreviateFull on a string of bytes: at most `width` bytes, with an ellipsis where something is left out. */
+/** goutils.AbbreviateFull on a string of bytes: at most `width` bytes (4, with an offset 7), with an ellipsis where something is left out. */
 function abbreviate(text: string, offset: number, width: number): string {
   const { length } = text;
-  if (width < 4) return '';
   if (length <= width) return text;
   const limited = Math.min(offset, length);
   const start = length - limited < width - 3 ? length - (width - 3) : limited;
   if (start <= 4) return `${text.slice(0, width - 3)}...`;
-  if (width < 7) return '';
   if (start + width - 3 < length) return `...${abbreviate(text.slice(start), 0, width - 3)}`;
   return `...${text.slice(length - (width - 3))}`;
 }

@@ -48,13 +48,11 @@ function rewriteRanges(constraint: string): string {
 
 function parseGroup(group: string): Constraint[] {
   if (!list.test(group)) throw new Error(`improper constraint: ${quoteString(group)}`);
-  return (group.match(each) ?? []).map(parseConstraint);
+  return (group.match(each) as string[]).map(parseConstraint);
 }
 
 function parseConstraint(text: string): Constraint {
-  const match = single.exec(text);
-  if (match === null) throw new Error(`improper constraint: ${quoteString(text)}`);
-  const [, sign = '', major, minor, patch, prerelease = ''] = match;
+  const [, sign = '', major, minor, patch, prerelease = ''] = single.exec(text) as RegExpExecArray;
   const anyMajor = isOpen(major);
   const anyMinor = !anyMajor && isOpen(minor);
   const anyPatch = !anyMajor && !anyMinor && isOpen(patch);

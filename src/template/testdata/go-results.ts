@@ -67,5 +67,5 @@ function render(row: GoRow, data: unknown, functions: FunctionTable, subject: Su
 
 /** Addresses in memory are never the same: pointers inside of typed data print as such. */
 export function steady(text: string): string {
-  return text.replace(/\b(?:0[xX]0?)?[0-9a-fA-F]{9,12}\b|\b[0-9]{12,}\b/g, 'ADDRESS');
+  return text.replace(/0[xX][0-9a-fA-F]{9,13}\b|\b[0-9a-fA-F]{9,12}\b|\b[0-9]{12,}\b/g, 'ADDRESS');
 }
