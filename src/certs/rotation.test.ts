@@ -405,7 +405,7 @@ describe('rotate', () => {
     assert.deepEqual(
       world.last!.changes.map(({ message }) => message.replace(/[0-9a-f]{8}/, '…')),
       [
-        'authority …: issued with 2048 bits, 3072 are wanted now',
+        'authority …: issued for 50m, 4000s is wanted now',
         'serving certificate …: issued with 2048 bits, 3072 are wanted now',
       ],
     );
