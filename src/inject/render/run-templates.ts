@@ -12,7 +12,7 @@ import {
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
-import { readLegacyOutput } from './legacy-template.ts';
+import { placeBehind, readLegacyOutput } from './legacy-template.ts';
 import { emptyPod, overlayPod, OverlayError } from './overlay.ts';
 
 /** The compiled templates of a configuration. */
@@ -42,15 +42,17 @@ export function runTemplates(templates: TemplateSet, names: readonly string[], d
   let rewriteProbes = false;
   for (const name of names) {
     const output = parseOutput(render(templates, name, data));
-    const legacy = templates.legacy ? readLegacyOutput(output, result) : undefined;
+    const legacy = templates.legacy ? readLegacyOutput(output) : undefined;
+    const part = legacy?.part ?? output;
     rewriteProbes ||= legacy?.rewriteProbes === true;
-    templatePod = merge(templatePod, legacy?.part ?? output, 'failed applying injection overlay');
-    result = moveProxy(result, templatePod);
-    result = merge(
-      result,
-      legacy?.placedPart ?? output,
+    templatePod = merge(templatePod, part, 'failed applying injection overlay');
+    const moved = moveProxy(result, templatePod);
+    const merged = merge(
+      moved,
+      part,
       'failed parsing generated injected YAML (check Istio sidecar injector configuration)',
     );
+    result = legacy === undefined ? merged : placeBehind(moved, merged);
   }
   return { pod: result, templatePod, rewriteProbes };
 }

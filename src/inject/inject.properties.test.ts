@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { inject } from './inject.ts';
+import { loadInjector } from './injector.ts';
+import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import type { JsonObject } from './patch/json-value.ts';
+import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
+
+const injectors = {
+  // Without the cluster's name: with it Istio's second pass moves a variable.
+  proxy: loadInjector({ ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' }),
+  log: loadInjector(logFiles),
+  legacy: loadInjector(legacyFiles),
+};
+const families = fc.constantFrom<(keyof typeof injectors)[]>('proxy', 'log', 'legacy');
+
+const name = fc.stringMatching(/^[a-z]([a-z0-9-]{0,6}[a-z0-9])?$/);
+const port = fc.integer({ min: 1, max: 14000 });
+const handler = fc.oneof(
+  fc.record({
+    httpGet: fc.record({ path: fc.constantFrom('/', '/ready'), port: fc.oneof(port, fc.constant('http')) }),
+  }),
+  fc.record({ tcpSocket: fc.record({ port }) }),
+  fc.record({ exec: fc.record({ command: fc.constant(['true']) }) }),
+);
+const container = fc.record(
+  {
+    name: fc.oneof(name, fc.constantFrom('istio-proxy', 'istio-init', 'log-collector')),
+    image: fc.constantFrom('auto', 'app:1', ''),
+    ports: fc.array(fc.record({ name: fc.constant('http'), containerPort: port }), { maxLength: 1 }),
+    readinessProbe: handler,
+    livenessProbe: handler,
+    lifecycle: fc.record({ preStop: handler }),
+    env: fc.array(fc.record({ name: fc.constantFrom('A', 'B'), value: fc.string() }), { maxLength: 2 }),
+    resources: fc.constantFrom({}, { requests: { cpu: '1500m', memory: '0.5Gi' } }),
+    securityContext: fc.record({ runAsUser: fc.integer({ min: 0, max: 5000 }) }),
+    future: fc.constant({ field: 1 }),
+  },
+  { requiredKeys: ['name'] },
+);
+const containers = fc.uniqueArray(container, { maxLength: 4, selector: (item) => item.name });
+const strings = fc.dictionary(
+  fc.oneof(name, fc.constantFrom('__proto__', 'constructor', 'app')),
+  fc.constantFrom('a', '', 'true'),
+  { maxKeys: 3 },
+);
+
+/** A pod such as an API server lets through, but for the names that may collide with ours. */
+const podArbitrary: fc.Arbitrary<JsonObject> = fc
+  .record({
+    metadata: fc.record(
+      {
+        name,
+        generateName: name,
+        labels: strings,
+        annotations: strings,
+        managedFields: fc.constant([{ manager: 'm' }]),
+        namespace: fc.constant('shop'),
+      },
+      { requiredKeys: [] },
+    ),
+    spec: fc
+      .record(
+        {
+          containers,
+          initContainers: containers,
+          volumes: fc.constantFrom([], [{ name: 'proxy-run', emptyDir: {} }]),
+          futureSpec: fc.constant(1),
+        },
+        { requiredKeys: ['containers'] },
+      )
+      .filter(
+        ({ containers: first, initContainers: second }) =>
+          !(second ?? []).some((item) => first.some((other) => other.name === item.name)),
+      ),
+  })
+  // As it comes out of JSON: plain objects, and __proto__ a name like any other.
+  .map((pod) => JSON.parse(JSON.stringify(pod)) as JsonObject);
+
+describe('inject, for any pod', () => {
+  const request = fc.record({
+    pod: podArbitrary,
+    family: families,
+    nodes: fc.constantFrom([], [{ name: 'n', kubeletVersion: 'v1.34.0' }]),
+  });
+
+  it('never changes the request, and its patch makes its pod', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const before = structuredClone(pod);
+        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
+        assert.deepEqual(pod, before);
+        assert.equal(result.outcome, 'injected', JSON.stringify(result));
+        assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the same result for the same request', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const results = [1, 2].map(() =>
+          inject(injectors[family], { pod: structuredClone(pod), namespace: 'shop', nodes }),
+        );
+        assert.equal(JSON.stringify(results[0]), JSON.stringify(results[1]));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('keeps the user’s containers, and adds each of its own once', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const { initContainers = [], containers: regular } = pod.spec as Record<string, { name: string }[]>;
+        // A container of the user's that has a name of ours but is of the other kind stays beside it; the API server refuses that.
+        fc.pre(
+          !(regular ?? []).some((item) => item.name === 'istio-init') &&
+            !initContainers.some((item) => /istio-proxy|log-collector/.test(item.name)),
+        );
+        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
+        assert.ok(result.outcome === 'injected');
+        const namesOf = ({ spec }: JsonObject): string[] => {
+          const { containers: regular, initContainers = [] } = spec as {
+            containers: { name: string }[];
+            initContainers?: { name: string }[];
+          };
+          return [...regular, ...initContainers].map((item) => item.name);
+        };
+        const names = namesOf(result.pod);
+        assert.equal(new Set(names).size, names.length);
+        for (const own of namesOf(pod)) assert.ok(names.includes(own), own);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('injects a pod again to the same pod, unless containers of the user’s have the names of ours', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const spec = pod.spec as { containers: { name: string }[]; initContainers?: { name: string }[] };
+        fc.pre(
+          ![...spec.containers, ...(spec.initContainers ?? [])].some((item) =>
+            /^istio-|^log-collector$/.test(item.name),
+          ),
+        );
+        const first = inject(injectors[family], { pod, namespace: 'shop', nodes });
+        assert.ok(first.outcome === 'injected');
+        const second = inject(injectors[family], { pod: first.pod, namespace: 'shop', nodes });
+        assert.ok(second.outcome === 'injected', JSON.stringify(second));
+        assert.deepEqual(second.pod, first.pod);
+        assert.deepEqual(second.patch, []);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('answers whatever is sent instead of a pod', () => {
+    const deep = (): JsonObject => {
+      let value: JsonObject = {};
+      for (let depth = 0; depth < 5000; depth += 1) value = { nodeAffinity: value };
+      return { metadata: value, spec: { affinity: { nodeAffinity: value }, containers: [] } };
+    };
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.object(), fc.record({ metadata: fc.anything(), spec: fc.anything() })),
+        families,
+        (pod, family) => {
+          const result = inject(injectors[family], { pod, namespace: 'shop' });
+          assert.ok(['injected', 'skipped', 'failed'].includes(result.outcome));
+        },
+      ),
+      { numRuns: 500 },
+    );
+    for (const family of Object.keys(injectors) as (keyof typeof injectors)[]) {
+      const result = inject(injectors[family], { pod: deep(), namespace: 'shop' });
+      assert.ok(['injected', 'skipped', 'failed'].includes(result.outcome));
+    }
+  });
+});

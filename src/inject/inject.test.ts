@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import type { ConfigurationFiles } from '../api/configuration-files.ts';
+import type { InjectionRequest } from './injection-request.ts';
+import type { InjectionResult } from './injection-result.ts';
+import { inject } from './inject.ts';
+import { loadInjector } from './injector.ts';
+import { applyJsonPatch } from './patch/apply-json-patch.ts';
+import type { JsonObject } from './patch/json-value.ts';
+import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
+
+const newNodes = [{ name: 'n', kubeletVersion: 'v1.34.0' }];
+const podOf = (parts: { metadata?: JsonObject; spec?: JsonObject } = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', ...parts.metadata },
+  spec: { containers: [{ name: 'web', image: 'web:1' }], ...parts.spec },
+});
+
+function run(files: ConfigurationFiles, pod: JsonObject, request: Partial<InjectionRequest> = {}): InjectionResult {
+  return inject(loadInjector(files), { pod, namespace: 'shop', ...request });
+}
+
+/** The pod afterwards, with the names of its containers at hand. */
+function injected(
+  files: ConfigurationFiles,
+  pod: JsonObject,
+  request: Partial<InjectionRequest> = {},
+): { pod: JsonObject; spec: JsonObject; metadata: JsonObject; containers: JsonObject[]; names: string[] } {
+  const result = run(files, pod, request);
+  assert.equal(result.outcome, 'injected', JSON.stringify(result));
+  assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
+  const spec = result.pod.spec as JsonObject;
+  const containers = [...((spec.initContainers ?? []) as JsonObject[]), ...(spec.containers as JsonObject[])];
+  return {
+    pod: result.pod,
+    spec,
+    metadata: result.pod.metadata as JsonObject,
+    containers,
+    names: containers.map(({ name }) => String(name)),
+  };
+}
+
+describe('inject', () => {
+  it('brings what the template renders and all that follows from it', () => {
+    const { metadata, containers, names } = injected(proxyFiles, podOf({ metadata: { labels: { app: 'shop' } } }));
+    assert.deepEqual(names, ['istio-init', 'web', 'istio-proxy']);
+    assert.deepEqual(metadata.labels, { app: 'shop', 'mesh.example/app': 'shop' });
+    assert.deepEqual(metadata.annotations, {
+      'mesh.example/containers': 'web',
+      'prometheus.io/port': '15020',
+      'prometheus.io/path': '/stats/prometheus',
+      'prometheus.io/scrape': 'true',
+      'sidecar.istio.io/status':
+        '{"initContainers":["istio-init"],"containers":["istio-proxy"],"volumes":["proxy-run"],"imagePullSecrets":null,"revision":"r1"}',
+    });
+    assert.deepEqual(containers.at(-1), {
+      name: 'istio-proxy',
+      image: 'registry.example/mesh/proxyv2:v1',
+      env: [
+        { name: 'PROXY_CONFIG', value: '{"concurrency":2}' },
+        { name: 'ISTIO_META_CLUSTER_ID', value: 'east' },
+      ],
+      resources: { requests: { cpu: '1', memory: '1Gi' } },
+      securityContext: { runAsUser: 1337 },
+    });
+  });
+
+  it('makes the proxy a native sidecar where nodes are new enough', () => {
+    const { spec, names } = injected(proxyFiles, podOf(), { nodes: newNodes });
+    assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
+    assert.equal((spec.initContainers as JsonObject[])[1]?.restartPolicy, 'Always');
+  });
+
+  it('takes the environment of settings and path, the path winning', () => {
+    const files = { ...proxyFiles, settings: '{"pathEnvironment": {"net": "n-settings", "zone": "z"}}' };
+    const { containers, metadata } = injected(files, podOf(), { path: '/inject/net/n-path/cluster/west' });
+    const env = containers.at(-1)?.env as { name: string; value: string }[];
+    assert.deepEqual(env.slice(1), [
+      { name: 'ISTIO_META_CLUSTER_ID', value: 'west' },
+      { name: 'ISTIO_META_NETWORK', value: 'n-path' },
+      { name: 'ZONE', value: 'z' },
+    ]);
+    assert.equal((metadata.labels as JsonObject)['topology.istio.io/network'], 'n-path');
+  });
+
+  it('lets the pod’s label name the network', () => {
+    const { metadata } = injected(proxyFiles, podOf({ metadata: { labels: { 'topology.istio.io/network': 'own' } } }), {
+      path: '/inject/net/n',
+    });
+    assert.equal((metadata.labels as JsonObject)['topology.istio.io/network'], 'own');
+  });
+
+  it('chooses templates by annotation, aliases expanded', () => {
+    const { names } = injected(
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'inject.istio.io/templates': 'all' } } }),
+    );
+    assert.deepEqual(names, ['istio-init', 'log-collector', 'web', 'istio-proxy']);
+  });
+
+  it('lets the user’s own container have the last word', () => {
+    const own = {
+      name: 'istio-proxy',
+      image: 'auto',
+      resources: { requests: { cpu: '2' } },
+      securityContext: { runAsUser: 5 },
+    };
+    const { containers, metadata } = injected(
+      proxyFiles,
+      podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, own] } }),
+    );
+    const proxy = containers.at(-1);
+    assert.equal(proxy?.image, 'registry.example/mesh/proxyv2:v1');
+    assert.deepEqual(proxy.resources, { requests: { cpu: '2', memory: '1Gi' } });
+    assert.deepEqual(containers[0]?.args, ['-u', '5', '-i', '*']);
+    assert.equal(
+      (metadata.annotations as JsonObject)['proxy.istio.io/overrides'],
+      '{"containers":[{"name":"istio-proxy","resources":{"requests":{"cpu":"2"}},"securityContext":{"runAsUser":5}}]}',
+    );
+  });
+
+  it('moves the user’s own proxy to the init containers with a native sidecar', () => {
+    const own = { name: 'istio-proxy', image: 'mine' };
+    const { names, containers } = injected(
+      proxyFiles,
+      podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, own] } }),
+      { nodes: newNodes },
+    );
+    assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
+    assert.equal(containers[1]?.image, 'mine');
+  });
+
+  it('holds the application when the mesh or the pod says so', () => {
+    const pod = podOf({
+      metadata: { annotations: { 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' } },
+    });
+    assert.deepEqual(injected(proxyFiles, pod).names, ['istio-init', 'istio-proxy', 'web']);
+  });
+
+  it('uses the namespace’s ranges on OpenShift', () => {
+    const files = { ...proxyFiles, settings: '{"platform": "OpenShift"}' };
+    const annotations = { 'openshift.io/sa.scc.uid-range': '1000/10' };
+    const { containers } = injected(files, podOf(), { namespaceMetadata: { annotations } });
+    assert.deepEqual(containers.at(-1)?.securityContext, { runAsUser: 1009 });
+  });
+
+  it('keeps fields that it does not know, and managedFields', () => {
+    const managedFields = [{ manager: 'kubectl' }];
+    const pod = podOf({
+      metadata: { managedFields },
+      spec: { containers: [{ name: 'web', image: 'web:1', futureField: { deep: 1 } }], futureSpec: true },
+    });
+    const { spec, metadata } = injected(proxyFiles, pod);
+    assert.equal(spec.futureSpec, true);
+    assert.deepEqual((spec.containers as JsonObject[])[0]?.futureField, { deep: 1 });
+    assert.equal(metadata.managedFields, managedFields);
+    assert.equal('namespace' in metadata, false);
+  });
+
+  it('injects again to the same result', () => {
+    const pod = podOf({
+      spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
+    });
+    // With a cluster's name Istio moves that variable behind the probers the second time.
+    const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
+    const first = injected(files, pod).pod;
+    assert.deepEqual(injected(files, first).pod, first);
+  });
+});
+
+describe('inject with a template of the 1.x kind', () => {
+  it('adds what it renders behind what the pod has', () => {
+    const pod = podOf({
+      spec: {
+        containers: [
+          { name: 'web', image: 'web:1', ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } },
+          { name: 'helper', image: 'h' },
+        ],
+        volumes: [{ name: 'own', emptyDir: {} }],
+      },
+    });
+    const { names, spec, metadata, containers } = injected(legacyFiles, pod);
+    assert.deepEqual(names, ['istio-init', 'web', 'helper', 'collector', 'istio-proxy']);
+    assert.deepEqual(spec.volumes, [
+      { name: 'own', emptyDir: {} },
+      { name: 'run', emptyDir: { medium: 'Memory' } },
+    ]);
+    assert.deepEqual(containers[0]?.args, ['-u', '1337', '-b', '80']);
+    assert.equal(containers[3]?.image, 'collector:2');
+    assert.equal((metadata.annotations as JsonObject)['redirect.example/mode'], 'REDIRECT');
+    assert.deepEqual(containers[1]?.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
+  });
+
+  it('injects again to the same result', () => {
+    const first = injected(legacyFiles, podOf()).pod;
+    assert.deepEqual(injected(legacyFiles, first).pod, first);
+  });
+});
+
+describe('inject with two families', () => {
+  const annotations = { 'inject.istio.io/templates': 'sidecar', 'proxy.istio.io/config': 'concurrency: 4' };
+  const pod = podOf({
+    metadata: { annotations },
+    spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
+  });
+
+  it('does nothing for a proxy that the family does not bring', () => {
+    const { metadata, names, containers } = injected(
+      logFiles,
+      podOf({ metadata: { annotations: { 'sidecar.istio.io/interceptionMode': 'nonsense' } } }),
+      {
+        path: '/inject/net/n',
+      },
+    );
+    assert.deepEqual(names, ['log-collector', 'web']);
+    assert.deepEqual(Object.keys(metadata.annotations as object).sort(), [
+      'logs.example/collected',
+      'logs.example/rev',
+      'logs.example/status',
+      'sidecar.istio.io/interceptionMode',
+    ]);
+    assert.equal(metadata.labels, undefined);
+    assert.equal(containers[0]?.env, undefined);
+  });
+
+  it('comes to the same pod in both orders and leaves it alone afterwards', () => {
+    const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod).pod;
+    const logFirst = injected(proxyFiles, injected(logFiles, pod).pod).pod;
+    const namesOf = ({ spec }: JsonObject): unknown[] =>
+      ((spec as JsonObject).containers as JsonObject[]).map(({ name }) => name);
+    assert.deepEqual(namesOf(proxyFirst).sort(), ['istio-proxy', 'log-collector', 'web']);
+    assert.deepEqual(namesOf(logFirst).sort(), namesOf(proxyFirst).sort());
+    for (const both of [proxyFirst, logFirst]) {
+      assert.deepEqual(namesOf(injected(logFiles, both).pod).sort(), namesOf(proxyFirst).sort());
+      assert.deepEqual(namesOf(injected(proxyFiles, both).pod).sort(), namesOf(proxyFirst).sort());
+    }
+  });
+});
+
+describe('inject, refusing', () => {
+  const rows: [name: string, files: ConfigurationFiles, pod: JsonObject, reason: string, message: RegExp][] = [
+    [
+      'an annotation',
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'sidecar.istio.io/proxyCPU': 'x' } } }),
+      'InvalidAnnotation',
+      /^failed to run injection template: 1 error occurred:/,
+    ],
+    [
+      'an unknown template',
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'inject.istio.io/templates': 'nope' } } }),
+      'UnknownTemplate',
+      /requested template "nope" not found; have log, sidecar$/,
+    ],
+    [
+      'saved overrides that are none',
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'proxy.istio.io/overrides': '[' } } }),
+      'InvalidOverrides',
+      /annotation proxy\.istio\.io\/overrides/,
+    ],
+    [
+      'saved overrides of the wrong shape',
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'proxy.istio.io/overrides': '{"containers": 1}' } } }),
+      'InvalidOverrides',
+      /containers are no list/,
+    ],
+    [
+      'a reserved port',
+      proxyFiles,
+      podOf({ metadata: { annotations: { 'prometheus.io/port': '15001' } } }),
+      'InvalidPrometheusConfiguration',
+      /reserved/,
+    ],
+    [
+      'a pod of the wrong types',
+      proxyFiles,
+      podOf({ spec: { containers: [{ name: 1 }] } }),
+      'InvalidPod',
+      /cannot unmarshal number/,
+    ],
+    ['metadata that is none', proxyFiles, { metadata: [] }, 'InvalidPod', /metadata must be an object/],
+    [
+      'a template that fails',
+      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "{{ fail `no` }}"}' },
+      podOf(),
+      'TemplateFailed',
+      /error calling fail: no$/,
+    ],
+    [
+      'output that is no YAML',
+      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "a: ["}' },
+      podOf(),
+      'InvalidTemplateOutput',
+      /strategic merge: invalid JSON document\nyaml: /,
+    ],
+    [
+      'output that is no object',
+      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "text"}' },
+      podOf(),
+      'InvalidTemplateOutput',
+      /strategic merge: invalid JSON document$/,
+    ],
+    [
+      'output of the wrong types',
+      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "spec: {containers: 1}"}' },
+      podOf(),
+      'InvalidTemplateOutput',
+      /failed applying injection overlay: unmarshal patched pod: json/,
+    ],
+    [
+      'output that cannot be merged',
+      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "spec: {containers: [{image: a}]}"}' },
+      podOf(),
+      'InvalidTemplateOutput',
+      /strategic merge: .*merge key: name/,
+    ],
+  ];
+  for (const [name, files, pod, reason, message] of rows) {
+    it(`${name} is data, not an exception`, () => {
+      const result = run(files, pod);
+      assert.equal(result.outcome, 'failed');
+      assert.equal(result.reason, reason);
+      assert.match(result.message, message);
+    });
+  }
+
+  it('says why a pod is left alone', () => {
+    const result = run(proxyFiles, podOf({ spec: { hostNetwork: true } }));
+    assert.deepEqual(
+      { ...result, message: '' },
+      { outcome: 'skipped', reason: 'HostNetwork', message: '', warnings: [] },
+    );
+  });
+
+  it('turns whatever else goes wrong into a result', () => {
+    const trap = new Proxy(
+      {},
+      {
+        getOwnPropertyDescriptor: () => {
+          throw new Error('trap');
+        },
+      },
+    );
+    const result = run(proxyFiles, { metadata: trap, spec: {} });
+    assert.deepEqual(result, { outcome: 'failed', reason: 'Internal', message: 'unexpected: trap' });
+  });
+});
