@@ -5,6 +5,7 @@ import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
 import { istioKeys } from '../../src/api/webhook-keys.ts';
 import { ChildServer } from './child-server.ts';
 import { compareServers, type Scenario } from './compare.ts';
+import { measureUnderPressure } from './under-pressure.ts';
 import { podReviews, recordedReviews } from './pod-reviews.ts';
 
 /**
@@ -111,8 +112,17 @@ async function measure(files: ConfigurationFiles, list: readonly Scenario[]): Pr
   }
 }
 
+async function measurePressure(files: ConfigurationFiles): Promise<void> {
+  const configuration = join(scratch, 'configuration.json');
+  writeFileSync(configuration, JSON.stringify(files));
+  const server = await ChildServer.start('ours', configuration);
+  await measureUnderPressure(server);
+  server.stop();
+}
+
 try {
   await measure(hello, scenarios);
+  await measurePressure(hello);
   if (golden !== undefined) {
     const recorded = recordedScenarios(golden);
     await measure(recorded.files, recorded.scenarios);

@@ -1,5 +1,6 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
+import type { HttpAnswer } from './http-answer.ts';
 
 /** Decides one admission. Throws nothing: a handler's exception is answered as an internal error. */
 export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision | Promise<AdmissionDecision>;
@@ -14,8 +15,13 @@ export interface RouteHandler {
   readonly dependencies?: (request: AdmissionRequest) => readonly unknown[];
 }
 
-/** Where a path leads: a handler, or why it cannot be served now (answered 503, so that the API server tries another replica). */
-export type RouteTarget = RouteHandler | { readonly unavailable: string };
+/** Something to be read: answers GET and HEAD. */
+export interface RoutePage {
+  page(): HttpAnswer;
+}
+
+/** Where a path leads: a handler, a page, or why it cannot be served now (answered 503, so that the API server tries another replica). */
+export type RouteTarget = RouteHandler | RoutePage | { readonly unavailable: string };
 
 /** A row of the router's table. */
 export interface AdmissionRoute {

@@ -5,13 +5,16 @@ import type { JsonBounds } from './json-scanner.ts';
 export interface AdmissionLimits {
   /** A storable pod can be 8.7 MB as a review and 17.4 MB as a dry run (Go escapes `<` to six bytes), so never below 19 MiB. */
   readonly maxBodyBytes: number;
-  /** All bodies that are being received, together. */
+  /** All bodies that are being received, together: two of the largest, or thousands of the usual ones. */
   readonly maxBufferedBytes: number;
   /** Bodies that are being received at once; one more, and the longest-waiting of them is refused. */
   readonly maxConcurrentBodies: number;
   readonly decisions: DecisionMemoryLimits;
   readonly maxConnections: number;
-  /** Connections that have not had a review answered yet: beyond it the oldest of them is closed. */
+  /**
+   * Connections that have not had a review answered yet: beyond it the oldest of them is closed. Not too low: a client that comes back at once costs a handshake,
+   * which is far dearer than an idle connection.
+   */
   readonly maxUnprovenConnections: number;
   readonly maxHeaderBytes: number;
   /** The depth is far above any pod's and far below what overflows a stack; a pod of 3 MiB, the most that the API server takes, has fewer values. */
@@ -33,11 +36,11 @@ const mebibyte = 1024 * 1024;
 
 export const defaultAdmissionLimits: AdmissionLimits = {
   maxBodyBytes: 20 * mebibyte,
-  maxBufferedBytes: 64 * mebibyte,
+  maxBufferedBytes: 40 * mebibyte,
   maxConcurrentBodies: 1024,
   decisions: { maxBytes: 16 * mebibyte, maxReviewBytes: 256 * 1024 },
   maxConnections: 4096,
-  maxUnprovenConnections: 512,
+  maxUnprovenConnections: 1536,
   maxHeaderBytes: 16 * 1024,
   jsonBounds: { maxDepth: 200, maxValues: 500_000 },
   handshakeTimeout: 10_000,

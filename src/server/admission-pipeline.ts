@@ -56,6 +56,11 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       const target = route.resolve(path);
       if (target === undefined) continue;
       const { kind } = route;
+      if ('page' in target) {
+        const isRead = head.method === 'GET' || head.method === 'HEAD';
+        const refusal = textAnswer(405, `${path} takes GET, not ${head.method}`, { Allow: 'GET, HEAD' });
+        return { kind, answer: isRead ? target.page() : refusal };
+      }
       if (head.method !== 'POST') {
         return { kind, answer: textAnswer(405, `${path} takes POST, not ${head.method}`, { Allow: 'POST' }) };
       }
@@ -87,7 +92,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     if (body.length === 0) return textAnswer(400, 'no body found');
     const started = observer.started();
     const { handler, dependencies } = target;
-    const question = dependencies === undefined ? undefined : questionOf(path, body);
+    const question = dependencies === undefined || !memory.takes(body.length) ? undefined : questionOf(path, body);
     if (dependencies !== undefined && question !== undefined) {
       const known = memory.find(question, dependencies);
       if (known !== undefined) {

@@ -64,6 +64,11 @@ export class DecisionMemory {
     return this.#bytes;
   }
 
+  /** Whether a review of so many bytes is worth asking about. */
+  takes(bytes: number): boolean {
+    return bytes <= this.#limits.maxReviewBytes;
+  }
+
   /** @param dependencies what the decision for the remembered request would depend on now */
   find(
     question: ReviewQuestion,
@@ -83,7 +88,7 @@ export class DecisionMemory {
   /** @param dependencies what the decision depended on when it was made */
   remember(question: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
     const { path, version, body, restStart, fingerprint } = question;
-    if (body.length > this.#limits.maxReviewBytes) return;
+    if (!this.takes(body.length)) return;
     const slot = fingerprint & (this.#seen.length - 1);
     if (this.#seen[slot] !== fingerprint) {
       this.#seen[slot] = fingerprint;

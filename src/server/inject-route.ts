@@ -1,0 +1,33 @@
+import type { Injector } from '../inject/injector.ts';
+import type { AdmissionRoute } from './admission-handler.ts';
+import { decideInjection, type PodSurroundings } from './inject-handler.ts';
+
+const injectPath = /^\/inject(?:\/.*)?$/s;
+
+/** The one injector of a server without an operator, and a name for it in metrics and logs. */
+export interface CurrentInjector {
+  readonly name: string;
+  /** Of the configuration that is served now. */
+  readonly hash: string;
+  readonly injector: Injector;
+}
+
+/**
+ * `/inject[/k/v…]`: Istio's own path, for a server that has one configuration. Pods do not get the annotation that names a configuration of the operator.
+ * @param current what is served now; undefined while nothing has been loaded, which is answered as unavailable
+ */
+export function injectRoute(current: () => CurrentInjector | undefined, surroundings: PodSurroundings): AdmissionRoute {
+  return {
+    kind: 'inject',
+    resolve(path) {
+      if (!injectPath.test(path)) return undefined;
+      const served = current();
+      if (served === undefined) return { unavailable: 'no configuration has been loaded yet' };
+      const target = { ...served, path, annotate: false };
+      return {
+        handler: (request) => decideInjection(target, request, surroundings),
+        dependencies: () => [served.injector, surroundings.nodes?.()],
+      };
+    },
+  };
+}
