@@ -4,6 +4,7 @@ import { crdCommand } from './commands/crd.ts';
 import { injectCommand } from './commands/inject.ts';
 import { kubeInjectCommand } from './commands/kube-inject.ts';
 import { operatorCommand } from './commands/operator.ts';
+import { serveCommand } from './commands/serve.ts';
 import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -28,6 +29,7 @@ export function createProgram(terminal: Terminal): Command {
     operatorCommand(),
     injectCommand(terminal),
     kubeInjectCommand(terminal),
+    serveCommand(),
     templateCommand(terminal),
     crdCommand(terminal),
     versionCommand(terminal),

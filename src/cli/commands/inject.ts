@@ -7,7 +7,7 @@ import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { parseDelimiters } from '../delimiters.ts';
+import { parseDelimiters } from '../option-values.ts';
 import { readNamedFile } from '../files.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { injectFiles } from '../injection/inject-files.ts';

@@ -4,6 +4,7 @@ import { createLogger } from '../logger.ts';
 import { addOperatorOptions, type OperatorOptions } from '../operator/operator-options.ts';
 import { startOperator } from '../operator/operator-process.ts';
 import { ownNamespace } from '../operator/own-namespace.ts';
+import { untilSignal } from '../until-signal.ts';
 
 /** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it at once. */
 export function operatorCommand(): Command {
@@ -13,15 +14,10 @@ export function operatorCommand(): Command {
     const kubeConfig = loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context });
     const namespace = ownNamespace(options.namespace, kubeConfig);
     const operator = await startOperator(options, kubeConfig, namespace, logger);
-    const signal = await new Promise<NodeJS.Signals>((resolve) => {
-      process.once('SIGTERM', resolve);
-      process.once('SIGINT', resolve);
+    await untilSignal((signal) => {
+      logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
     });
-    logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
-    const now = (): never => process.exit(1);
-    process.once('SIGTERM', now).once('SIGINT', now);
     await operator.stop();
     logger.info('stopped');
-    process.removeListener('SIGTERM', now).removeListener('SIGINT', now);
   });
 }

@@ -4,7 +4,7 @@ import { functionFamilies, functionsOfFamily, type FunctionFamily } from '../../
 import { decodeJson } from '../../template/json-decode.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
-import { parseDelimiters } from '../delimiters.ts';
+import { parseDelimiters } from '../option-values.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readNamedFile, writeNamedFile } from '../files.ts';
 import type { Terminal } from '../terminal.ts';

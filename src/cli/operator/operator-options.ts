@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parsePort, parseSeconds } from '../option-values.ts';
 import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
 /** The flags of `injector operator`. */
@@ -45,12 +46,12 @@ export function addOperatorOptions(command: Command): Command {
       'app.kubernetes.io/name': 'injector-operator',
     })
     .option('--bind-address <address>', 'the address to listen on', '0.0.0.0')
-    .option('--webhook-port <port>', 'the port of the webhook', port, 15017)
-    .option('--health-port <port>', 'the port of probes and metrics', port, 8080)
+    .option('--webhook-port <port>', 'the port of the webhook', parsePort, 15017)
+    .option('--health-port <port>', 'the port of probes and metrics', parsePort, 8080)
     .option(
       '--drain-seconds <seconds>',
       'how long to go on serving after SIGTERM while balancers take notice',
-      seconds,
+      parseSeconds,
       5,
     )
     .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
@@ -59,22 +60,6 @@ export function addOperatorOptions(command: Command): Command {
         ['json', 'text'],
       ),
     );
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65_535) {
-    throw new InvalidArgumentError('It must be a port: a number from 0 (any free one) to 65535.');
-  }
-  return value;
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value > 3600) {
-    throw new InvalidArgumentError('It must be a number of seconds from 0 to 3600.');
-  }
-  return value;
 }
 
 function hostAndPort(text: string): { host: string; port: number } {

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { Command } from 'commander';
+import { ApiError } from '../../kube/api-error.ts';
+import type { Terminal } from '../terminal.ts';
+import { kubeInjectCommand } from './kube-inject.ts';
+
+const deployment =
+  'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
+const config = 'templates: {sidecar: "spec: {containers: [{name: istio-proxy, image: {{ .Values.image }}}]}"}';
+
+/** Runs the command with Deployment `web` on standard input, against a cluster that has these ConfigMaps. */
+async function run(argv: readonly string[], configMaps: Record<string, Record<string, string>>): Promise<string> {
+  let out = '';
+  const terminal: Terminal = {
+    out: (text) => {
+      out += text;
+    },
+    error: () => undefined,
+    readInput: () => Promise.resolve(deployment),
+    setExitCode: () => undefined,
+  };
+  const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {
+    const data = configMaps[`${namespace ?? ''}/${name}`];
+    if (data === undefined)
+      return Promise.reject(new ApiError({ code: 404, reason: 'NotFound', message: `configmaps "${name}" not found` }));
+    return Promise.resolve({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+  };
+  const command = kubeInjectCommand(terminal, () => ({ get: get as never, close: () => undefined }));
+  await new Command()
+    .exitOverride()
+    .addCommand(command)
+    .parseAsync(['kube-inject', '-f', '-', ...argv], { from: 'user' });
+  return out;
+}
+
+describe('kube-inject', () => {
+  const maps = (suffix: string, namespace = 'istio-system') => ({
+    [`${namespace}/istio-sidecar-injector${suffix}`]: { config, values: '{"image": "proxy:1"}' },
+    [`${namespace}/istio${suffix}`]: { mesh: '' },
+  });
+
+  const good: [string, string[], Record<string, Record<string, string>>][] = [
+    ["reads Istio's ConfigMaps", [], maps('')],
+    ['reads those of a revision', ['--revision', 'canary'], maps('-canary')],
+    ['takes revision default for none', ['-r', 'default'], maps('')],
+    ['reads those of another namespace', ['-i', 'mesh'], maps('', 'mesh')],
+    [
+      'reads those it is told to',
+      ['--injectConfigMapName', 'a', '--meshConfigMapName', 'b'],
+      { 'istio-system/a': { config, values: '{"image": "proxy:1"}' }, 'istio-system/b': { mesh: '' } },
+    ],
+  ];
+  for (const [what, argv, configMaps] of good) {
+    it(what, async () => {
+      assert.match(await run(argv, configMaps), /image: proxy:1/);
+    });
+  }
+
+  const bad: [string, string[], Record<string, Record<string, string>>, RegExp][] = [
+    [
+      'a missing ConfigMap',
+      [],
+      {},
+      /could not read valid configmap "istio-sidecar-injector" from namespace "istio-system": .* use --injectConfigFile/,
+    ],
+    [
+      'a missing key',
+      [],
+      { 'istio-system/istio-sidecar-injector': { config } },
+      /missing configuration map key "values" in configmap "istio-sidecar-injector".*--valuesFile/,
+    ],
+    [
+      'a missing mesh config of a revision',
+      ['-r', 'x'],
+      { 'istio-system/istio-sidecar-injector-x': { config, values: '{}' } },
+      /could not read valid configmap "istio-x".*--meshConfigFile/,
+    ],
+  ];
+  for (const [what, argv, configMaps, message] of bad) {
+    it(`names ${what} and the flag that replaces it`, async () => {
+      await assert.rejects(run(argv, configMaps), { name: 'ConfigurationError', message });
+    });
+  }
+});

@@ -1,0 +1,138 @@
+import { Command, Option } from 'commander';
+import { Registry } from 'prom-client';
+import { configurationHash } from '../../api/configuration-hash.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectionSettings } from '../../api/injection-settings.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { createAdmissionServer } from '../../server/admission-server.ts';
+import { injectRoute, type CurrentInjector } from '../../server/inject-route.ts';
+import { readyRoute } from '../../server/ready-route.ts';
+import { ServerMetrics } from '../../server/server-metrics.ts';
+import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
+import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
+import {
+  nativeSidecarsOf,
+  nativeSidecarsOption,
+  type NativeSidecarsChoice,
+} from '../injection/native-sidecars-option.ts';
+import { istioSettings } from '../injection/settings.ts';
+import { createLogger, logLevels, type LogFormat, type LogLevel } from '../logger.ts';
+import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
+import { FollowedFiles } from '../serve/followed-files.ts';
+import { loadPair, onePair, readPair } from '../serve/serving-pair.ts';
+import { untilSignal } from '../until-signal.ts';
+
+interface ServeOptions {
+  readonly configDir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tlsCert: string;
+  readonly tlsKey: string;
+  readonly revision: string;
+  readonly nativeSidecars: NativeSidecarsChoice;
+  readonly kubeletVersion: readonly string[];
+  readonly delims?: readonly [string, string];
+  readonly platform: 'kubernetes' | 'openshift';
+  readonly compliancePolicy: string;
+  readonly drainSeconds: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat?: LogFormat;
+}
+
+/** How often the files are looked at, in milliseconds. */
+const followInterval = 1000;
+
+/** `injector serve`: the webhook by itself, from a directory with Istio's keys, as the injector of Istio's 1.x days ran. No operator, no cluster. */
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description("serve POST /inject from a directory with Istio's keys config, values and mesh, without a cluster")
+    .requiredOption(
+      '--config-dir <directory>',
+      'config, and values and mesh where there are any; followed when they change',
+    )
+    .option('--host <address>', 'the address to listen on', '0.0.0.0')
+    .option('--port <port>', 'the port; 0 for any free one', parsePort, 15017)
+    .requiredOption('--tls-cert <file>', 'the serving certificate as PEM; followed when it changes')
+    .requiredOption('--tls-key <file>', 'its private key as PEM')
+    .option('--revision <name>', 'the revision', 'default')
+    .addOption(nativeSidecarsOption())
+    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
+    .option('--delims <left,right>', 'the delimiters of the templates', parseDelimiters)
+    .addOption(
+      new Option('--platform <name>', 'where the pods run').choices(['kubernetes', 'openshift']).default('kubernetes'),
+    )
+    .option('--compliance-policy <name>', '.CompliancePolicy of the templates', '')
+    .option('--drain-seconds <seconds>', 'how long to go on serving after SIGTERM', parseSeconds, 5)
+    .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
+    .addOption(
+      new Option('--log-format <format>', 'json or text (default: text on a terminal)').choices(['json', 'text']),
+    )
+    .action(serve);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const logger = createLogger(options.logLevel, options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json'));
+  const settings = settingsOf(options);
+  const onProblem = (what: string) => (problem: string) => {
+    logger.error(`${what} cannot be loaded; the last good one stays`, { problem });
+  };
+  const configuration = new FollowedFiles({
+    read: () => readConfigurationDirectory(options.configDir, settings),
+    load: (files): CurrentInjector => ({
+      name: options.revision,
+      hash: configurationHash(files),
+      injector: loadInjector(files),
+    }),
+    onLoaded: ({ hash, injector }) => {
+      logger.info('loaded the configuration', { hash, warnings: injector.warnings });
+    },
+    onProblem: onProblem('the configuration'),
+  });
+  const pair = new FollowedFiles({
+    read: () => readPair(options.tlsCert, options.tlsKey),
+    load: loadPair,
+    onLoaded: ({ notAfter }) => {
+      logger.info('loaded the serving certificate', { notAfter: notAfter.toISOString() });
+    },
+    onProblem: onProblem('the serving certificate'),
+  });
+  configuration.check();
+  pair.check();
+  if (configuration.value === undefined || pair.value === undefined) {
+    throw new ConfigurationError('serve', 'there is nothing to serve; the lines above say what is wrong');
+  }
+  const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
+  const server = createAdmissionServer({
+    bindAddress: options.host,
+    port: options.port,
+    routes: [
+      injectRoute(() => configuration.value, { nodes: () => nodes }),
+      readyRoute(() => (server.state === 'serving' ? undefined : server.state)),
+    ],
+    certificates: onePair(() => pair.value),
+    log: logger,
+    metrics: new ServerMetrics(new Registry()),
+    clock: () => performance.now(),
+  });
+  await server.listen();
+  logger.info('serving', { ...server.address });
+  const stopFollowing = [configuration.follow(followInterval), pair.follow(followInterval)];
+  await untilSignal((signal) => {
+    logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
+  });
+  await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
+  for (const stop of stopFollowing) stop();
+}
+
+function settingsOf(options: ServeOptions): InjectionSettings {
+  const { revision, delims, compliancePolicy } = options;
+  return {
+    ...istioSettings({
+      revision,
+      nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
+      ...(delims === undefined ? {} : { delimiters: delims }),
+    }),
+    platform: options.platform === 'openshift' ? 'OpenShift' : 'Kubernetes',
+    compliancePolicy,
+  };
+}

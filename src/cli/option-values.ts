@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A port; 0 means any free one. */
+export function parsePort(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > 65_535) {
+    throw new InvalidArgumentError('It must be a port: a number from 0 (any free one) to 65535.');
+  }
+  return value;
+}
+
+/** Seconds, up to an hour. */
+export function parseSeconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 3600) {
+    throw new InvalidArgumentError('It must be a number of seconds from 0 to 3600.');
+  }
+  return value;
+}
+
+/** `LEFT,RIGHT`, for example `[[,]]`. */
+export function parseDelimiters(text: string): readonly [string, string] {
+  const [left = '', right = '', ...rest] = text.split(',');
+  if (left === '' || right === '' || rest.length > 0) {
+    throw new InvalidArgumentError(
+      'It must be the left and the right delimiter with a comma between, for example [[,]].',
+    );
+  }
+  return [left, right];
+}

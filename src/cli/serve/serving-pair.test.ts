@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { issueAuthority } from '../../certs/authority.ts';
+import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import { loadPair, onePair, readPair, type PairTexts } from './serving-pair.ts';
+
+describe('the serving pair of files', () => {
+  let pair: PairTexts;
+  let otherKey: string;
+  let folder: string;
+  const keys = () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    return {
+      privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }) as string,
+    };
+  };
+  before(() => {
+    const options = { now: new Date(), duration: 3_600_000, random: (size: number) => Buffer.alloc(size, 7) };
+    const [caKeys, leafKeys] = [keys(), keys()];
+    const authority = issueAuthority('test', caKeys, options);
+    pair = issueServingCertificate(authority, { service: 'a', namespace: 'b' }, leafKeys, options);
+    otherKey = caKeys.privateKeyPem;
+    folder = mkdtempSync(join(tmpdir(), 'serving-pair-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is read from its two files and served for every name', () => {
+    const files = [join(folder, 'cert'), join(folder, 'key')] as const;
+    writeFileSync(files[0], pair.certificatePem);
+    writeFileSync(files[1], pair.privateKeyPem);
+    const loaded = loadPair(readPair(...files));
+    const pairs = onePair(() => loaded);
+    assert.equal(pairs.defaultPair(), loaded);
+    assert.equal(pairs.forServerName('anything'), undefined);
+    assert.deepEqual([...pairs.expiries()], [['serve', loaded.notAfter]]);
+    assert.deepEqual([...onePair(() => undefined).expiries()], []);
+  });
+
+  const refused: [string, () => PairTexts, RegExp][] = [
+    ['a key of another pair', () => ({ ...pair, privateKeyPem: otherKey }), /--tls-key.*does not belong/],
+    ['no certificate', () => ({ ...pair, certificatePem: 'x' }), /--tls-cert: the file does not hold a certificate/],
+    ['no key', () => ({ ...pair, privateKeyPem: 'secret' }), /--tls-key: the file does not hold an unencrypted/],
+  ];
+  for (const [what, texts, message] of refused) {
+    it(`refuses ${what}, and quotes nothing of it`, () => {
+      assert.throws(
+        () => loadPair(texts()),
+        (error: Error) => message.test(error.message) && !error.message.includes('secret'),
+      );
+    });
+  }
+
+  it('names the flag of a file that is missing', () => {
+    assert.throws(() => readPair(join(folder, 'none'), ''), /--tls-cert .*none: ENOENT/);
+  });
+});

@@ -1,0 +1,66 @@
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { ServingPair, ServingPairs } from '../../server/serving-pairs.ts';
+
+/** Texts of the two files. */
+export interface PairTexts {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
+/** A pair that can be served, and the end of its validity. */
+export interface LoadedPair extends ServingPair {
+  readonly notAfter: Date;
+}
+
+export function readPair(certificateFile: string, keyFile: string): PairTexts {
+  return { certificatePem: read('--tls-cert', certificateFile), privateKeyPem: read('--tls-key', keyFile) };
+}
+
+/**
+ * Checks that the two belong together.
+ * @throws ConfigurationError naming the flag; never with anything of the key.
+ */
+export function loadPair({ certificatePem, privateKeyPem }: PairTexts): LoadedPair {
+  const leaf = parse('--tls-cert', 'a certificate', () => new X509Certificate(certificatePem));
+  const key = parse('--tls-key', 'an unencrypted private key', () => createPrivateKey(privateKeyPem));
+  if (!leaf.checkPrivateKey(key)) {
+    throw new ConfigurationError(
+      '--tls-key',
+      '--tls-key: the private key does not belong to the certificate of --tls-cert',
+    );
+  }
+  return { certificatePem, privateKeyPem, notAfter: new Date(leaf.validTo) };
+}
+
+/** One pair, whatever name a client asks for. */
+export function onePair(current: () => LoadedPair | undefined): ServingPairs {
+  return {
+    forServerName: () => undefined,
+    defaultPair: current,
+    *expiries() {
+      const pair = current();
+      if (pair !== undefined) yield ['serve', pair.notAfter];
+    },
+  };
+}
+
+function read(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError(flag, `${flag} ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function parse<Value>(flag: string, what: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch {
+    // OpenSSL's reason could quote what it read.
+    throw new ConfigurationError(flag, `${flag}: the file does not hold ${what} in PEM`);
+  }
+}
