@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { ApiError } from './api-error.ts';
 import { ObjectApplier } from './apply-object.ts';
+import { objectDifference } from './object-difference.ts';
 import { ManualClock } from './testdata/manual-clock.ts';
 
 const desired: KubernetesObject = {
@@ -148,6 +150,29 @@ describe('ObjectApplier', () => {
     const { applier, calls } = setUp(immutable, immutable, desired, desired);
     assert.equal((await applier.apply(desired, live)).outcome, 'Recreated');
     assert.deepEqual(calls, ['apply', 'replace', 'delete live', 'force']);
+  });
+
+  it('has nothing left to write after a replace, whatever was there', async () => {
+    const text = fc.constantFrom('', 'a', 'b');
+    const map = fc.dictionary(fc.constantFrom('a', 'ours', 'theirs'), text);
+    const found = fc.record({
+      labels: map,
+      annotations: map,
+      data: map,
+      spec: fc.dictionary(fc.constantFrom('type', 'more'), text),
+    });
+    const wanted: KubernetesObject = { ...desired, kind: 'Service', spec: { type: 'a', ports: [{ port: 1 }] } };
+    await fc.assert(
+      fc.asyncProperty(found, async ({ labels, annotations, data, spec }) => {
+        const { applier, bodies } = setUp(invalid('no'), desired);
+        const there = { ...live, kind: 'Service', metadata: { ...live.metadata, labels, annotations }, data, spec };
+        await applier.apply(wanted, there);
+        const replaced = bodies[1];
+        assert.ok(replaced !== undefined);
+        assert.equal(objectDifference(wanted, replaced, 'us'), undefined);
+        assert.deepEqual({ ...annotations, ...replaced.metadata.annotations }, replaced.metadata.annotations);
+      }),
+    );
   });
 
   const passedOn: [what: string, live: KubernetesObject | undefined, answers: Error[]][] = [

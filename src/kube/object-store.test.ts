@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { objectKey, ObjectStore } from './object-store.ts';
 
@@ -76,6 +77,21 @@ describe('ObjectStore', () => {
     store.remove(object('a', '11'));
     store.remove(object('a', '12'));
     assert.deepEqual(changes, ['Added a -→10', 'Deleted a 10→11']);
+  });
+
+  it('ends with the newest state, in whatever order what was watched and what was written arrives', () => {
+    const step = fc.record({ version: fc.integer({ min: 1, max: 30 }), remove: fc.boolean() });
+    fc.assert(
+      fc.property(fc.uniqueArray(step, { selector: ({ version }) => version, minLength: 1 }), (steps) => {
+        const { store } = setUp();
+        const newest = steps.reduce((one, other) => (one.version > other.version ? one : other));
+        // A deletion of what is not there is not remembered: it must come after the object that it deletes.
+        const deletions = steps.filter(({ remove }) => remove);
+        for (const { version } of steps.filter(({ remove }) => !remove)) store.upsert(object('a', String(version)));
+        for (const { version } of deletions) store.remove(object('a', String(version)));
+        assert.equal(store.get('a')?.metadata.resourceVersion, newest.remove ? undefined : String(newest.version));
+      }),
+    );
   });
 
   it('does not compare what are not numbers', () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { ConfigurationError } from '../api/errors.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
+import { ApiError } from '../kube/api-error.ts';
 import { ReferenceWatches } from './reference-watches.ts';
 
 const reference = { namespace: 'n', name: 'values', key: 'v' };
@@ -40,6 +42,25 @@ describe('ReferenceWatches', () => {
   it('says which keys there are', async () => {
     await assert.rejects(setUp(configMap('1', { b: '', a: '' })).read(), /has no key "v"; it has a, b$/);
     await assert.rejects(setUp(configMap('1')).read(), /has no key "v"; it has none$/);
+  });
+
+  it('says which right is missing, and passes on what may pass by itself', async () => {
+    const failing = (error: Error): ReferenceWatches =>
+      new ReferenceWatches(
+        { find: () => Promise.reject(error) },
+        () => undefined,
+        () => undefined,
+      );
+    const { signal } = new AbortController();
+    const forbidden = new ApiError({ code: 403, reason: 'Forbidden', message: 'configmaps "values" is forbidden' });
+    await assert.rejects(
+      failing(forbidden).read('blue', 'spec.x', reference, signal),
+      (error) =>
+        error instanceof ConfigurationError &&
+        /in namespace n may not be read; grant the operator get/.test(error.message),
+    );
+    const away = new ApiError({ code: 0, reason: 'Unreachable', message: 'away' });
+    await assert.rejects(failing(away).read('blue', 'spec.x', reference, signal), away);
   });
 
   it('tells everyone who refers to a ConfigMap, and nobody who no longer does', async () => {

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../api/errors.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { ApiClient } from '../kube/api-client.ts';
+import { ApiError } from '../kube/api-error.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import { configMaps } from './cluster-view.ts';
 
@@ -48,10 +49,8 @@ export class ReferenceWatches {
     const { namespace, name, key } = reference;
     const where = `InjectorConfig ${user}: ${field}`;
     const { store } = this.#use(user, namespace, name);
-    // The watch may still be on its way: ask, so that a missing right or an absent object shows as what it is.
-    const object = store.hasSynced
-      ? store.get(name, namespace)
-      : await this.#client.find(configMaps, name, { namespace, signal });
+    // The watch may still be on its way: ask, so that an absent object shows as what it is.
+    const object = store.hasSynced ? store.get(name, namespace) : await this.#ask(where, field, reference, signal);
     if (object === undefined) {
       throw new ConfigurationError(
         field,
@@ -84,6 +83,23 @@ export class ReferenceWatches {
   stop(): void {
     for (const { stop } of this.#references.values()) stop.abort();
     this.#references.clear();
+  }
+
+  async #ask(
+    where: string,
+    field: string,
+    { namespace, name }: ConfigMapReference,
+    signal: AbortSignal,
+  ): Promise<KubernetesObject | undefined> {
+    try {
+      return await this.#client.find(configMaps, name, { namespace, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 403) throw error;
+      throw new ConfigurationError(
+        field,
+        `${where}: ConfigMap ${name} in namespace ${namespace} may not be read; grant the operator get, list and watch on configmaps there (${error.message})`,
+      );
+    }
   }
 
   #use(user: string, namespace: string, name: string): Reference {
