@@ -70,7 +70,7 @@ function rewrite(document: Document, value: unknown, edits: readonly DocumentEdi
     ? new Document(value, { version: '1.1', aliasDuplicateObjects: false })
     : document;
   editDocument(target, edits);
-  return target.toString({ lineWidth: 0, directives: false });
+  return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
 }
 
 function hasAliases(document: Document): boolean {

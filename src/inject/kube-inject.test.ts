@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadInjector } from './injector.ts';
+import { kubeInject, type FileInjectionResult } from './kube-inject.ts';
+import type { JsonObject } from './patch/json-value.ts';
+import { logFiles, proxyFiles } from './testdata/configurations.ts';
+
+const webhook = loadInjector(logFiles);
+const command = loadInjector(proxyFiles, { semantics: 'KubeInject' });
+const containers = 'containers: [{name: web, image: "web:1"}]';
+
+function done(result: FileInjectionResult): { text: string; warnings: readonly string[] } {
+  assert.equal(result.outcome, 'done', JSON.stringify(result));
+  return result;
+}
+
+function namesIn(spec: unknown): string[] {
+  return ((spec as JsonObject).containers as { name: string }[]).map(({ name }) => name);
+}
+
+describe('kubeInject', () => {
+  const template = `template: {metadata: {labels: {app: web}}, spec: {${containers}}}`;
+  const kinds: [apiVersion: string, kind: string, spec: string, path: string[]][] = [
+    ['v1', 'Pod', containers, []],
+    ['v1', 'ReplicationController', template, ['template', 'spec']],
+    ['apps/v1', 'ReplicaSet', template, ['template', 'spec']],
+    ['apps/v1', 'Deployment', template, ['template', 'spec']],
+    ['apps/v1', 'DaemonSet', template, ['template', 'spec']],
+    ['apps/v1', 'StatefulSet', template, ['template', 'spec']],
+    ['batch/v1', 'Job', template, ['template', 'spec']],
+    ['batch/v1', 'CronJob', `jobTemplate: {spec: {${template}}}`, ['jobTemplate', 'spec', 'template', 'spec']],
+    ['apps.openshift.io/v1', 'DeploymentConfig', template, ['template', 'spec']],
+  ];
+  for (const [apiVersion, kind, spec, path] of kinds) {
+    it(`injects a ${kind}`, () => {
+      const { text } = done(
+        kubeInject(webhook, `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: web}\nspec: {${spec}}\n`),
+      );
+      let value = (parse(text) as JsonObject).spec as JsonObject;
+      for (const name of path) value = value[name] as JsonObject;
+      assert.deepEqual(namesIn(value), ['log-collector', 'web']);
+    });
+  }
+
+  const deployment = [
+    '# the shop',
+    'apiVersion: apps/v1',
+    'kind: Deployment',
+    'metadata:',
+    '  name: web # its name',
+    '  namespace: shop',
+    'spec:',
+    '  template:',
+    '    metadata:',
+    '      labels: {app: web} # kept',
+    '    spec:',
+    '      containers:',
+    '        # the application',
+    '        - name: web',
+    '          image: web:1',
+    '',
+  ].join('\n');
+
+  it('keeps comments and whatever it does not change', () => {
+    const { text } = done(kubeInject(webhook, deployment));
+    for (const line of deployment.split('\n')) assert.ok(text.includes(line.trim()), line);
+    assert.match(text, /log-collector/);
+  });
+
+  it('passes other objects and documents through as they are', () => {
+    const service = '# a service\napiVersion: v1\nkind: Service\nmetadata: {name: s}   # odd   spacing\n';
+    const { text, warnings } = done(kubeInject(webhook, `${service}---\n${deployment}---\n${service}`));
+    assert.ok(text.startsWith(service));
+    assert.ok(text.endsWith(service));
+    assert.equal(parseAllDocuments(text).length, 3);
+    assert.deepEqual(warnings, []);
+  });
+
+  it('reaches into Lists', () => {
+    const list = `apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}}\n- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {${containers}}}\n- 7\n`;
+    const { items } = parse(done(kubeInject(webhook, list)).text) as { items: JsonObject[] };
+    assert.deepEqual(namesIn(items[1]?.spec), ['log-collector', 'web']);
+    assert.deepEqual(items[0], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } });
+  });
+
+  it('does not change two objects that share a node by alias', () => {
+    const aliased = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec: &spec {${containers}}\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b, annotations: {logs.example/inject: "false"}}\n  spec: *spec\n`;
+    const { text, warnings } = done(kubeInject(webhook, aliased));
+    const { items } = parse(text) as { items: JsonObject[] };
+    assert.deepEqual(
+      items.map(({ spec }) => namesIn(spec)),
+      [['log-collector', 'web'], ['web']],
+    );
+    assert.equal(warnings.length, 1);
+  });
+
+  it('changes labels whose names look like numbers', () => {
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {logs.example/collected: "false", 1: "x"}}\nspec: {${containers}}\n`;
+    const { metadata } = parse(done(kubeInject(webhook, pod)).text) as { metadata: { annotations: JsonObject } };
+    assert.equal(metadata.annotations['logs.example/collected'], 'true');
+    assert.equal(metadata.annotations['1'], 'x');
+  });
+
+  it('reads YAML as Kubernetes does', () => {
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {hostNetwork: yes, ${containers}}\n`;
+    const { text, warnings } = done(kubeInject(webhook, pod));
+    assert.equal(text, pod);
+    assert.deepEqual(warnings, ['===> Skipping injection because Pod "p" has host networking enabled']);
+  });
+
+  it('says why an object is left alone', () => {
+    const rows: [metadata: string, warning: RegExp][] = [
+      ['name: p, labels: {logs.example/inject: "false"}', /Pod "p" has sidecar injection disabled \(the pod's label/],
+      [
+        'name: p, namespace: kube-system',
+        /Pod "kube-system\/p" is not selected \(namespace "kube-system" is never injected\)/,
+      ],
+    ];
+    for (const [metadata, warning] of rows) {
+      const { warnings } = done(
+        kubeInject(webhook, `apiVersion: v1\nkind: Pod\nmetadata: {${metadata}}\nspec: {${containers}}\n`),
+      );
+      assert.match(warnings.join(), warning);
+    }
+  });
+
+  it('passes on what the engine warns of', () => {
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {logs.example/inject: perhaps}}\nspec: {${containers}}\n`;
+    assert.match(
+      done(kubeInject(webhook, pod)).warnings.join(),
+      /^Pod "p": the pod's label logs\.example\/inject is "perhaps"/,
+    );
+  });
+
+  it('names the object that cannot be injected', () => {
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: shop}\nspec: {containers: 1}\n`;
+    const result = kubeInject(webhook, `${deployment}---\n${pod}`);
+    assert.ok(result.outcome === 'failed');
+    assert.equal(result.object, 'Pod "shop/p"');
+    assert.match(result.message, /cannot unmarshal number/);
+  });
+
+  it('names the place where a file is no YAML', () => {
+    const result = kubeInject(webhook, 'a: 1\n---\nb: [1\nc: 2\n');
+    assert.ok(result.outcome === 'failed');
+    assert.match(result.message, /^line [45], column \d+: /);
+  });
+
+  it('is content with nothing', () => {
+    assert.deepEqual(kubeInject(webhook, ''), { outcome: 'done', text: '', warnings: [] });
+    assert.equal(done(kubeInject(webhook, 'just text')).text, 'just text\n');
+  });
+
+  describe('with the semantics of Istio’s command', () => {
+    const workload = (kind: string, spec: string): string =>
+      `apiVersion: ${kind === 'CronJob' ? 'batch/v1' : 'apps/v1'}\nkind: ${kind}\nmetadata: {name: web, namespace: kube-system}\nspec: {${spec}}\n`;
+
+    it('calls the workload by its own name and ignores its namespace', () => {
+      const object = parse(
+        done(kubeInject(command, workload('Deployment', `template: {spec: {${containers}}}`))).text,
+      ) as JsonObject;
+      const { metadata } = (object.spec as JsonObject).template as {
+        metadata: { labels: JsonObject; annotations: JsonObject };
+      };
+      assert.equal(metadata.labels['mesh.example/app'], 'web');
+      assert.match(String(metadata.annotations['sidecar.istio.io/status']), /"revision":"default"/);
+    });
+
+    it('writes a CronJob’s metadata to the job', () => {
+      const object = parse(
+        done(kubeInject(command, workload('CronJob', `jobTemplate: {spec: {template: {spec: {${containers}}}}}`))).text,
+      ) as JsonObject;
+      const { jobTemplate } = object.spec as {
+        jobTemplate: { metadata: { labels: JsonObject }; spec: { template: JsonObject } };
+      };
+      assert.equal(jobTemplate.metadata.labels['mesh.example/app'], 'web');
+      assert.equal(jobTemplate.spec.template.metadata, undefined);
+    });
+
+    it('applies the annotation onto the mesh’s configuration, zeros too', () => {
+      const template = `template: {metadata: {annotations: {proxy.istio.io/config: "concurrency: 0\\nholdApplicationUntilProxyStarts: true"}}, spec: {${containers}}}`;
+      const object = parse(done(kubeInject(command, workload('Deployment', template))).text) as JsonObject;
+      const { spec } = (object.spec as JsonObject).template as {
+        spec: { containers: { name: string; env?: { value: string }[] }[] };
+      };
+      assert.deepEqual(namesIn(spec), ['istio-proxy', 'web']);
+      assert.equal(spec.containers[0]?.env?.[0]?.value, '{"concurrency":0,"holdApplicationUntilProxyStarts":true}');
+    });
+
+    it('refuses an annotation that it cannot read', () => {
+      const template = `template: {metadata: {annotations: {proxy.istio.io/config: "concurrency: x"}}, spec: {${containers}}}`;
+      const result = kubeInject(command, workload('Deployment', template));
+      assert.ok(result.outcome === 'failed');
+      assert.equal(
+        result.message,
+        "could not parse proxy config: invalid character 'x' looking for beginning of value",
+      );
+    });
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { compileTemplate } from '../../template/template.ts';
+import { templateFunctions } from '../configuration/template-functions.ts';
+import { loadMeshConfig } from '../mesh/mesh-config.ts';
+import { printDuration } from './message-go-type.ts';
+import { templateValue } from './template-data.ts';
+
+const meshConfig = loadMeshConfig(
+  [
+    'defaultConfig:',
+    '  drainDuration: 90s',
+    '  concurrency: 0',
+    '  interceptionMode: TPROXY',
+    '  proxyMetadata: {A: "<x>"}',
+    '  extraStatTags: [one, two]',
+    '  tracing: {zipkin: {address: "z:1"}, sampling: 12.5, customTags: {t: {literal: {value: v}}}}',
+    'connectTimeout: 1500ms',
+    'outboundTrafficPolicy: {mode: REGISTRY_ONLY}',
+  ].join('\n'),
+);
+
+const data = templateValue({
+  TypeMeta: { apiVersion: 'apps/v1', kind: 'Deployment' },
+  DeploymentMeta: { name: 'web', namespace: 'shop' },
+  ObjectMeta: {
+    name: 'web-1',
+    labels: { app: 'web' },
+    creationTimestamp: '2026-01-02T03:04:05Z',
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u' }],
+  },
+  Spec: {
+    containers: [
+      {
+        name: 'web',
+        ports: [{ name: 'http', containerPort: 80 }],
+        env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+        resources: { limits: { cpu: '500m' } },
+        readinessProbe: { httpGet: { port: 'http' } },
+        livenessProbe: { tcpSocket: { port: 81 } },
+        securityContext: { runAsUser: 5 },
+      },
+    ],
+    volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }],
+    overhead: { cpu: '1' },
+  },
+  ProxyConfig: meshConfig.defaultConfig,
+  MeshConfig: meshConfig,
+  Values: { a: { b: 1 } },
+  Revision: 'r1',
+  NativeSidecars: true,
+  ProxyImage: 'proxy:1',
+  ProxyInitImage: 'init:1',
+  ProxyUID: 1337,
+  ProxyGID: 1338,
+  InboundTrafficPolicyMode: 'localhost',
+  CompliancePolicy: 'strict',
+});
+
+function render(template: string): string {
+  return compileTemplate(template, { name: 'inject', functions: templateFunctions }).execute(data);
+}
+
+describe('templateValue', () => {
+  const rows: [template: string, output: string][] = [
+    ['{{ .TypeMeta.Kind }} {{ .TypeMeta }}', 'Deployment &TypeMeta{Kind:Deployment,APIVersion:apps/v1,}'],
+    ['{{ .DeploymentMeta.Name }} {{ .DeploymentMeta }}', 'web shop/web'],
+    ['{{ .ObjectMeta.Labels.app }}{{ .ObjectMeta.Annotations.none }}', 'web<no value>'],
+    ['{{ .ObjectMeta.CreationTimestamp }}', '2026-01-02 03:04:05 +0000 UTC'],
+    ['{{ .ObjectMeta.CreationTimestamp.IsZero }} {{ .ObjectMeta.CreationTimestamp.Unix }}', 'false 1767323045'],
+    ['{{ .ObjectMeta.DeletionTimestamp }}', '<nil>'],
+    ['{{ with index .Spec.Containers 0 }}{{ .Name }}:{{ (index .Ports 0).ContainerPort }}{{ end }}', 'web:80'],
+    [
+      '{{ with index .Spec.Containers 0 }}{{ .ReadinessProbe.HTTPGet.Port }} {{ .LivenessProbe.TCPSocket.Port.IntValue }}{{ end }}',
+      'http 81',
+    ],
+    [
+      '{{ with index .Spec.Containers 0 }}{{ .ReadinessProbe.HTTPGet.Port.Type }}{{ .ReadinessProbe.HTTPGet.Port.StrVal }}{{ end }}',
+      '1http',
+    ],
+    ['{{ with index .Spec.Containers 0 }}{{ .SecurityContext.RunAsUser }} {{ .StartupProbe }}{{ end }}', '5 nil'],
+    [
+      '{{ (index .Spec.Containers 0).Env }}',
+      '[{A  &EnvVarSource{FieldRef:&ObjectFieldSelector{APIVersion:,FieldPath:metadata.name,},ResourceFieldRef:nil,ConfigMapKeyRef:nil,SecretKeyRef:nil,FileKeyRef:nil,}}]',
+    ],
+    ['{{ (index .Spec.Volumes 0).EmptyDir }}', '&EmptyDirVolumeSource{Medium:,SizeLimit:1Gi,}'],
+    ['{{ (index .Spec.Volumes 0).EmptyDir.SizeLimit.String }}', '1Gi'],
+    ['{{ structToJSON (index .Spec.Containers 0).Resources }}', '{"limits":{"cpu":"500m"}}'],
+    ['{{ toJsonMap .ObjectMeta.Labels }}', '{"app":"web"}'],
+    ['{{ .ProxyConfig.InterceptionMode }} {{ eq .ProxyConfig.InterceptionMode 1 }}', 'TPROXY true'],
+    ['{{ .ProxyConfig.Concurrency.Value }} {{ .ProxyConfig.Concurrency }}', '0 '],
+    ['{{ .ProxyConfig.GetConcurrency.GetValue }} {{ .ProxyConfig.GetStatsCompression.GetValue }}', '0 false'],
+    [
+      '{{ .ProxyConfig.DrainDuration }} {{ .ProxyConfig.DrainDuration.Seconds }} {{ .ProxyConfig.DrainDuration.AsDuration }}',
+      'seconds:90 90 1m30s',
+    ],
+    ['{{ formatDuration .ProxyConfig.TerminationDrainDuration }}', '5s'],
+    ['{{ .ProxyConfig.Tracing.GetZipkin.GetAddress }} {{ .ProxyConfig.Tracing.Sampling }}', 'z:1 12.5'],
+    ['{{ .ProxyConfig.GetTracing.GetTlsSettings.GetMode }}', 'DISABLE'],
+    ['{{ .ProxyConfig.GetServiceCluster }}', 'istio-proxy'],
+    ['{{ index .ProxyConfig.ExtraStatTags 1 }}', 'two'],
+    ['{{ protoToJSON .MeshConfig.OutboundTrafficPolicy }}', '{}'],
+    ['{{ .MeshConfig.ConnectTimeout.Nanos }} {{ .MeshConfig.ConnectTimeout }}', '500000000 seconds:1 nanos:500000000'],
+    ['{{ .MeshConfig.DefaultConfig.GetStatusPort }} {{ .MeshConfig.LocalityLbSetting }}', '15020 enabled:{value:true}'],
+    ['{{ .ProxyConfig.Tracing.CustomTags }}', 'map[t:literal:{value:"v"}]'],
+    [
+      '{{ .ProxyUID }}:{{ .ProxyGID }} {{ .NativeSidecars }} {{ .InboundTrafficPolicyMode }} {{ .CompliancePolicy }}',
+      '1337:1338 true localhost strict',
+    ],
+    ['{{ .Values.a.b }} {{ .Revision }} {{ .ProxyImage }} {{ .ProxyInitImage }}', '1 r1 proxy:1 init:1'],
+  ];
+  for (const [template, output] of rows) {
+    it(template, () => {
+      assert.equal(render(template), output);
+    });
+  }
+
+  it('leaves out of ProxyConfig what the proxy assumes anyway', () => {
+    assert.equal(
+      render('{{ protoToJSON .ProxyConfig }}'),
+      '{"drainDuration":"90s","concurrency":0,"interceptionMode":"TPROXY","tracing":{"zipkin":{"address":"z:1"},"customTags":{"t":{"literal":{"value":"v"}}},"sampling":12.5},"proxyMetadata":{"A":"\\u003cx\\u003e"},"extraStatTags":["one","two"]}',
+    );
+  });
+
+  it('describes a whole spec', () => {
+    const text = render('{{ printf "%v" (index .Spec.Containers 0).String }}');
+    assert.match(
+      text,
+      /^&Container\{Name:web,Image:,Command:\[\],.*Ports:\[\]ContainerPort\{ContainerPort\{Name:http,HostPort:0,ContainerPort:80,/,
+    );
+    assert.match(text, /Limits:ResourceList\{cpu: 500m,\}/);
+    assert.match(text, /RunAsUser:\*5,/);
+  });
+
+  for (const [template, message] of [
+    ['{{ .NoSuchField }}', /can't evaluate field NoSuchField in type \*inject\.SidecarTemplateData/],
+    ['{{ .Spec.Nothing }}', /can't evaluate field Nothing in type v1\.PodSpec/],
+    ['{{ .ProxyConfig.ServiceCluster }}', /can't evaluate field ServiceCluster in type \*v1alpha1\.ProxyConfig/],
+    [
+      '{{ .ProxyConfig.HoldApplicationUntilProxyStarts.Value }}',
+      /nil pointer evaluating \*wrapperspb\.BoolValue\.Value/,
+    ],
+  ] as const) {
+    it(`fails where Go fails: ${template}`, () => {
+      assert.throws(() => render(template), message);
+    });
+  }
+});
+
+describe('printDuration', () => {
+  const rows: [nanoseconds: bigint, text: string][] = [
+    [0n, '0s'],
+    [5n, '5ns'],
+    [1_500n, '1.5µs'],
+    [20_000_000n, '20ms'],
+    [-1_500_000_000n, '-1.5s'],
+    [3_600_000_000_000n, '1h0m0s'],
+    [3_661_000_000_001n, '1h1m1.000000001s'],
+  ];
+  for (const [nanoseconds, text] of rows) {
+    it(text, () => {
+      assert.equal(printDuration(nanoseconds), text);
+    });
+  }
+});
