@@ -60,7 +60,7 @@ export function decideInjection(
   const result = inject(target.injector, injectionRequest(pod, namespace, target.path, surroundings));
   switch (result.outcome) {
     case 'injected': {
-      const mark = target.annotate ? annotateConfiguration(result.pod, `${name}.${hash}`) : [];
+      const mark = target.annotate ? annotateConfiguration(result.pod, name, hash) : [];
       return {
         outcome: 'injected',
         reason: 'Injected',
