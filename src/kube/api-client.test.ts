@@ -301,6 +301,17 @@ describe('ApiClient', () => {
     assert.equal(server.requests[0]!.headers.authorization, `Basic ${Buffer.from('u:p').toString('base64')}`);
   });
 
+  it('keeps the path of a server that is not at the root', async () => {
+    await serveEcho();
+    const config = server.kubeConfig();
+    config.clusters = [{ name: 'fake', server: `${server.url}/k8s/clusters/one`, skipTLSVerify: true }];
+    const prefixed = new ApiClient(config);
+    await prefixed.get(configMaps, 'a', { namespace: 'n' });
+    prefixed.close();
+    assert.equal(prefixed.server, `${server.url}/k8s/clusters/one`);
+    assert.deepEqual(sent(), ['GET /k8s/clusters/one/api/v1/namespaces/n/configmaps/a']);
+  });
+
   it('says that credentials cannot be loaded', async () => {
     await serve(() => undefined, {}, { authProvider: { name: 'tokenFile', config: { tokenFile: '/nowhere/token' } } });
     await assert.rejects(client.request('GET', '/'), /cannot load credentials: .*nowhere/);

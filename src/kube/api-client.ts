@@ -41,7 +41,7 @@ export class ApiClient {
 
   /** The API server's URL, for messages. */
   get server(): string {
-    return this.#transport.server.origin;
+    return this.#transport.server.href.replace(/\/$/, '');
   }
 
   /** Reads one object; a missing one is an {@link ApiError} with code 404. */
