@@ -18,15 +18,19 @@ export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** A line a person reads: time, level, message, then the fields as key=value. */
+/** A line a person reads: time, level, message, then the fields as key=value. One line, whatever it quotes. */
 function readable(info: Logform.TransformableInfo): string {
   const { level, message, timestamp, ...fields } = info;
   const rest = Object.entries(fields)
-    .map(
-      ([key, value]) => ` ${key}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`,
-    )
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${shown(value)}`)
     .join('');
-  return `${String(timestamp)} ${level.padEnd(5)} ${String(message)}${rest}`;
+  return `${String(timestamp)} ${level.padEnd(5)} ${String(message).replaceAll(/\s*\n\s*/g, ' | ')}${rest}`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
+  return typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
 }
 
 /**

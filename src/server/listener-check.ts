@@ -16,13 +16,20 @@ export function listenerCheck(server: {
           socket.destroy();
           resolve(undefined);
         });
-        socket.on('error', (error: Error) => {
+        socket.on('error', (error: NodeJS.ErrnoException) => {
           socket.destroy();
-          resolve(`no TLS handshake: ${error.message}`);
+          resolve(`no TLS handshake: ${reasonOf(error)}`);
         });
       });
     },
   };
+}
+
+/** A listener without any certificate answers with this alert; OpenSSL's own words would not tell a person that. */
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return error.code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'
+    ? 'there is no certificate to serve yet'
+    : error.message;
 }
 
 /** The wildcard addresses are for binding, not for connecting to. */

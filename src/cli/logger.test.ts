@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { createLogger, type LogFormat } from './logger.ts';
+
+/** What the logger writes for the calls that `log` makes. */
+function written(format: LogFormat, log: (logger: ReturnType<typeof createLogger>) => void): string[] {
+  const logger = createLogger('info', format);
+  const lines: string[] = [];
+  const [transport] = logger.transports;
+  assert.ok(transport);
+  transport.log = (info: Record<symbol, unknown>, next: () => void) => {
+    lines.push(String(info[Symbol.for('message')]));
+    next();
+  };
+  log(logger);
+  return lines;
+}
+
+describe('the log', () => {
+  it('is one line for people, whatever it quotes', () => {
+    const [line = ''] = written('text', (logger) => {
+      logger.warn('two\n  lines', { name: 'web', problem: 'a b', milliseconds: 1.23456, absent: undefined, list: [1] });
+    });
+    assert.match(line, /^\S+Z warn {2}two \| lines name=web problem="a b" milliseconds=1\.235 list=\[1\]$/);
+  });
+
+  it('is one JSON object for collectors', () => {
+    const [line = ''] = written('json', (logger) => {
+      logger.error('bad', { name: 'web' });
+    });
+    const { timestamp, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    assert.deepEqual(rest, { level: 'error', message: 'bad', name: 'web' });
+    assert.equal(typeof timestamp, 'string');
+  });
+
+  it('leaves out what is less important than its level', () => {
+    assert.deepEqual(
+      written('text', (logger) => {
+        logger.debug('detail');
+      }),
+      [],
+    );
+  });
+});
