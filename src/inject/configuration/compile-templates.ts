@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../api/errors.ts';
 import { compileTemplate, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { TemplateSet } from '../render/run-templates.ts';
+import { TemplateOutputs } from '../render/template-outputs.ts';
 import type { InjectorConfigText } from './parse-injector-config.ts';
 import { templateFunctions } from './template-functions.ts';
 
@@ -12,7 +13,7 @@ import { templateFunctions } from './template-functions.ts';
 export function compileTemplates(config: InjectorConfigText, delimiters: readonly [string, string]): TemplateSet {
   const byName = new Map<string, Template>();
   for (const [name, text] of config.templates) byName.set(name, compileOne(name, text, config.legacy, delimiters));
-  return { byName, legacy: config.legacy };
+  return { byName, legacy: config.legacy, outputs: new TemplateOutputs() };
 }
 
 function compileOne(name: string, text: string, legacy: boolean, delimiters: readonly [string, string]): Template {

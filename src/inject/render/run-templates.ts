@@ -1,7 +1,6 @@
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
-import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import {
   containersOf,
   initContainersOf,
@@ -11,15 +10,16 @@ import {
   type Pod,
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { parseYaml } from '../yaml/parse-yaml.ts';
 import { placeBehind, readLegacyOutput } from './legacy-template.ts';
 import { emptyPod, overlayPod, OverlayError } from './overlay.ts';
+import type { TemplateOutput, TemplateOutputs } from './template-outputs.ts';
 
 /** The compiled templates of a configuration. */
 export interface TemplateSet {
   readonly byName: ReadonlyMap<string, Template>;
   /** Whether they render SidecarInjectionSpecs. */
   readonly legacy: boolean;
+  readonly outputs: TemplateOutputs;
 }
 
 export interface RenderedPod {
@@ -37,24 +37,27 @@ export interface RenderedPod {
  * @throws InjectionFailure
  */
 export function runTemplates(templates: TemplateSet, names: readonly string[], data: unknown, pod: Pod): RenderedPod {
-  let result = pod;
-  let templatePod = emptyPod;
-  let rewriteProbes = false;
+  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
   for (const name of names) {
-    const output = parseOutput(render(templates, name, data));
-    const legacy = templates.legacy ? readLegacyOutput(output) : undefined;
-    const part = legacy?.part ?? output;
-    rewriteProbes ||= legacy?.rewriteProbes === true;
-    templatePod = merge(templatePod, part, 'failed applying injection overlay');
-    const moved = moveProxy(result, templatePod);
-    const merged = merge(
-      moved,
-      part,
-      'failed parsing generated injected YAML (check Istio sidecar injector configuration)',
-    );
-    result = legacy === undefined ? merged : placeBehind(moved, merged);
+    const output = readOutput(templates.outputs, render(templates, name, data));
+    result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
   }
-  return { pod: result, templatePod, rewriteProbes };
+  return result;
+}
+
+function addOutput({ pod, templatePod, rewriteProbes }: RenderedPod, output: TemplateOutput): RenderedPod {
+  const { content, onEmptyPod } = output;
+  const added = failingAs(onTemplatePod, () =>
+    templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content),
+  );
+  return { pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content)), templatePod: added, rewriteProbes };
+}
+
+function addLegacyOutput({ pod, templatePod, rewriteProbes }: RenderedPod, { content }: TemplateOutput): RenderedPod {
+  const legacy = readLegacyOutput(content);
+  const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
+  const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
+  return { pod: placeBehind(pod, merged), templatePod: added, rewriteProbes: rewriteProbes || legacy.rewriteProbes };
 }
 
 function render(templates: TemplateSet, name: string, data: unknown): string {
@@ -76,31 +79,31 @@ function render(templates: TemplateSet, name: string, data: unknown): string {
   }
 }
 
-/** Nothing but comments and space changes nothing. */
-function parseOutput(text: string): JsonObject {
-  let output: unknown;
-  try {
-    output = parseYaml(text) ?? {};
-  } catch (error) {
-    throw invalidOutput(error);
-  }
-  if (!isJsonObject(output)) throw invalidOutput(undefined);
-  return output;
-}
+const onTemplatePod = 'failed applying injection overlay';
+const onPod = 'failed parsing generated injected YAML (check Istio sidecar injector configuration)';
 
-function invalidOutput(cause: unknown): InjectionFailure {
-  // Istio's words; what is wrong with the YAML follows on lines of its own.
-  const detail = cause instanceof Error ? `\n${cause.message}` : '';
-  return new InjectionFailure(
+/** Istio's words; what is wrong with the YAML follows on lines of its own. */
+function readOutput(outputs: TemplateOutputs, text: string): TemplateOutput {
+  let output: TemplateOutput | undefined;
+  let detail = '';
+  let cause: unknown;
+  try {
+    output = outputs.read(text);
+  } catch (error) {
+    cause = error;
+    detail = error instanceof Error ? `\n${error.message}` : '';
+  }
+  if (output !== undefined) return output;
+  throw new InjectionFailure(
     'InvalidTemplateOutput',
-    `failed to run injection template: failed applying injection overlay: strategic merge: invalid JSON document${detail}`,
+    `failed to run injection template: ${onTemplatePod}: strategic merge: invalid JSON document${detail}`,
     { cause },
   );
 }
 
-function merge(pod: Pod, part: JsonObject, what: string): Pod {
+function failingAs(what: string, merge: () => Pod): Pod {
   try {
-    return overlayPod(pod, part);
+    return merge();
   } catch (error) {
     if (!(error instanceof OverlayError)) throw error;
     throw new InjectionFailure('InvalidTemplateOutput', `failed to run injection template: ${what}: ${error.message}`, {

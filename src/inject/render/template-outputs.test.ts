@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { TemplateOutputs } from './template-outputs.ts';
+
+describe('TemplateOutputs', () => {
+  it('reads a text once', () => {
+    const outputs = new TemplateOutputs();
+    const first = outputs.read('metadata: {labels: {a: b}}');
+    assert.deepEqual(first?.content, { metadata: { labels: { a: 'b' } } });
+    assert.equal(outputs.read('metadata: {labels: {a: b}}'), first);
+    assert.equal(first.onEmptyPod(), first.onEmptyPod());
+    assert.deepEqual(first.onEmptyPod().metadata, { labels: { a: 'b' } });
+  });
+
+  it('forgets the text that was not used for longest', () => {
+    const outputs = new TemplateOutputs();
+    const [kept, forgotten] = [outputs.read('kept: 1'), outputs.read('forgotten: 1')];
+    for (let index = 0; index < 63; index += 1) {
+      outputs.read('kept: 1');
+      outputs.read(`other: ${index}`);
+    }
+    assert.equal(outputs.read('kept: 1'), kept);
+    assert.notEqual(outputs.read('forgotten: 1'), forgotten);
+  });
+
+  it('has no members for comments, and nothing for what is no object', () => {
+    const outputs = new TemplateOutputs();
+    assert.deepEqual(outputs.read('# a comment\n')?.content, {});
+    assert.deepEqual(outputs.read('')?.content, {});
+    assert.equal(outputs.read('text'), undefined);
+    assert.throws(() => outputs.read('a: ['), { name: 'YamlError' });
+  });
+});

@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import type { Pod } from '../pod/pod.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
+import { emptyPod, overlayPod } from './overlay.ts';
+
+/** A template's output, read. */
+export interface TemplateOutput {
+  /** A part of a pod, or a SidecarInjectionSpec. */
+  readonly content: JsonObject;
+  /** Its content on an empty pod; read on first use. */
+  readonly onEmptyPod: () => Pod;
+}
+
+/** Enough for the workloads that are being rolled out at one time. */
+const capacity = 64;
+
+/**
+ * Reads what templates render, and remembers the last texts: the pods of one workload differ in their names only, so their templates mostly
+ * render the same. What is remembered is shared between results and must not be changed.
+ */
+export class TemplateOutputs {
+  readonly #known = new Map<string, TemplateOutput>();
+
+  /**
+   * @throws YamlError when the text is no YAML
+   * @returns `undefined` when the text is no object; one without members for nothing but comments and space
+   */
+  read(text: string): TemplateOutput | undefined {
+    const known = this.#known.get(text);
+    if (known !== undefined) {
+      // The last one used is the last one forgotten.
+      this.#known.delete(text);
+      this.#known.set(text, known);
+      return known;
+    }
+    const content = parseYaml(text) ?? {};
+    if (!isJsonObject(content)) return undefined;
+    let templatePod: Pod | undefined;
+    const output: TemplateOutput = { content, onEmptyPod: () => (templatePod ??= overlayPod(emptyPod, content)) };
+    this.#known.set(text, output);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
+    return output;
+  }
+}
