@@ -14,10 +14,8 @@ import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
 import { publishedHash } from './published-webhook.ts';
 import type { Finding } from './revision-status.ts';
+import { keptConfigurations } from './settings.ts';
 import { withCaBundle } from './with-ca-bundle.ts';
-
-/** How many configurations of a revision are kept, so that editing back finds them loaded. */
-const kept = 3;
 
 export interface PublicationInput {
   readonly config: InjectorConfig;
@@ -129,7 +127,8 @@ export class Publication {
       .sort((one, other) =>
         (one.metadata.creationTimestamp ?? '') < (other.metadata.creationTimestamp ?? '') ? 1 : -1,
       );
-    for (const object of spare.slice(Math.max(0, kept - used.length))) await this.#owned.remove(object, signal);
+    for (const object of spare.slice(Math.max(0, keptConfigurations - used.length)))
+      await this.#owned.remove(object, signal);
   }
 
   /** The InjectorConfig is gone. */

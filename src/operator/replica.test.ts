@@ -126,6 +126,24 @@ describe('Replica', () => {
     assert.equal(certificates.defaultPair(), undefined);
   });
 
+  it('lets go of a configuration only when it was pruned, and never of the only one while it is called', async () => {
+    cluster.put('configmaps', one);
+    cluster.put('secrets', secret);
+    replica.start();
+    await until(() => replica.lacking('blue', hashOne).length === 0);
+    cluster.remove('configmaps', one.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    await clock.advance(15_000);
+    assert.deepEqual(replica.lacking('blue', hashOne), [], 'whoever deleted it, the webhook may still name it');
+    const others = ['two', 'three', 'four'].map((image) => configuration('blue', image));
+    for (const { object } of [...others, configuration('blue', 'five')]) cluster.put('configmaps', object);
+    await until(() => registry.injectors.size === 5);
+    cluster.remove('configmaps', configuration('blue', 'five').object.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    await clock.advance(15_000);
+    assert.deepEqual([...registry.injectors.keys()].sort(), others.map(({ hash }) => `blue.${hash}`).sort());
+  });
+
   it('keeps what has come back in time', async () => {
     cluster.put('configmaps', one);
     cluster.put('secrets', secret);

@@ -13,6 +13,7 @@ import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
 import { verifiedFiles } from './last-good.ts';
 import type { InjectorRegistryPort, NodeSource, ReplicaReports, ServingCertificatesPort } from './ports.ts';
 import { servingPairOf } from './secret-text.ts';
+import { keptConfigurations } from './settings.ts';
 
 export interface ReplicaOptions {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
@@ -48,6 +49,8 @@ export class Replica implements ReplicaReports, NodeSource {
   readonly #served = new Set<string>();
   /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
   readonly #toLoad = new Map<string, KubernetesObject>();
+  /** The hashes that are loaded, by InjectorConfig. */
+  readonly #loaded = new Map<string, Set<string>>();
   #loading = false;
   #wasReady = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
@@ -133,9 +136,7 @@ export class Replica implements ReplicaReports, NodeSource {
     const key = object.metadata.name ?? '';
     if (type === 'Deleted') {
       this.#toLoad.delete(key);
-      this.#options.clock.after(lingerMs, () => {
-        this.#unload(object);
-      });
+      this.#collectLater(object);
       return;
     }
     this.#toLoad.set(key, object);
@@ -174,6 +175,7 @@ export class Replica implements ReplicaReports, NodeSource {
     if (registry.get(name, hash) !== undefined) return;
     try {
       registry.set(name, hash, loadInjector(files));
+      this.#loaded.set(name, (this.#loaded.get(name) ?? new Set()).add(hash));
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
       logger.error('a configuration cannot be loaded', {
@@ -183,27 +185,11 @@ export class Replica implements ReplicaReports, NodeSource {
     }
   }
 
-  /** Unless it has come back meanwhile. */
-  #unload(object: KubernetesObject): void {
-    const name = injectorConfigOf(object);
-    const hash = object.metadata.labels?.[labelNames.configurationHash];
-    const { namespace } = object.metadata;
-    if (name === undefined || hash === undefined) return;
-    if (this.#configMaps.get(object.metadata.name ?? '', namespace) !== undefined) return;
-    this.#options.registry.delete(name, hash);
-    this.#options.logger.info('unloaded', { injectorConfig: name, hash });
-    this.#forgetCertificate(objectNames(name).servingSecret, name);
-    this.#tell();
-  }
-
   #onSecret({ type, object }: StoreChange<KubernetesObject>): void {
     const { certificates, clock, logger } = this.#options;
     const owner = object.metadata.name ?? '';
     if (type === 'Deleted') {
-      // Its pair goes on being served, until nothing of its InjectorConfig is left.
-      clock.after(lingerMs, () => {
-        this.#forgetCertificate(owner, injectorConfigOf(object));
-      });
+      this.#collectLater(object);
       return;
     }
     const faults = certificates.offer(owner, servingPairOf(object), clock.now());
@@ -216,16 +202,47 @@ export class Replica implements ReplicaReports, NodeSource {
     this.#tell();
   }
 
-  #forgetCertificate(secret: string, injectorConfig: string | undefined): void {
-    const { certificates, namespace } = this.#options;
-    const isConfigured = this.#configMaps.list().some((each) => injectorConfigOf(each) === injectorConfig);
-    if (injectorConfig === undefined || isConfigured || this.#secrets.get(secret, namespace) !== undefined) return;
-    certificates.remove(secret);
-    this.#served.delete(secret);
+  #collectLater(deleted: KubernetesObject): void {
+    const name = injectorConfigOf(deleted);
+    if (name === undefined) return;
+    this.#options.clock.after(lingerMs, () => {
+      this.#collect(name);
+    });
+  }
+
+  /**
+   * Lets go of what an InjectorConfig no longer needs: all of it when neither a configuration nor a Secret is left, and configurations that were
+   * pruned because newer ones are there. A single object that is missing was taken by mistake: with it pods could not start.
+   */
+  #collect(name: string): void {
+    const { registry, certificates, namespace, logger } = this.#options;
+    const { servingSecret } = objectNames(name);
+    const stored = this.#configMaps
+      .list()
+      .filter((object) => injectorConfigOf(object) === name)
+      .map(hashOf);
+    const isGone = stored.length === 0 && this.#secrets.get(servingSecret, namespace) === undefined;
+    if (!isGone && stored.length < keptConfigurations) return;
+    const loaded = this.#loaded.get(name) ?? new Set();
+    for (const hash of loaded) {
+      if (stored.includes(hash)) continue;
+      registry.delete(name, hash);
+      loaded.delete(hash);
+      logger.info('unloaded', { injectorConfig: name, hash });
+    }
+    if (isGone) {
+      this.#loaded.delete(name);
+      certificates.remove(servingSecret);
+      this.#served.delete(servingSecret);
+    }
     this.#tell();
   }
 
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+function hashOf(configMap: KubernetesObject): string | undefined {
+  return configMap.metadata.labels?.[labelNames.configurationHash];
 }

@@ -14,3 +14,6 @@ export interface OperatorSettings {
 export const fieldManager = 'sidecar-injector';
 /** Another name for status, so that the two never hold each other's fields. */
 export const statusManager = 'sidecar-injector-status';
+
+/** How many configurations of a revision are kept, so that editing back finds them loaded. */
+export const keptConfigurations = 3;
