@@ -5,8 +5,8 @@ import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
 import { istioKeys } from '../../src/api/webhook-keys.ts';
 import { ChildServer } from './child-server.ts';
 import { compareServers, type Scenario } from './compare.ts';
-import { measureUnderPressure } from './under-pressure.ts';
 import { podReviews, recordedReviews } from './pod-reviews.ts';
+import { measureUnderPressure } from './under-pressure.ts';
 
 /**
  * Our server against a bare one, in CPU milliseconds a request. With a folder of golden data as first argument also Istio's own templates

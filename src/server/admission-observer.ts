@@ -1,9 +1,9 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
-import type { LogPort, MonotonicClock } from './ports.ts';
 import { nameForPeople } from './pod-name.ts';
-import { throttle } from './throttle.ts';
+import type { LogPort, MonotonicClock } from './ports.ts';
 import type { ServerMetrics } from './server-metrics.ts';
+import { throttle } from './throttle.ts';
 
 /** Who sees what was decided: nothing that an admission does depends on it. */
 export interface AdmissionObserver {

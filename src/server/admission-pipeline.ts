@@ -2,12 +2,12 @@ import { type AdmissionDecision, denied } from './admission-decision.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
 import { type DecisionMemory, fingerprintOf, type ReviewQuestion } from './decision-memory.ts';
-import { splitReview } from './review-bytes.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
 import { parseGoDuration } from './go-duration.ts';
-import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from './http-answer.ts';
+import { type JsonBounds, JsonScanner } from './json-scanner.ts';
+import { splitReview } from './review-bytes.ts';
 
 /** What is known of a request before its body. */
 export interface RequestHead {

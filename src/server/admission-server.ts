@@ -1,12 +1,12 @@
-import { AdmissionExchange, type ExchangeContext } from './admission-exchange.ts';
 import type { AddressInfo } from 'node:net';
-import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
+import { AdmissionExchange, type ExchangeContext } from './admission-exchange.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
+import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
 import { createAdmissionObserver } from './admission-observer.ts';
 import { createAdmissionPipeline } from './admission-pipeline.ts';
-import { DecisionMemory } from './decision-memory.ts';
 import { BodyBudget } from './body-budget.ts';
 import { ConnectionGuard } from './connection-guard.ts';
+import { DecisionMemory } from './decision-memory.ts';
 import { listenOn } from './listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
 import { SecureContexts } from './secure-contexts.ts';

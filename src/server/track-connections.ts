@@ -40,7 +40,8 @@ export function trackConnections(server: Server, guard: ConnectionGuard, metrics
     socket.destroy();
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    metrics.dropped('headers');
+    // A client that just leaves is nobody's loss.
+    if (error.code !== 'ECONNRESET') metrics.dropped('headers');
     if (socket.writable) socket.end(rawAnswer(error.code));
     else socket.destroy();
   });
