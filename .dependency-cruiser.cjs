@@ -25,14 +25,16 @@ module.exports = {
     ...layers,
     {
       name: 'pure-core',
-      comment: 'These folders are pure: no file system, network, process or timers. I/O belongs to kube, server, operator and cli.',
+      comment:
+        'These folders are pure: no file system, network, process or timers. I/O belongs to kube, server, operator and cli.',
       severity: 'error',
       from: { path: `^src/(${pure.join('|')})/`, pathNot: '(\\.test\\.ts$|/testdata/)' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|buffer|util|tls|net)$' },
     },
     {
       name: 'one-home-of-client-node',
-      comment: "src/kube is the only home of @kubernetes/client-node (and src/operator of the Operator class that it extends).",
+      comment:
+        'src/kube is the only home of @kubernetes/client-node (and src/operator of the Operator class that it extends).',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/kube/' },
       to: { path: 'node_modules/@kubernetes/client-node' },
@@ -56,6 +58,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };
