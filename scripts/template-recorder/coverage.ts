@@ -49,6 +49,7 @@ export class Coverage {
         delimiters: one.delimiters ?? (['{{', '}}'] as const),
         isFunction: () => true,
         functionNames: () => [],
+        unavailable: {},
       };
       for (const list of parseTemplate(new SourceText('t', one.template), {
         ...options,

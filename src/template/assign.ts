@@ -1,5 +1,5 @@
 import { typeName } from './go-type.ts';
-import type { GoType } from './go-type.ts';
+import type { GoType, MapType, SliceType } from './go-type.ts';
 import { dereference, typed, TypedValue } from './typed-value.ts';
 import { typeNameOf, typeOf } from './value-kind.ts';
 import { GoFunction } from './go-function.ts';
@@ -18,15 +18,13 @@ export function nilOf(type: GoType): unknown {
 export function isAssignable(from: GoType, to: GoType): boolean {
   if (to.kind === 'interface') return to.accepts?.(from) ?? true;
   if (typeName(from) === typeName(to)) return true;
-  const composite = (from.kind === 'slice' || from.kind === 'map') && from.kind === to.kind;
-  return (
-    composite && (from.name === undefined || to.name === undefined) && typeName(unnamed(from)) === typeName(unnamed(to))
-  );
+  if ((from.kind !== 'slice' && from.kind !== 'map') || (to.kind !== 'slice' && to.kind !== 'map')) return false;
+  return (from.name === undefined || to.name === undefined) && typeName(unnamed(from)) === typeName(unnamed(to));
 }
 
-function unnamed(type: GoType): GoType {
+function unnamed(type: SliceType | MapType): GoType {
   if (type.kind === 'slice') return { kind: 'slice', element: type.element };
-  return type.kind === 'map' ? { kind: 'map', key: type.key, element: type.element } : type;
+  return { kind: 'map', key: type.key, element: type.element };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ExecutionLimits } from './execution.ts';
 import type { FunctionTable } from './go-function.ts';
 import { decodeJson } from './json-decode.ts';
+import { omittedFunctions } from './sprig/omitted-functions.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { property } from './typed-value.ts';
@@ -26,7 +27,9 @@ export interface RenderOptions {
 /** Compiles and executes a template once. Errors are data. */
 export function render({ template, data }: BatchRow, options: RenderOptions): BatchResult {
   try {
-    return { out: compileTemplate(template, options).execute(data, options.limits) };
+    return {
+      out: compileTemplate(template, { ...options, unavailable: omittedFunctions }).execute(data, options.limits),
+    };
   } catch (error) {
     if (error instanceof TemplateError) return { error: error.message };
     throw error;

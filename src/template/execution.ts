@@ -97,7 +97,7 @@ export class Execution {
     if (this.#steps % clockInterval !== 0) return;
     const { now, milliseconds } = this.#limits;
     if (now !== undefined && now() > this.#deadline)
-      throw this.limit(`exceeded the limit of ${milliseconds ?? Infinity} ms`);
+      throw this.limit(`exceeded the limit of ${String(milliseconds)} ms`);
   }
 
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */

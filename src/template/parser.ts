@@ -19,6 +19,8 @@ export interface ParserOptions {
   readonly isFunction: (name: string) => boolean;
   /** All functions, to suggest the nearest when one is unknown. */
   readonly functionNames: () => readonly string[];
+  /** Why a function that other implementations have is unknown here. */
+  readonly unavailable: Readonly<Record<string, string>>;
 }
 
 /** What ends a list of statements: {{end}}, {{else}}, or the {{else}} of {{else if}} and {{else with}}. */
@@ -431,7 +433,14 @@ class Parser {
   }
 
   #unknownFunction(token: Token): TemplateError {
-    const nearest = nearestName(token.value, this.#options.functionNames());
+    const { unavailable, functionNames } = this.#options;
+    if (Object.hasOwn(unavailable, token.value)) {
+      return this.#error(
+        `function ${quoteString(token.value)} not defined: it ${String(unavailable[token.value])}`,
+        token.position,
+      );
+    }
+    const nearest = nearestName(token.value, functionNames());
     const hint = nearest === undefined ? '' : `; did you mean ${quoteString(nearest)}?`;
     return this.#error(`function ${quoteString(token.value)} not defined${hint}`, token.position);
   }

@@ -14,6 +14,8 @@ export interface TemplateOptions {
   readonly delimiters?: readonly [string, string];
   /** Functions besides Go's builtins, which a function of the same name replaces. */
   readonly functions?: FunctionTable;
+  /** Functions that are left out of `functions` on purpose, each with the reason: `is random`. For errors only. */
+  readonly unavailable?: Readonly<Record<string, string>>;
   /** Go's missingkey option: what an absent key of a map is. Default `default`: no value, printed `<no value>`. */
   readonly missingKey?: Program['missingKey'];
 }
@@ -56,13 +58,14 @@ export class Template {
  * @throws TemplateError of kind `syntax`.
  */
 export function compileTemplate(text: string, options: TemplateOptions): Template {
-  const functions = options.functions ?? {};
+  const { functions = {} } = options;
   const has = (name: string): boolean => Object.hasOwn(functions, name);
   const [left, right] = options.delimiters ?? ['', ''];
   const source = new SourceText(options.name, text);
   const trees = parseTemplate(source, {
     delimiters: [left === '' ? '{{' : left, right === '' ? '}}' : right],
     isFunction: (name) => has(name) || Object.hasOwn(builtins, name),
+    unavailable: options.unavailable ?? {},
     functionNames: () => [...Object.keys(functions), ...Object.keys(builtins)],
   });
   const compiler = new Compiler({

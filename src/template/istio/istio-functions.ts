@@ -83,15 +83,16 @@ function ports(value: TypedValue, isIncluded: (name: unknown) => boolean): strin
 function durationText(value: TypedValue): string {
   if (value.isNil) return '0s';
   const { content } = dereference(value as TypedValue & { readonly type: PointerType }) as TypedValue;
-  const seconds = BigInt(formatValue(property(content, 'seconds') ?? 0));
-  const nanoseconds = BigInt(formatValue(property(content, 'nanos') ?? 0));
+  const seconds = BigInt((property(content, 'seconds') ?? 0) as string | number);
+  const nanoseconds = BigInt((property(content, 'nanos') ?? 0) as string | number);
   return formatDuration(seconds * 1_000_000_000n + nanoseconds);
 }
 
 /** The type of a message says how it is written. */
 function protoToJson(message: TypedValue | null): string {
   if (message?.type.kind !== 'pointer' || message.isNil) return '{}';
-  return behaviourOf(message.type.element).protoToJson?.(message.raw) ?? '{}';
+  // Other messages are refused before the call.
+  return (behaviourOf(message.type.element).protoToJson as (raw: unknown) => string)(message.raw);
 }
 
 function annotation(meta: TypedValue, name: string, otherwise: unknown): string {

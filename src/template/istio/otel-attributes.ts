@@ -53,7 +53,7 @@ function versionOf({ labels, containers }: WorkloadResource): string | undefined
   const label = text(property(labels, versionLabel));
   if (label !== undefined || containers.length !== 1) return label;
   const image = text(property(containers[0], 'image')) ?? '';
-  return /^(?:[^/]*\/)*[^/:@]*[:@](.+)$/.exec(image)?.[1];
+  return /^(?:.*\/)?[^/:@]*[:@]([^/]+)$/.exec(image)?.[1];
 }
 
 /** A pod without a known workload has no namespace here; Istio leaves that part empty. */

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { functionsOfFamily } from './function-families.ts';
+import { compileTemplate } from './template.ts';
+import { TemplateError } from './template-error.ts';
+import { TypedValue } from './typed-value.ts';
+
+const functions = functionsOfFamily('istio');
+
+function failure(template: string, data: unknown = {}): TemplateError {
+  try {
+    compileTemplate(template, { name: 'sidecar', functions }).execute(data);
+  } catch (error) {
+    assert.ok(error instanceof TemplateError);
+    return error;
+  }
+  throw new assert.AssertionError({ message: `${template} must fail` });
+}
+
+describe('template errors', () => {
+  const syntax: readonly (readonly [string, string, number, number, string])[] = [
+    ['an unknown function', 'a\n{{ tooYaml .x }}', 2, 3, 'function "tooYaml" not defined; did you mean "toYaml"?'],
+    ['an unknown function like no other', '{{ zzzzzzzz }}', 1, 3, 'function "zzzzzzzz" not defined'],
+    ['an unclosed action', '{{ .x', 1, 5, 'unclosed action'],
+    ['an action unclosed over lines', 'a\n{{ .x\n\n', 4, 0, 'unclosed action started at sidecar:2'],
+    [
+      'a comment unclosed over lines',
+      '{{ if .x\n"a\n',
+      2,
+      0,
+      'unterminated quoted string in action started at sidecar:1',
+    ],
+    ['an {{end}} too many', 'é {{ .x }}\nb{{ end }}', 2, 8, 'unexpected {{end}}'],
+    ['a missing {{end}}', '{{ if .x }}a', 1, 12, 'unexpected EOF'],
+    ['a character that means nothing', '{{ § }}', 1, 3, "unrecognized character in action: U+00A7 '§'"],
+    ['a character that cannot be printed', '{{ \u200b }}', 1, 3, 'unrecognized character in action: U+200B'],
+    ['a name that goes on wrongly', '{{ .x§ }}', 1, 3, "bad character U+00A7 '§'"],
+    ['a {{break}} outside of {{range}}', '{{ break }}', 1, 3, '{{break}} outside {{range}}'],
+    ['a break with an argument', '{{ range .x }}{{ break 1 }}{{ end }}', 1, 23, 'unexpected "1" in {{break}}'],
+    ['an undefined variable', '{{ $x }}', 1, 3, 'undefined variable "$x"'],
+    [
+      'a long token at the wrong place',
+      '{{ template abcdefghijklmnop }}',
+      1,
+      12,
+      'unexpected "abcdefghij"... in template clause',
+    ],
+    ['deep nesting', `{{ ${'('.repeat(500)} }}`, 1, 403, 'max expression depth exceeded'],
+  ];
+  for (const [title, template, line, column, reason] of syntax) {
+    it(`of syntax have a place and a reason: ${title}`, () => {
+      const { kind, position, message, ...error } = failure(template);
+      assert.deepEqual(
+        { kind, line: position.line, column: position.column, reason: error.reason },
+        { kind: 'syntax', line, column, reason },
+      );
+      assert.match(message, /^template: sidecar:\d+: /);
+    });
+  }
+
+  const execution: readonly (readonly [string, string, string])[] = [
+    ['{{ len 3 }}', 'len 3', 'error calling len: len of type int'],
+    ['{{ not }}', 'not', 'wrong number of args for not: want 1 got 0'],
+    ['{{ printf }}', 'printf', 'wrong number of args for printf: want at least 1 got 0'],
+    ['a{{ template "nowhere" . }}', '{{template "nowhere" .}}', 'template "nowhere" not defined'],
+    ['{{ range $i, $x := 3 }}{{ end }}', '3', "can't use 3 to iterate over more than one variable"],
+    ['{{ len ($x := 1) }}', 'len ($x := 1)', 'error calling len: len of type int'],
+    ['{{ $x := 1 }}{{ len ($x = 2) }}', 'len ($x = 2)', 'error calling len: len of type int'],
+    ['{{ .a | fail "no" }}', 'fail', 'wrong number of args for fail: want 1 got 2'],
+  ];
+  for (const [template, context, reason] of execution) {
+    it(`of execution have Go's message: ${template}`, () => {
+      const error = failure(template, { a: 1 });
+      assert.equal(error.kind, 'execution');
+      assert.equal(error.reason, reason);
+      assert.equal(error.position.context, context);
+      const { line, column } = error.position;
+      assert.equal(
+        error.message,
+        `template: sidecar:${line}:${column}: executing "sidecar" at <${context}>: ${reason}`,
+      );
+    });
+  }
+
+  it('say why a known function is not offered', () => {
+    const unavailable = { now: 'depends on the time of day' };
+    assert.throws(() => compileTemplate('{{ now }}', { name: 't', unavailable }), {
+      message: 'template: t:1: function "now" not defined: it depends on the time of day',
+    });
+  });
+
+  it('name the template that was executing', () => {
+    assert.match(
+      failure('{{ define "part" }}{{ len 1 }}{{ end }}{{ template "part" }}').message,
+      /executing "part" at <len 1>/,
+    );
+  });
+
+  it('show people the place, below tabs and wide characters too', () => {
+    const { message, ...error } = failure('x\n\té {{ len 3 }}\ny');
+    assert.match(message, /sidecar:2:7:/);
+    assert.equal(
+      Object.assign(Object.create(TemplateError.prototype) as TemplateError, error).caret(),
+      'sidecar:2:8: error calling len: len of type int\n\té {{ len 3 }}\n\t     ^',
+    );
+  });
+
+  it('end data that contains itself', () => {
+    const { kind, reason } = failure('{{ print . }}', endless());
+    assert.deepEqual({ kind, reason }, { kind: 'limit', reason: 'exceeded the depth of the stack' });
+    assert.equal(failure('{{ . }}', endless()).kind, 'limit');
+  });
+
+  it('refuse to print functions', () => {
+    const call = functions.upper;
+    assert.equal(failure('{{ .call }}', { call }).reason, "can't print {{.call}} of type func(string)");
+    assert.equal(failure('{{ .call | toJson | len | fail }}', { call }).kind, 'execution');
+    assert.ok(!(call instanceof TypedValue));
+  });
+});
+
+function endless(): unknown {
+  const data: Record<string, unknown> = {};
+  data.self = data;
+  return data;
+}
