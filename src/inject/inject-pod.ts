@@ -124,7 +124,7 @@ function dataFor(injector: Injector, injection: PodInjection, pod: Pod): unknown
     Spec: pod.spec,
     ProxyConfig: proxyConfig,
     MeshConfig: meshConfig,
-    Values: values.all,
+    Values: injector.templates.changesData ? structuredClone(values.all) : values.all,
     Revision: settings.revision,
     NativeSidecars: nativeSidecars,
     ProxyImage: proxyImage(values, proxyConfig, annotations),

@@ -144,6 +144,21 @@ describe('inject', () => {
     assert.deepEqual(containers.at(-1)?.securityContext, { runAsUser: 1009 });
   });
 
+  it('does not let a template change the values of the next pod', () => {
+    const template =
+      '{{ $_ := set .Values "seen" (add1 (.Values.seen | default 0)) }}metadata: {labels: {seen: "{{ .Values.seen }}"}}';
+    const injector = loadInjector({
+      ...proxyFiles,
+      config: `policy: enabled\ntemplates: {sidecar: ${JSON.stringify(template)}}\n`,
+    });
+    const labels = [1, 2].map(() => {
+      const result = inject(injector, { pod: podOf(), namespace: 'shop' });
+      assert.ok(result.outcome === 'injected');
+      return (result.pod.metadata as JsonObject).labels;
+    });
+    assert.deepEqual(labels, [{ seen: '1' }, { seen: '1' }]);
+  });
+
   it('keeps fields that it does not know, and managedFields', () => {
     const managedFields = [{ manager: 'kubectl' }];
     const pod = podOf({

@@ -6,14 +6,18 @@ import { TemplateOutputs } from '../render/template-outputs.ts';
 import type { InjectorConfigText } from './parse-injector-config.ts';
 import { templateFunctions } from './template-functions.ts';
 
+/** Calls of sprig's functions that change the map they are given. */
+const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
+
 /**
  * Compiles the templates of a config.
  * @throws ConfigurationError naming the template, and line and column in it
  */
 export function compileTemplates(config: InjectorConfigText, delimiters: readonly [string, string]): TemplateSet {
   const byName = new Map<string, Template>();
+  const changesData = [...config.templates.values()].some((text) => dataChange.test(text));
   for (const [name, text] of config.templates) byName.set(name, compileOne(name, text, config.legacy, delimiters));
-  return { byName, legacy: config.legacy, outputs: new TemplateOutputs() };
+  return { byName, legacy: config.legacy, outputs: new TemplateOutputs(), changesData };
 }
 
 function compileOne(name: string, text: string, legacy: boolean, delimiters: readonly [string, string]): Template {

@@ -20,6 +20,8 @@ export interface TemplateSet {
   /** Whether they render SidecarInjectionSpecs. */
   readonly legacy: boolean;
   readonly outputs: TemplateOutputs;
+  /** Whether a template may change the values that it is given: then each pod gets its own. */
+  readonly changesData: boolean;
 }
 
 export interface RenderedPod {
