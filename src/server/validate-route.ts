@@ -4,20 +4,25 @@ import { type AdmissionDecision, allowed, denied } from './admission-decision.ts
 import type { AdmissionRoute } from './admission-handler.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 
-/** Checks an object that is created, updated or deleted: every mistake with its field; none: it may go on. */
-export type ValidateObject = (request: AdmissionRequest) => readonly Mistake[] | Promise<readonly Mistake[]>;
+/** What is to be said of an object. */
+export interface Validation {
+  /** Every mistake with its field; none: it may go on. */
+  readonly mistakes: readonly Mistake[];
+  /** What is allowed and yet wrong, a short sentence each: shown to whoever applies the object. */
+  readonly warnings?: readonly string[];
+}
+
+/** Checks an object that is created, updated or deleted. */
+export type ValidateObject = (request: AdmissionRequest) => Validation;
 
 /** `/validate`: our own resources. A refusal names all the fields that are wrong, in its message and as causes. */
 export function validateRoute(validate: ValidateObject): AdmissionRoute {
-  const handler = (request: AdmissionRequest): AdmissionDecision | Promise<AdmissionDecision> => {
-    const mistakes = validate(request);
-    return mistakes instanceof Promise ? mistakes.then((found) => verdict(request, found)) : verdict(request, mistakes);
-  };
+  const handler = (request: AdmissionRequest): AdmissionDecision => verdict(request, validate(request));
   return { kind: 'validate', resolve: (path) => (path === validatePath ? { handler } : undefined) };
 }
 
-function verdict(request: AdmissionRequest, mistakes: readonly Mistake[]): AdmissionDecision {
-  if (mistakes.length === 0) return allowed('Valid');
+function verdict(request: AdmissionRequest, { mistakes, warnings }: Validation): AdmissionDecision {
+  if (mistakes.length === 0) return allowed('Valid', warnings);
   const list = mistakes
     .map(({ field, message }) => (field === '' || message.startsWith(field) ? message : `${field}: ${message}`))
     .join('; ');

@@ -1,19 +1,36 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import type { Mistake } from '../../api/mistake.ts';
+import type { InjectorConfig } from '../../api/injector-config.ts';
 import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
+import type { Validation } from '../../server/validate-route.ts';
 
 /**
- * What the validating webhook refuses: objects that no reconcile could ever act on. Whether the templates compile is not among it: an object may be applied before
- * what it refers to, and the condition TemplatesValid says so while the last good configuration stays.
+ * What the validating webhook says of an InjectorConfig. It refuses objects that no reconcile could ever act on. A template that does not compile is a warning: the object may be
+ * applied before what it refers to, nothing broken is ever published, and the condition TemplatesValid says the same for as long as it lasts.
  */
-export function validateReview(request: AdmissionRequest): readonly Mistake[] {
-  if (request.operation === 'DELETE') return [];
+export function validateReview(request: AdmissionRequest): Validation {
+  if (request.operation === 'DELETE') return { mistakes: [] };
   try {
-    return validateInjectorConfig(parseInjectorConfig(request.object));
+    const config = parseInjectorConfig(request.object);
+    const mistakes = validateInjectorConfig(config);
+    return { mistakes, warnings: mistakes.length === 0 ? compileWarnings(config) : [] };
   } catch (error) {
-    if (error instanceof ConfigurationError) return [{ field: error.field, message: error.message }];
+    if (error instanceof ConfigurationError) return { mistakes: [{ field: error.field, message: error.message }] };
+    throw error;
+  }
+}
+
+function compileWarnings(config: InjectorConfig): string[] {
+  // What it refers to is read by the operator, not here.
+  const { injection } = config.spec;
+  if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
+  try {
+    return [...loadInjector(configurationFiles(config)).warnings];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return [`not published: ${error.message}`];
     throw error;
   }
 }
