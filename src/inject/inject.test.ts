@@ -296,7 +296,20 @@ describe('inject, refusing', () => {
       'InvalidPod',
       /cannot unmarshal number/,
     ],
-    ['metadata that is none', proxyFiles, { metadata: [] }, 'InvalidPod', /metadata must be an object/],
+    [
+      'metadata that is none',
+      proxyFiles,
+      { metadata: [] },
+      'InvalidPod',
+      /^json: cannot unmarshal array into Go struct field/,
+    ],
+    [
+      'host network that is no boolean',
+      proxyFiles,
+      podOf({ spec: { hostNetwork: 'yes' } }),
+      'InvalidPod',
+      /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/,
+    ],
     [
       'a template that fails',
       { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "{{ fail `no` }}"}' },

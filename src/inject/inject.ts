@@ -1,4 +1,4 @@
-import { decide } from './decide.ts';
+import { decide, type DecisionFacts } from './decide.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
 import type { InjectionResult } from './injection-result.ts';
@@ -6,7 +6,7 @@ import type { Injector } from './injector.ts';
 import { injectPod, type PodInjection } from './inject-pod.ts';
 import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
 import { diffJson } from './patch/json-patch.ts';
-import type { JsonObject } from './patch/json-value.ts';
+import { isJsonObject, type JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
 import { useNativeSidecars } from './pod/native-sidecars.ts';
 import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
@@ -23,7 +23,7 @@ import { workloadOf, type Workload } from './pod/workload.ts';
  */
 export function inject(injector: Injector, request: InjectionRequest, workload?: Workload): InjectionResult {
   try {
-    const decision = decide(injector.rules, readPodFacts(request.pod, request.namespace));
+    const decision = decide(injector.rules, factsOf(request));
     const { warnings } = decision;
     if (!decision.inject) return { outcome: 'skipped', reason: decision.reason, message: decision.message, warnings };
     const read = readPod(request.pod, request.namespace);
@@ -37,6 +37,16 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
       reason: 'Internal',
       message: `unexpected: ${error instanceof Error ? error.message : String(error)}`,
     };
+  }
+}
+
+/** A pod that cannot be read is refused in Go's words where Go has any. */
+function factsOf({ pod, namespace }: InjectionRequest): DecisionFacts {
+  try {
+    return readPodFacts(pod, namespace);
+  } catch (error) {
+    if (error instanceof InjectionFailure && isJsonObject(pod)) readPod(pod, namespace);
+    throw error;
   }
 }
 

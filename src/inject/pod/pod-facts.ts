@@ -33,13 +33,17 @@ function optionalObject(parent: JsonObject, name: string, path: string): JsonObj
   return value;
 }
 
+/** As Go reads it: a null is the empty string. */
 function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, string>> {
   const value = optionalObject(metadata, name, `metadata.${name}`);
+  let nulls = false;
   for (const key of Object.keys(value)) {
-    if (typeof value[key] !== 'string')
+    if (value[key] === null) nulls = true;
+    else if (typeof value[key] !== 'string')
       throw invalid(`metadata.${name}[${JSON.stringify(key)}]`, 'a string', value[key]);
   }
-  return value as Record<string, string>;
+  const entries = nulls ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, text ?? ''])) : value;
+  return entries as Record<string, string>;
 }
 
 function invalid(path: string, wanted: string, value: unknown): InjectionFailure {

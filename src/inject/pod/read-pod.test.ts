@@ -29,6 +29,7 @@ describe('readPodFacts', () => {
   it('reads a pod that has next to nothing', () => {
     assert.deepEqual(readPodFacts({}, 'shop'), { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {} });
     assert.deepEqual(readPodFacts({ metadata: null, spec: null }, '').hostNetwork, false);
+    assert.deepEqual(readPodFacts({ metadata: { labels: { a: null, b: 'c' } } }, '').labels, { a: '', b: 'c' });
   });
 
   const wrong: [name: string, pod: unknown, message: string][] = [
@@ -37,7 +38,7 @@ describe('readPodFacts', () => {
     ['hostNetwork', { spec: { hostNetwork: 'yes' } }, "the pod's spec.hostNetwork must be a boolean, not string"],
     ['the namespace', { metadata: { namespace: 1 } }, "the pod's metadata.namespace must be a string, not number"],
     ['labels', { metadata: { labels: [] } }, "the pod's metadata.labels must be an object, not an array"],
-    ['a label', { metadata: { labels: { a: null } } }, 'the pod\'s metadata.labels["a"] must be a string, not null'],
+    ['a label', { metadata: { labels: { a: true } } }, 'the pod\'s metadata.labels["a"] must be a string, not boolean'],
   ];
   for (const [name, pod, message] of wrong) {
     it(`refuses ${name} of the wrong type`, () => {

@@ -10,14 +10,20 @@ import { without } from './without.ts';
  * @throws InjectionFailure when a field is not of its type
  */
 export function readPod(raw: Readonly<JsonObject>, namespace: string): Pod {
-  const metadata = isJsonObject(raw.metadata) ? raw.metadata : {};
-  const own = Object.hasOwn(metadata, 'namespace') ? metadata.namespace : '';
-  const named = own === '' || own === null ? { ...metadata, namespace } : metadata;
-  const slim = Object.hasOwn(named, 'managedFields') ? without(named, 'managedFields') : named;
   try {
-    return normalisePod(slim === raw.metadata ? raw : { ...raw, metadata: slim }) as Pod;
+    return normalisePod(inNamespace(raw, namespace)) as Pod;
   } catch (error) {
     if (error instanceof PodTypeError) throw new InjectionFailure('InvalidPod', error.message, { cause: error });
     throw error;
   }
+}
+
+function inNamespace(raw: Readonly<JsonObject>, namespace: string): Readonly<JsonObject> {
+  const metadata = raw.metadata ?? {};
+  // Reading it as a pod will say what is wrong.
+  if (!isJsonObject(metadata)) return raw;
+  const own = Object.hasOwn(metadata, 'namespace') ? metadata.namespace : '';
+  const named = own === '' || own === null ? { ...metadata, namespace } : metadata;
+  const slim = Object.hasOwn(named, 'managedFields') ? without(named, 'managedFields') : named;
+  return slim === raw.metadata ? raw : { ...raw, metadata: slim };
 }
