@@ -6,7 +6,7 @@ import { parseNumber, parseRune } from './number-literal.ts';
 import { quoteString } from './quote.ts';
 import type { SourceText } from './source-text.ts';
 import type { TemplateError } from './template-error.ts';
-import { describeToken } from './tokens.ts';
+import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
 
@@ -52,101 +52,46 @@ export function parseTemplate(source: SourceText, options: ParserOptions): Reado
 class Parser {
   readonly #source: SourceText;
   readonly #options: ParserOptions;
-  readonly #lexer: Lexer;
+  readonly #tokens: TokenStream;
   readonly #definitions = new Map<string, ListNode>();
-  /** Tokens put back, the next one last. */
-  readonly #pending: Token[] = [];
-  /** The last token that the lexer gave: errors are reported at its line. */
-  #lexed: Token = { type: 'end of input', position: 0, value: '' };
   #body: Body = { variables: ['$'], rangeDepth: 0 };
-  /** Where the action being parsed began, for errors about its end. */
-  #actionStart: number | undefined;
   #nesting = 0;
 
   constructor(source: SourceText, options: ParserOptions) {
     this.#source = source;
     this.#options = options;
-    this.#lexer = new Lexer(source.text, {
+    const lexer = new Lexer(source.text, {
       leftDelimiter: options.delimiters[0],
       rightDelimiter: options.delimiters[1],
       breakIsKeyword: !options.isFunction('break'),
       continueIsKeyword: !options.isFunction('continue'),
     });
+    this.#tokens = new TokenStream(source, lexer);
   }
 
   /** template: (definition | textOrAction)* */
   parse(): ReadonlyMap<string, ListNode> {
-    const root: ListNode = { type: 'list', position: this.#peek().position, nodes: [] };
-    while (this.#peek().type !== 'end of input') {
-      if (this.#peek().type === 'left delimiter') {
-        const delimiter = this.#next();
-        const word = this.#nextNonSpace();
+    const root: ListNode = { type: 'list', position: this.#tokens.peek().position, nodes: [] };
+    while (this.#tokens.peek().type !== 'end of input') {
+      if (this.#tokens.peek().type === 'left delimiter') {
+        const delimiter = this.#tokens.next();
+        const word = this.#tokens.nextNonSpace();
         if (word.type === 'define') {
           this.#definition();
           continue;
         }
-        this.#pushBack(word, delimiter);
+        this.#tokens.pushBack(word, delimiter);
       }
       const node = this.#textOrAction();
-      if (isTerminator(node)) throw this.#error(`unexpected {{${node.type}}}`, node.position);
+      if (isTerminator(node)) throw this.#tokens.error(`unexpected {{${node.type}}}`, node.position);
       root.nodes.push(node);
     }
     this.#define(this.#source.name, root);
     return this.#definitions;
   }
 
-  #next(): Token {
-    const token = this.#pending.pop();
-    if (token !== undefined) return token;
-    this.#lexed = this.#lexer.next();
-    return this.#lexed;
-  }
-
-  #pushBack(...tokens: readonly Token[]): void {
-    this.#pending.push(...tokens);
-  }
-
-  #peek(): Token {
-    const token = this.#next();
-    this.#pushBack(token);
-    return token;
-  }
-
-  #nextNonSpace(): Token {
-    let token = this.#next();
-    while (token.type === 'space') token = this.#next();
-    return token;
-  }
-
-  #peekNonSpace(): Token {
-    const token = this.#nextNonSpace();
-    this.#pushBack(token);
-    return token;
-  }
-
-  #error(reason: string, position = this.#lexed.position): TemplateError {
-    return this.#source.syntaxError(this.#lexed.position, position, reason);
-  }
-
-  #unexpected(token: Token, context: string): TemplateError {
-    if (token.type !== 'error') return this.#error(`unexpected ${describeToken(token)} in ${context}`, token.position);
-    const start = this.#actionStart;
-    let extra = '';
-    if (start !== undefined && this.#source.line(start) !== this.#source.line(token.position)) {
-      const action = token.value.endsWith(' action') ? '' : ' in action';
-      extra = `${action} started at ${this.#source.name}:${this.#source.line(start)}`;
-    }
-    return this.#error(token.value + extra, token.position);
-  }
-
-  #expect(type: TokenType, context: string): Token {
-    const token = this.#nextNonSpace();
-    if (token.type !== type) throw this.#unexpected(token, context);
-    return token;
-  }
-
   #nested<Result>(parse: () => Result): Result {
-    if (this.#nesting >= maximumNesting) throw this.#error('max expression depth exceeded');
+    if (this.#nesting >= maximumNesting) throw this.#tokens.error('max expression depth exceeded');
     this.#nesting += 1;
     const result = parse();
     this.#nesting -= 1;
@@ -157,14 +102,14 @@ class Parser {
   #define(name: string, list: ListNode): void {
     const known = this.#definitions.get(name);
     if (known === undefined || isEmpty(known)) this.#definitions.set(name, list);
-    else if (!isEmpty(list)) throw this.#error(`template: multiple definition of template ${quoteString(name)}`);
+    else if (!isEmpty(list)) throw this.#tokens.error(`template: multiple definition of template ${quoteString(name)}`);
   }
 
   /** definition: "define" string textOrAction* {{end}} */
   #definition(): void {
     const context = 'define clause';
-    const name = this.#templateName(this.#nextNonSpace(), context);
-    this.#expect('right delimiter', context);
+    const name = this.#templateName(this.#tokens.nextNonSpace(), context);
+    this.#tokens.expect('right delimiter', context);
     this.#definitionBody(name, context);
   }
 
@@ -172,47 +117,47 @@ class Parser {
     const outer = this.#body;
     this.#body = { variables: ['$'], rangeDepth: 0 };
     const [list, end] = this.#itemList();
-    if (end.type !== 'end') throw this.#error(`unexpected {{else}} in ${context}`, end.position);
+    if (end.type !== 'end') throw this.#tokens.error(`unexpected {{else}} in ${context}`, end.position);
     this.#define(name, list);
     this.#body = outer;
   }
 
   #templateName(token: Token, context: string): string {
-    if (token.type !== 'string' && token.type !== 'raw string') throw this.#unexpected(token, context);
+    if (token.type !== 'string' && token.type !== 'raw string') throw this.#tokens.unexpected(token, context);
     return this.#unquoted(token);
   }
 
   #unquoted(token: Token): string {
     const text = unquote(token.value);
-    if (text === undefined) throw this.#error('invalid syntax', token.position);
+    if (text === undefined) throw this.#tokens.error('invalid syntax', token.position);
     return text;
   }
 
   /** itemList: textOrAction* ({{end}} | {{else}}) */
   #itemList(): [ListNode, Terminator] {
-    const list: ListNode = { type: 'list', position: this.#peekNonSpace().position, nodes: [] };
-    while (this.#peekNonSpace().type !== 'end of input') {
+    const list: ListNode = { type: 'list', position: this.#tokens.peekNonSpace().position, nodes: [] };
+    while (this.#tokens.peekNonSpace().type !== 'end of input') {
       const node = this.#textOrAction();
       if (isTerminator(node)) return [list, node];
       list.nodes.push(node);
     }
-    throw this.#error('unexpected EOF');
+    throw this.#tokens.error('unexpected EOF');
   }
 
   /** textOrAction: text | action */
   #textOrAction(): StatementNode | Terminator {
-    const token = this.#nextNonSpace();
+    const token = this.#tokens.nextNonSpace();
     if (token.type === 'text') return { type: 'text', position: token.position, text: token.value };
-    if (token.type !== 'left delimiter') throw this.#unexpected(token, 'input');
-    this.#actionStart = token.position;
+    if (token.type !== 'left delimiter') throw this.#tokens.unexpected(token, 'input');
+    this.#tokens.actionStart = token.position;
     const node = this.#action();
-    this.#actionStart = undefined;
+    this.#tokens.actionStart = undefined;
     return node;
   }
 
   /** action: control | pipeline */
   #action(): StatementNode | Terminator {
-    const token = this.#nextNonSpace();
+    const token = this.#tokens.nextNonSpace();
     switch (token.type) {
       case 'block':
         return this.#block();
@@ -222,7 +167,7 @@ class Parser {
       case 'else':
         return this.#else();
       case 'end':
-        return { type: 'end', position: this.#expect('right delimiter', 'end').position };
+        return { type: 'end', position: this.#tokens.expect('right delimiter', 'end').position };
       case 'if':
       case 'range':
       case 'with':
@@ -230,22 +175,22 @@ class Parser {
       case 'template':
         return this.#templateCall();
     }
-    this.#pushBack(token);
+    this.#tokens.pushBack(token);
     return { type: 'action', position: token.position, pipe: this.#pipeline('command', 'right delimiter') };
   }
 
   #jump(type: 'break' | 'continue', position: number): StatementNode {
-    const token = this.#nextNonSpace();
-    if (token.type !== 'right delimiter') throw this.#unexpected(token, `{{${type}}}`);
-    if (this.#body.rangeDepth === 0) throw this.#error(`{{${type}}} outside {{range}}`, position);
+    const token = this.#tokens.nextNonSpace();
+    if (token.type !== 'right delimiter') throw this.#tokens.unexpected(token, `{{${type}}}`);
+    if (this.#body.rangeDepth === 0) throw this.#tokens.error(`{{${type}}} outside {{range}}`, position);
     return { type, position };
   }
 
   /** else: "else" (right delimiter | if … | with …); the `if` or `with` stays pending. */
   #else(): Terminator {
-    const token = this.#peekNonSpace();
+    const token = this.#tokens.peekNonSpace();
     if (token.type === 'if' || token.type === 'with') return { type: 'else', position: token.position };
-    return { type: 'else', position: this.#expect('right delimiter', 'else').position };
+    return { type: 'else', position: this.#tokens.expect('right delimiter', 'else').position };
   }
 
   /** branch: ("if" | "with" | "range") pipeline itemList ({{else}} itemList)? {{end}} */
@@ -263,19 +208,19 @@ class Parser {
 
   /** {{else if}} and {{else with}} are an {{else}} with a branch in it whose {{end}} is the outer one's too. */
   #elseList(type: BranchNode['type'], start: Terminator): ListNode {
-    if (type !== 'range' && this.#peek().type === type) {
-      this.#next();
+    if (type !== 'range' && this.#tokens.peek().type === type) {
+      this.#tokens.next();
       return { type: 'list', position: start.position, nodes: [this.#branch(type)] };
     }
     const [list, end] = this.#itemList();
-    if (end.type !== 'end') throw this.#error('expected end; found {{else}}', end.position);
+    if (end.type !== 'end') throw this.#tokens.error('expected end; found {{else}}', end.position);
     return list;
   }
 
   /** block: "block" string pipeline itemList {{end}}: a definition and a call of it. */
   #block(): TemplateNode {
     const context = 'block clause';
-    const token = this.#nextNonSpace();
+    const token = this.#tokens.nextNonSpace();
     const name = this.#templateName(token, context);
     const pipe = this.#pipeline(context, 'right delimiter');
     this.#nested(() => {
@@ -287,11 +232,11 @@ class Parser {
   /** templateCall: "template" string pipeline? */
   #templateCall(): TemplateNode {
     const context = 'template clause';
-    const token = this.#nextNonSpace();
+    const token = this.#tokens.nextNonSpace();
     const name = this.#templateName(token, context);
-    const next = this.#nextNonSpace();
+    const next = this.#tokens.nextNonSpace();
     if (next.type === 'right delimiter') return { type: 'template', position: token.position, name, pipe: undefined };
-    this.#pushBack(next);
+    this.#tokens.pushBack(next);
     return { type: 'template', position: token.position, name, pipe: this.#pipeline(context, 'right delimiter') };
   }
 
@@ -299,71 +244,72 @@ class Parser {
   #pipeline(context: string, end: TokenType): PipeNode {
     const pipe: PipeNode = {
       type: 'pipe',
-      position: this.#peekNonSpace().position,
+      position: this.#tokens.peekNonSpace().position,
       isAssignment: false,
       declarations: [],
       commands: [],
     };
     this.#declarations(pipe, context);
     for (;;) {
-      const token = this.#nextNonSpace();
+      const token = this.#tokens.nextNonSpace();
       if (token.type === end) {
         this.#checkPipeline(pipe, context);
         return pipe;
       }
-      if (!startsOperand(token.type)) throw this.#unexpected(token, context);
-      this.#pushBack(token);
+      if (!startsOperand(token.type)) throw this.#tokens.unexpected(token, context);
+      this.#tokens.pushBack(token);
       pipe.commands.push(this.#command());
     }
   }
 
   /** declarations: variable ("," variable)? (":=" | "=") */
   #declarations(pipe: PipeNode, context: string): void {
-    while (this.#peekNonSpace().type === 'variable') {
-      const variable = this.#next();
-      const after = this.#peek();
-      const next = this.#peekNonSpace();
+    while (this.#tokens.peekNonSpace().type === 'variable') {
+      const variable = this.#tokens.next();
+      const after = this.#tokens.peek();
+      const next = this.#tokens.peekNonSpace();
       const assigns = next.type === 'assign' || next.type === 'declare';
       if (!assigns && !(next.type === 'char' && next.value === ',')) {
         // An argument. A space after it must be seen again, it separates operands.
-        if (after.type === 'space') this.#pushBack(after);
-        this.#pushBack(variable);
+        if (after.type === 'space') this.#tokens.pushBack(after);
+        this.#tokens.pushBack(variable);
         return;
       }
-      this.#nextNonSpace();
+      this.#tokens.nextNonSpace();
       pipe.declarations.push({ type: 'variable', position: variable.position, names: [variable.value] });
       this.#body.variables.push(variable.value);
       if (assigns) {
         pipe.isAssignment = next.type === 'assign';
         return;
       }
-      if (context !== 'range' || pipe.declarations.length > 1) throw this.#error(`too many declarations in ${context}`);
-      if (!['variable', 'right delimiter', 'right parenthesis'].includes(this.#peekNonSpace().type)) {
-        throw this.#error('range can only initialize variables');
+      if (context !== 'range' || pipe.declarations.length > 1)
+        throw this.#tokens.error(`too many declarations in ${context}`);
+      if (!['variable', 'right delimiter', 'right parenthesis'].includes(this.#tokens.peekNonSpace().type)) {
+        throw this.#tokens.error('range can only initialize variables');
       }
     }
   }
 
   #checkPipeline(pipe: PipeNode, context: string): void {
-    if (pipe.commands.length === 0) throw this.#error(`missing value for ${context}`);
+    if (pipe.commands.length === 0) throw this.#tokens.error(`missing value for ${context}`);
     const constant = pipe.commands.findIndex(
       ({ operands: [first] }, index) =>
         index > 0 && first !== undefined && ['boolean', 'dot', 'nil', 'number', 'string'].includes(first.type),
     );
-    if (constant > 0) throw this.#error(`non executable command in pipeline stage ${constant + 1}`);
+    if (constant > 0) throw this.#tokens.error(`non executable command in pipeline stage ${constant + 1}`);
   }
 
   /** command: operand (space operand)* up to "|" (consumed), ")" or the right delimiter */
   #command(): CommandNode {
-    const command: CommandNode = { type: 'command', position: this.#peekNonSpace().position, operands: [] };
+    const command: CommandNode = { type: 'command', position: this.#tokens.peekNonSpace().position, operands: [] };
     for (;;) {
-      this.#peekNonSpace();
+      this.#tokens.peekNonSpace();
       const operand = this.#operand();
       if (operand !== undefined) command.operands.push(operand);
-      const token = this.#next();
+      const token = this.#tokens.next();
       if (token.type === 'space') continue;
-      if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#pushBack(token);
-      else if (token.type !== 'pipe') throw this.#unexpected(token, 'operand');
+      if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#tokens.pushBack(token);
+      else if (token.type !== 'pipe') throw this.#tokens.unexpected(token, 'operand');
       return command;
     }
   }
@@ -372,10 +318,10 @@ class Parser {
   #operand(): OperandNode | undefined {
     const term = this.#term();
     if (term === undefined) return undefined;
-    const { position, type } = this.#peek();
+    const { position, type } = this.#tokens.peek();
     if (type !== 'field') return term;
     const names: string[] = [];
-    while (this.#peek().type === 'field') names.push(this.#next().value.slice(1));
+    while (this.#tokens.peek().type === 'field') names.push(this.#tokens.next().value.slice(1));
     switch (term.type) {
       case 'field':
       case 'variable':
@@ -385,7 +331,7 @@ class Parser {
       case 'number':
       case 'nil':
       case 'dot':
-        throw this.#error(`unexpected . after term ${quoteString(printNode(term))}`, position);
+        throw this.#tokens.error(`unexpected . after term ${quoteString(printNode(term))}`, position);
       default:
         return { type: 'chain', position, node: term, names };
     }
@@ -393,7 +339,7 @@ class Parser {
 
   /** term: literal | function | "." | field | variable | "(" pipeline ")" */
   #term(): OperandNode | undefined {
-    const token = this.#nextNonSpace();
+    const token = this.#tokens.nextNonSpace();
     const { position, value } = token;
     switch (token.type) {
       case 'identifier':
@@ -405,7 +351,7 @@ class Parser {
         return { type: 'nil', position };
       case 'variable':
         if (!this.#body.variables.includes(value))
-          throw this.#error(`undefined variable ${quoteString(value)}`, position);
+          throw this.#tokens.error(`undefined variable ${quoteString(value)}`, position);
         return { type: 'variable', position, names: [value] };
       case 'field':
         return { type: 'field', position, names: [value.slice(1)] };
@@ -421,28 +367,28 @@ class Parser {
       case 'raw string':
         return { type: 'string', position, quoted: value, text: this.#unquoted(token) };
       default:
-        this.#pushBack(token);
+        this.#tokens.pushBack(token);
         return undefined;
     }
   }
 
   #number(token: Token): OperandNode {
     const value = token.type === 'characterConstant' ? parseRune(token.value) : parseNumber(token.value);
-    if (typeof value === 'string') throw this.#error(value, token.position);
+    if (typeof value === 'string') throw this.#tokens.error(value, token.position);
     return { type: 'number', position: token.position, text: token.value, value };
   }
 
   #unknownFunction(token: Token): TemplateError {
     const { unavailable, functionNames } = this.#options;
     if (Object.hasOwn(unavailable, token.value)) {
-      return this.#error(
+      return this.#tokens.error(
         `function ${quoteString(token.value)} not defined: it ${String(unavailable[token.value])}`,
         token.position,
       );
     }
     const nearest = nearestName(token.value, functionNames());
     const hint = nearest === undefined ? '' : `; did you mean ${quoteString(nearest)}?`;
-    return this.#error(`function ${quoteString(token.value)} not defined${hint}`, token.position);
+    return this.#tokens.error(`function ${quoteString(token.value)} not defined${hint}`, token.position);
   }
 }
 

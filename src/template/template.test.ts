@@ -79,10 +79,10 @@ describe('compileTemplate', () => {
 
   it('gives builtins their arguments as they are', () => {
     const kinds = goVariadic([], reflected, (...values) =>
-      values.map((value) => (value === undefined ? 'missing' : String(value))).join(),
+      values.map((value) => (value === undefined ? 'missing' : JSON.stringify(value))).join(),
     );
     const template = compileTemplate('{{ kinds .nope .nul "a" }}', { name: 't', functions: { kinds } });
-    assert.equal(template.execute({ nul: null }), 'missing,null,a');
+    assert.equal(template.execute({ nul: null }), 'missing,null,"a"');
   });
 
   it('converts constants to what a function wants', () => {

@@ -19,7 +19,8 @@ import {
 import type { GoType, StructType } from './go-type.ts';
 import { GoFunction } from './go-function.ts';
 import { compileTemplate } from './template.ts';
-import { typed, TypedValue } from './typed-value.ts';
+import { typed } from './typed-value.ts';
+import type { TypedValue } from './typed-value.ts';
 import { garage } from './testdata/garage-type.ts';
 
 const functions = functionsOfFamily('istio');

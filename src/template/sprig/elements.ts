@@ -1,4 +1,4 @@
-import { anyMapType, anySliceType, stringMapType, stringSliceType } from '../go-type.ts';
+import { anySliceType, stringMapType, stringSliceType } from '../go-type.ts';
 import type { GoType } from '../go-type.ts';
 import { sortedKeys } from '../go-string.ts';
 import { typed, TypedValue } from '../typed-value.ts';
@@ -56,9 +56,4 @@ export function writableMap(map: unknown): Record<string, unknown> {
 export function entriesOf(map: unknown): [string, unknown][] {
   const entries = rawEntries(map);
   return sortedKeys(entries).map((key) => [key, entries[key] ?? null]);
-}
-
-/** The nil map[string]interface {}. */
-export function nilMap(): TypedValue {
-  return new TypedValue(anyMapType, null);
 }
