@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { parse, stringify } from 'yaml';
 import { inject } from './inject.ts';
+import { kubeInject } from './kube-inject.ts';
 import { loadInjector } from './injector.ts';
 import { applyJsonPatch } from './patch/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
@@ -176,5 +178,40 @@ describe('inject, for any pod', () => {
       const result = inject(injectors[family], { pod: deep(), namespace: 'shop' });
       assert.ok(['injected', 'skipped', 'failed'].includes(result.outcome));
     }
+  });
+});
+
+describe('kubeInject, for any file', () => {
+  it('gives back a file without workloads as it is', () => {
+    const object = fc.record({
+      apiVersion: fc.constantFrom('v1', 'example.com/v1'),
+      kind: fc.constantFrom('Secret', 'Thing'),
+      metadata: fc.record({ name }),
+      data: strings,
+    });
+    fc.assert(
+      fc.property(fc.array(object, { minLength: 1, maxLength: 4 }), fc.boolean(), families, (objects, flow, family) => {
+        const text = objects.map((item) => stringify(item, { collectionStyle: flow ? 'flow' : 'any' })).join('---\n');
+        assert.deepEqual(kubeInject(injectors[family], text), { outcome: 'done', text, warnings: [] });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('injects a pod in a file as it injects the pod', () => {
+    fc.assert(
+      fc.property(podArbitrary, families, (pod, family) => {
+        const object = { apiVersion: 'v1', kind: 'Pod', ...pod };
+        const file = kubeInject(
+          injectors[family],
+          stringify(object, { version: '1.1', aliasDuplicateObjects: false }),
+          { namespace: 'shop' },
+        );
+        const single = inject(injectors[family], { pod: object, namespace: 'shop' });
+        assert.ok(file.outcome === 'done' && single.outcome === 'injected');
+        assert.deepEqual(JSON.parse(JSON.stringify(parse(file.text, { version: '1.1' }))), single.pod);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -70,6 +70,33 @@ describe('decodeMessage', () => {
     assert.deepEqual(decodeMessage(meshConfig, json), json);
   });
 
+  const accessLog = (labels: unknown): object => ({
+    extensionProviders: [{ name: 'log', envoyFileAccessLog: { logFormat: { labels } } }],
+  });
+
+  it('keeps free-form objects as they are', () => {
+    const json = accessLog({ a: '%PROTOCOL%', nested: { list: [1, null] } });
+    assert.deepEqual(decodeMessage(meshConfig, json), json);
+    assert.throws(() => decodeMessage(meshConfig, accessLog([])), {
+      message: /^bad StructValue: json: cannot unmarshal array/,
+    });
+  });
+
+  it('reads nulls in lists and maps as zero values', () => {
+    const json = { extraStatTags: [null], proxyMetadata: { a: null }, caCertificatesPem: ['x'] };
+    assert.deepEqual(decodeMessage(proxyConfig, json), {
+      proxyMetadata: { a: '' },
+      extraStatTags: [''],
+      caCertificatesPem: ['x'],
+    });
+  });
+
+  it('reads numbers that JSON cannot write, and exact 64-bit integers', () => {
+    assert.deepEqual(decodeMessage(proxyConfig, { tracing: { sampling: 'NaN' } }), { tracing: { sampling: 'NaN' } });
+    const keepalive = { tcpKeepalive: { probes: 3, time: '10s' } };
+    assert.deepEqual(decodeMessage(meshConfig, keepalive), { tcpKeepalive: { probes: 3, time: '10s' } });
+  });
+
   const wrong: [name: string, json: unknown, message: string][] = [
     ['a list for the message', [], 'json: cannot unmarshal array into Go value of type map[string]json.RawMessage'],
     ['a text for the message', 'x', 'json: cannot unmarshal string into Go value of type map[string]json.RawMessage'],

@@ -22,7 +22,7 @@ export function applyToMessage(type: MessageType, base: Message, json: unknown):
   const set = new Set<string>();
   for (const field of type.fields) {
     const value = inputOf(field, json);
-    if (value === undefined || (value === null && !isValueMessage(field))) continue;
+    if (value === undefined || value === null) continue;
     // Setting one member of a oneof clears the others.
     if (field.oneof !== undefined) {
       for (const other of type.fields) if (other.oneof?.name === field.oneof.name) values.delete(other.jsonName);
@@ -52,10 +52,6 @@ export function decodeMessage(type: MessageType, json: unknown): unknown {
 function inputOf(field: MessageField, json: JsonObject): unknown {
   if (Object.hasOwn(json, field.jsonName)) return json[field.jsonName];
   return Object.hasOwn(json, field.protoName) ? json[field.protoName] : undefined;
-}
-
-function isValueMessage(field: MessageField): boolean {
-  return field.cardinality === 'single' && field.type.kind === 'message' && field.type.name === 'google.protobuf.Value';
 }
 
 /** The canonical form of a field's value; `undefined` when that is to be left out. */
@@ -186,11 +182,6 @@ function decodeWellKnown(type: MessageType, json: unknown): unknown {
     case 'google.protobuf.Struct':
       if (!isJsonObject(json))
         throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
-      return json;
-    case 'google.protobuf.ListValue':
-      if (!Array.isArray(json)) throw new MessageError(`bad ListValue: ${mismatch(json, '[]json.RawMessage').message}`);
-      return json;
-    case 'google.protobuf.Value':
       return json;
     default: {
       // The wrappers: a message of one field, in JSON just its value.

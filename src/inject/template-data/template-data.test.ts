@@ -101,6 +101,28 @@ describe('templateValue', () => {
     ['{{ protoToJSON .MeshConfig.OutboundTrafficPolicy }}', '{}'],
     ['{{ .MeshConfig.ConnectTimeout.Nanos }} {{ .MeshConfig.ConnectTimeout }}', '500000000 seconds:1 nanos:500000000'],
     ['{{ .MeshConfig.DefaultConfig.GetStatusPort }} {{ .MeshConfig.LocalityLbSetting }}', '15020 enabled:{value:true}'],
+    [
+      '{{ structToJSON (index .Spec.Volumes 0) }}{{ structToJSON .Spec.Overhead }}',
+      '{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}{"cpu":"1"}',
+    ],
+    [
+      '{{ structToJSON (index .Spec.Containers 0).LivenessProbe }}{{ structToJSON (index .Spec.Containers 0).ReadinessProbe }}',
+      '{"tcpSocket":{"port":81}}{"httpGet":{"port":"http"}}',
+    ],
+    ['{{ (index .Spec.Containers 0).ReadinessProbe.HTTPGet.Port.IntValue }}', '0'],
+    ['{{ .ObjectMeta.OwnerReferences }}', '[{apps/v1 ReplicaSet web u <nil> <nil>}]'],
+    [
+      '{{ range .MeshConfig.ExtensionProviders }}{{ .Name }} {{ end }}{{ index .MeshConfig.ExtensionProviders 0 }}',
+      'prometheus stackdriver envoy name:"prometheus"  prometheus:{}',
+    ],
+    [
+      '{{ .MeshConfig.DefaultConfig.ExtraStatTags }} {{ .MeshConfig.ConnectTimeout.AsDuration.Seconds }} {{ .MeshConfig.ConnectTimeout.AsDuration.Milliseconds }}',
+      '[one two] 1.5 1500',
+    ],
+    [
+      '{{ .ProxyConfig.Tracing }}',
+      'zipkin:{address:"z:1"}  custom_tags:{key:"t"  value:{literal:{value:"v"}}}  sampling:12.5',
+    ],
     ['{{ .ProxyConfig.Tracing.CustomTags }}', 'map[t:literal:{value:"v"}]'],
     [
       '{{ .ProxyUID }}:{{ .ProxyGID }} {{ .NativeSidecars }} {{ .InboundTrafficPolicyMode }} {{ .CompliancePolicy }}',
