@@ -1,4 +1,5 @@
 import { assign } from './assign.ts';
+import { limitOf } from './execution.ts';
 import type { Evaluate, Execution } from './execution.ts';
 import type { BoundMethod } from './field-access.ts';
 import type { GoFunction } from './go-function.ts';
@@ -88,7 +89,8 @@ function checkCount(
 }
 
 function callError(execution: Execution, node: CommandNode | OperandNode, name: string, error: unknown): TemplateError {
-  if (error instanceof RangeError) return execution.limit('exceeded the depth of the stack');
+  const limit = limitOf(error);
+  if (limit !== undefined) return execution.limit(limit);
   execution.node = node;
   return execution.error(`error calling ${name}: ${(error as Error).message}`);
 }

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { functionsOfFamily } from './function-families.ts';
 import type { ExecutionLimits } from './execution.ts';
+import { goFunction } from './go-function.ts';
+import { string } from './parameters.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 
-const functions = functionsOfFamily('sprig');
+const functions = {
+  ...functionsOfFamily('sprig'),
+  nope: goFunction([string], () => {
+    throw new RangeError('not in range');
+  }),
+};
 
 function run(template: string, limits: ExecutionLimits): string {
   return compileTemplate(template, { name: 't', functions }).execute({ text: 'é'.repeat(40) }, limits);
@@ -60,10 +67,16 @@ describe('limits of an execution', () => {
     assert.equal(run('{{ range 1000 }}{{ end }}', { milliseconds: 5 }), '');
   });
 
+  it('bound strings by what the engine can hold', () => {
+    const template = '{{ indent 1000000 (repeat 1000 "\\n") }}';
+    assert.equal(refusal(template, {}), 'exceeded the size of strings and lists');
+  });
+
   it('bound what single functions make', () => {
     for (const [template, reason] of [
       ['{{ until 5000000 }}', 'error calling until: more than 1000000 elements'],
       ['{{ repeat 1000000000 "ab" }}', 'error calling repeat: strings: Repeat output length overflow'],
+      ['{{ nope "a" }}', 'error calling nope: not in range'],
     ] as const) {
       assert.throws(() => run(template, {}), { name: 'TemplateError', kind: 'execution', reason });
     }

@@ -12,7 +12,7 @@ export interface ExecutionLimits {
   readonly outputBytes?: number;
   /** Templates calling templates. Default 250. */
   readonly depth?: number;
-  /** Wall time, checked every 256 steps. Needs `now`; default none. */
+  /** Wall time, checked every 32 steps. Needs `now`; default none. */
   readonly milliseconds?: number;
   /** A monotonic clock in milliseconds, e.g. `performance.now`. */
   readonly now?: () => number;
@@ -35,8 +35,8 @@ export type Run = (execution: Execution, dot: unknown) => Completion;
 /** A compiled expression. */
 export type Evaluate = (execution: Execution, dot: unknown) => unknown;
 
-/** How often the clock is read: a power of two of steps. */
-const clockInterval = 256;
+/** After how many steps the clock is read again: single steps can take long, reading it takes longer than most. */
+const clockInterval = 32;
 
 /** The state of one execution of a template. Programs are immutable; everything that changes is here. */
 export class Execution {
@@ -150,4 +150,11 @@ export class Execution {
     this.values = values;
     this.names = names;
   }
+}
+
+/** Which of the engine's own bounds an error is about, if any. */
+export function limitOf(error: unknown): string | undefined {
+  if (!(error instanceof RangeError)) return undefined;
+  if (error.message.includes('call stack')) return 'exceeded the depth of the stack';
+  return /^Invalid (?:string|array) length$/.test(error.message) ? 'exceeded the size of strings and lists' : undefined;
 }

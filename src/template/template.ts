@@ -1,6 +1,6 @@
 import { builtins } from './builtins.ts';
 import { Compiler } from './compile.ts';
-import { Execution } from './execution.ts';
+import { Execution, limitOf } from './execution.ts';
 import type { ExecutionLimits, Program, Run } from './execution.ts';
 import type { FunctionTable } from './go-function.ts';
 import { toWellFormed } from './go-string.ts';
@@ -46,8 +46,8 @@ export class Template {
       return toWellFormed(execution.finish());
     } catch (error) {
       // Data that contains itself (`set . "x" .`) is endless to print.
-      if (error instanceof RangeError) throw execution.limit('exceeded the depth of the stack');
-      throw error;
+      const limit = limitOf(error);
+      throw limit === undefined ? error : execution.limit(limit);
     }
   }
 }

@@ -141,7 +141,7 @@ describe('typed values', () => {
         Broken: {
           result: stringType,
           call: () => {
-            throw new RangeError('stack');
+            throw new RangeError('Maximum call stack size exceeded');
           },
         },
       },

@@ -1,6 +1,6 @@
 import { formatDuration } from '../go-duration.ts';
 import { goFunction, goVariadic } from '../go-function.ts';
-import type { FunctionTable, Parameter } from '../go-function.ts';
+import type { FunctionTable, GoFunction, Parameter } from '../go-function.ts';
 import { decodeJson } from '../json-decode.ts';
 import { encodeJson } from '../json-encode.ts';
 import { any, integer, string, stringMap } from '../parameters.ts';
@@ -8,6 +8,7 @@ import { formatValue } from '../print-value.ts';
 import { sprint } from '../printf.ts';
 import { toLower } from '../sprig/letter-case.ts';
 import { emptyMap, stringMapOf } from '../sprig/elements.ts';
+import { stringFunctions } from '../sprig/strings.ts';
 import { behaviourOf } from '../go-type.ts';
 import type { PointerType } from '../go-type.ts';
 import { dereference, property } from '../typed-value.ts';
@@ -112,7 +113,7 @@ export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}):
     annotation: goFunction([objectMeta, string, any], annotation),
     appendMultusNetwork: goFunction([string, string], appendMultusNetwork),
     applicationPorts: goFunction([containers], (value) => ports(value, (name) => name !== proxyContainerName)),
-    contains: goFunction([string, string], (part, text) => text.includes(part)),
+    contains: stringFunctions.contains as GoFunction,
     directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
     env: goFunction([string, string], (name, otherwise) => {
       const value = property(environment, name);

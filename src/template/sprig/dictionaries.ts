@@ -5,7 +5,7 @@ import { any, anyMap, string } from '../parameters.ts';
 import type { AnyMap } from '../parameters.ts';
 import { property, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, kindOf, rawElements, rawEntries, typeNameOf, typeOf } from '../value-kind.ts';
-import { emptyMap, entriesOf, stringSlice, writableMap } from './elements.ts';
+import { emptyMap, entriesOf, setEntry, stringSlice, writableMap } from './elements.ts';
 import { mergeMaps } from './merge.ts';
 import { stringValue } from './string-value.ts';
 
@@ -110,7 +110,7 @@ export const dictionaryFunctions: FunctionTable = {
   ),
   set: goFunction([anyMap, string, any], (map, key, value) => {
     const target = writableMap(map);
-    target[key] = value;
+    setEntry(target, key, value);
     return target;
   }),
   unset: goFunction([anyMap, string], (map, key) => {

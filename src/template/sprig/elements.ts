@@ -57,3 +57,8 @@ export function entriesOf(map: unknown): [string, unknown][] {
   const entries = rawEntries(map);
   return sortedKeys(entries).map((key) => [key, entries[key] ?? null]);
 }
+
+/** Sets an entry of a map, whatever its key: `__proto__` is an ordinary one. */
+export function setEntry(map: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
+}

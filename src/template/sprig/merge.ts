@@ -1,4 +1,5 @@
 import { isPlainMap, isTrue } from '../value-kind.ts';
+import { setEntry } from './elements.ts';
 
 /**
  * mergo's Merge on maps: fills what is missing or empty in `target`, maps recursively; with `overwrite` the source's values win.
@@ -13,12 +14,12 @@ export function mergeMaps(
     const has = Object.hasOwn(target, key);
     const present = has ? target[key] : undefined;
     if (value === null) {
-      if (overwrite) target[key] = null;
+      if (overwrite) setEntry(target, key, null);
     } else if (isPlainMap(value) && isPlainMap(present)) {
       mergeMaps(present, value, overwrite);
-      if (!isTrue(present)) target[key] = value;
+      if (!isTrue(present)) setEntry(target, key, value);
     } else if (overwrite || !has || !isTrue(present)) {
-      target[key] = value;
+      setEntry(target, key, value);
     }
   }
 }

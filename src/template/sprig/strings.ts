@@ -4,7 +4,7 @@ import { byteLength, canonical, sliceBytes } from '../go-string.ts';
 import { any, integer, string } from '../parameters.ts';
 import { formatValue } from '../print-value.ts';
 import { quoteString } from '../quote.ts';
-import { byteSpace, onBytes } from './byte-string.ts';
+import { byteSpace, changes, onBytes, tests } from './byte-string.ts';
 import { stringMapOf, stringSlice } from './elements.ts';
 import { space, swapCase, toLower, toTitle, toUpper, untitle } from './letter-case.ts';
 import { stringValue } from './string-value.ts';
@@ -12,7 +12,7 @@ import { pascalCase, separatedCase } from './word-case.ts';
 import { wrap } from './wrap.ts';
 
 /** A repetition longer than this is refused: real Go would run out of memory, or the execution out of its bounds. */
-const maximumLength = 64 * 1024 * 1024;
+const maximumLength = 16 * 1024 * 1024;
 
 /** Go's strings.Repeat. */
 export function repeat(text: string, count: bigint): string {
@@ -135,9 +135,11 @@ export const stringFunctions: FunctionTable = {
       .map(formatValue)
       .join(' '),
   ),
-  contains: goFunction([string, string], (part, text) => text.includes(part)),
-  hasPrefix: goFunction([string, string], (part, text) => text.startsWith(part)),
-  hasSuffix: goFunction([string, string], (part, text) => text.endsWith(part)),
+  contains: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.includes(needle))),
+  hasPrefix: goFunction([string, string], (part, text) =>
+    tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
+  ),
+  hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
   indent: goFunction([integer, string], indent),
   initials: goFunction([string], initials),
   kebabcase: goFunction([string], (text) => separatedCase(text, '-')),
@@ -153,7 +155,7 @@ export const stringFunctions: FunctionTable = {
   ),
   repeat: goFunction([integer, string], (count, text) => repeat(text, count)),
   replace: goFunction([string, string, string], (old, replacement, text) =>
-    splitForReplace(text, old).join(replacement),
+    changes(old, (needle, bytes, other) => splitForReplace(bytes, needle).join(other), text, replacement),
   ),
   snakecase: goFunction([string], (text) => separatedCase(text, '_')),
   split: goFunction([string, string], (separator, text) => stringMapOf(numbered(splitText(text, separator)))),
@@ -174,10 +176,14 @@ export const stringFunctions: FunctionTable = {
   trim: goFunction([string], trimSpace),
   trimAll,
   trimPrefix: goFunction([string, string], (prefix, text) =>
-    text.startsWith(prefix) ? text.slice(prefix.length) : text,
+    changes(prefix, (needle, bytes) => (bytes.startsWith(needle) ? bytes.slice(needle.length) : bytes), text),
   ),
   trimSuffix: goFunction([string, string], (suffix, text) =>
-    text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text,
+    changes(
+      suffix,
+      (needle, bytes) => (bytes.endsWith(needle) ? bytes.slice(0, bytes.length - needle.length) : bytes),
+      text,
+    ),
   ),
   trimall: trimAll,
   trunc: goFunction([integer, string], truncate),
