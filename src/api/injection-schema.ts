@@ -9,9 +9,10 @@ const templateName = z.string().min(1).max(63);
 export const injectionSchema = z.object({
   policy: z
     .enum(['enabled', 'disabled'])
-    .default('enabled')
+    // No default of the schema: configFrom must be able to tell what was written down.
+    .exactOptional()
     .describe(
-      'What happens to a selected pod that says nothing of its own: enabled injects it, disabled leaves it alone.',
+      'What happens to a selected pod that says nothing of its own: enabled (when omitted) injects it, disabled leaves it alone.',
     ),
   enableNamespacesByDefault: z
     .boolean()
@@ -26,6 +27,11 @@ export const injectionSchema = z.object({
     .exactOptional()
     .describe(
       'A single template of the 1.x kind, instead of templates: it renders to initContainers, containers, volumes and imagePullSecrets at the top level.',
+    ),
+  configFrom: configMapReference()
+    .exactOptional()
+    .describe(
+      "A ConfigMap whose key holds a whole configuration in Istio's format (policy, templates, selectors …), instead of templates and template and what goes with them: Istio's own is istio-sidecar-injector[-REVISION], key config. The values are read from its key values, unless values or valuesFrom is given.",
     ),
   delimiters: z
     .array(z.string().min(1).max(16))
@@ -46,7 +52,12 @@ export const injectionSchema = z.object({
   valuesFrom: configMapReference()
     .exactOptional()
     .describe('A ConfigMap whose key holds the values as JSON or YAML, instead of values.'),
-  meshConfig: freeForm().default({}).describe("Istio's MeshConfig: .MeshConfig and .ProxyConfig of the templates."),
+  meshConfig: freeForm().exactOptional().describe("Istio's MeshConfig: .MeshConfig and .ProxyConfig of the templates."),
+  meshConfigFrom: configMapReference()
+    .exactOptional()
+    .describe(
+      "A ConfigMap whose key holds the MeshConfig as YAML, instead of meshConfig: Istio's own is istio[-REVISION], key mesh.",
+    ),
   injectedAnnotations: boundedRecord(z.string().max(4096), 64)
     .default({})
     .describe('Annotations that every injected pod receives.'),

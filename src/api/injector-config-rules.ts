@@ -49,9 +49,23 @@ export const nameRules: readonly ValidationRule<InjectorConfig>[] = [
 export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   {
     field: 'spec.injection',
-    rule: 'has(self.injection.templates) != has(self.injection.template)',
-    message: 'spec.injection needs templates or template, and not both: give one of them',
-    holds: ({ injection }) => (injection.templates === undefined) !== (injection.template === undefined),
+    rule: '[has(self.injection.templates), has(self.injection.template), has(self.injection.configFrom)].filter(given, given).size() == 1',
+    message: 'spec.injection needs exactly one of templates, template and configFrom: give one of them and not two',
+    holds: ({ injection: { templates, template, configFrom } }) =>
+      [templates, template, configFrom].filter((given) => given !== undefined).length === 1,
+  },
+  {
+    field: 'spec.injection.configFrom',
+    rule: '!has(self.injection.configFrom) || (!has(self.injection.policy) && !has(self.injection.defaultTemplates) && [size(self.injection.aliases), size(self.injection.injectedAnnotations), size(self.injection.alwaysInjectSelector), size(self.injection.neverInjectSelector)].all(entries, entries == 0))',
+    message:
+      'spec.injection.configFrom excludes policy, defaultTemplates, aliases, injectedAnnotations, alwaysInjectSelector and neverInjectSelector, which its ConfigMap holds: remove them here or write the configuration here',
+    holds: ({ injection }) => injection.configFrom === undefined || !hasInlineConfiguration(injection),
+  },
+  {
+    field: 'spec.injection.meshConfigFrom',
+    rule: '!(has(self.injection.meshConfig) && has(self.injection.meshConfigFrom))',
+    message: 'spec.injection.meshConfigFrom excludes meshConfig: remove one of them',
+    holds: ({ injection: { meshConfig, meshConfigFrom } }) => meshConfig === undefined || meshConfigFrom === undefined,
   },
   {
     field: 'spec.injection.templates',
@@ -159,3 +173,16 @@ export const revisionIsImmutable = {
   message:
     'spec.revision cannot be set, changed or removed: create another InjectorConfig for another revision and move namespaces to it',
 } as const;
+
+/** Whether anything beside templates is written down of what a configuration in Istio's format holds; an empty map or list is its default. */
+function hasInlineConfiguration(injection: InjectorConfigSpec['injection']): boolean {
+  const { policy, defaultTemplates, aliases, injectedAnnotations } = injection;
+  const { alwaysInjectSelector, neverInjectSelector } = injection;
+  return (
+    policy !== undefined ||
+    defaultTemplates !== undefined ||
+    [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector].some(
+      (each) => Object.keys(each).length > 0,
+    )
+  );
+}

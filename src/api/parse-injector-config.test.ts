@@ -27,11 +27,9 @@ describe('parseInjectorConfig', () => {
     assert.deepEqual(parseInjectorConfig(object({})).spec, {
       operatorClass: 'default',
       injection: {
-        policy: 'enabled',
         enableNamespacesByDefault: false,
         delimiters: ['{{', '}}'],
         aliases: {},
-        meshConfig: {},
         injectedAnnotations: {},
         alwaysInjectSelector: [],
         neverInjectSelector: [],

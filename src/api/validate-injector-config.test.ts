@@ -36,6 +36,30 @@ describe('validateInjectorConfig', () => {
         },
       },
     ],
+    [
+      "Istio's own ConfigMaps",
+      'default',
+      {
+        injection: {
+          configFrom: { namespace: 'istio-system', name: 'istio-sidecar-injector', key: 'config' },
+          meshConfigFrom: { namespace: 'istio-system', name: 'istio', key: 'mesh' },
+          enableNamespacesByDefault: true,
+          nativeSidecars: 'Enabled',
+        },
+      },
+    ],
+    [
+      'configFrom with values of its own, and empty fields',
+      'a',
+      {
+        injection: {
+          configFrom: { namespace: 'a', name: 'b', key: 'c' },
+          values: {},
+          aliases: {},
+          neverInjectSelector: [],
+        },
+      },
+    ],
     ['no default templates', 'a', { injection: { templates: { gateway: 'x' }, defaultTemplates: [] } }],
     ['selection Custom with an empty selector', 'a', { webhook: { selection: 'Custom', objectSelector: {} } }],
     ['a url', 'a', { webhook: { url: 'https://injector.example.com:8443/some/path' } }],

@@ -67,7 +67,7 @@ function selectorListMistakes(
 }
 
 function sizeMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
-  const { templates = {}, template = '', values = {}, meshConfig } = injection;
+  const { templates = {}, template = '', values = {}, meshConfig = {} } = injection;
   const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
   const sizes = { templates: bytes(templates) + bytes(template), values: bytes(values), meshConfig: bytes(meshConfig) };
   const total = sizes.templates + sizes.values + sizes.meshConfig;

@@ -4,6 +4,7 @@ import { load } from 'js-yaml';
 import { parse } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { configurationFiles } from './configuration-files.ts';
+import { configurationReferences } from './configuration-references.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 
 describe('configurationFiles', () => {
@@ -157,13 +158,62 @@ describe('configurationFiles', () => {
     assert.throws(() => configurationFiles(config, { values: '[]' }), ConfigurationError);
   });
 
-  it('asks for the text of a reference that was not read', () => {
-    const config = injectorConfig('a', {
-      injection: {
-        templates: { sidecar: 'x' },
-        valuesFrom: { namespace: 'mesh', name: 'istio-values', key: 'values' },
-      },
-    });
-    assert.throws(() => configurationFiles(config), /spec\.injection\.valuesFrom/);
+  const configFrom = { namespace: 'istio-system', name: 'istio-sidecar-injector-1-24', key: 'config' };
+  const meshConfigFrom = { namespace: 'istio-system', name: 'istio-1-24', key: 'mesh' };
+
+  it("takes Istio's own texts as they are", () => {
+    const config = injectorConfig('a', { injection: { configFrom, meshConfigFrom, delimiters: ['[[', ']]'] } });
+    const texts = { config: '# ours\ntemplates: {}\n', values: '{ "a": 1.0 }', mesh: '# mesh\ntrustDomain: x\n' };
+    const { settings, ...files } = configurationFiles(config, texts);
+    assert.deepEqual(files, texts);
+    assert.deepEqual((JSON.parse(settings) as { delimiters: unknown }).delimiters, ['[[', ']]']);
   });
+
+  it("prefers values of the InjectorConfig's own to those beside the config", () => {
+    const own = injectorConfig('a', { injection: { configFrom, values: {} } });
+    assert.deepEqual(configurationReferences(own.spec.injection), {
+      config: { field: 'spec.injection.configFrom', ...configFrom },
+    });
+    assert.equal(configurationFiles(own, { config: 'x' }).values, '{}');
+    const valuesFrom = { namespace: 'n', name: 'v', key: 'k' };
+    const other = injectorConfig('a', { injection: { configFrom, meshConfigFrom, valuesFrom } });
+    assert.deepEqual(configurationReferences(other.spec.injection), {
+      config: { field: 'spec.injection.configFrom', ...configFrom },
+      values: { field: 'spec.injection.valuesFrom', ...valuesFrom },
+      mesh: { field: 'spec.injection.meshConfigFrom', ...meshConfigFrom },
+    });
+  });
+
+  const templates = { sidecar: 'x' };
+  const valuesFrom = { namespace: 'mesh', name: 'istio-values', key: 'values' };
+  for (const [injection, texts, message] of [
+    [
+      { templates, valuesFrom },
+      {},
+      /^spec\.injection\.valuesFrom: key values of ConfigMap mesh\/istio-values was not read/,
+    ],
+    [
+      { configFrom },
+      { values: '' },
+      /^spec\.injection\.configFrom: key config of ConfigMap istio-system\/istio-sidecar/,
+    ],
+    [
+      { configFrom },
+      { config: '' },
+      /^spec\.injection\.configFrom: key values of ConfigMap istio-system\/istio-sidecar/,
+    ],
+    [{ configFrom }, { config: '', values: '[]' }, /^spec\.injection\.configFrom: the text must be a JSON or YAML map/],
+    [
+      { templates, meshConfigFrom },
+      {},
+      /^spec\.injection\.meshConfigFrom: key mesh of ConfigMap istio-system\/istio-1-24/,
+    ],
+  ] as const) {
+    it(`asks for the text of a reference that was not read: ${message.source}`, () => {
+      assert.throws(
+        () => configurationFiles(injectorConfig('a', { injection }), texts),
+        (error) => error instanceof ConfigurationError && message.test(error.message),
+      );
+    });
+  }
 });

@@ -4,37 +4,42 @@ import { ConfigurationError } from '../api/errors.ts';
 import type { InjectionSettings } from '../api/injection-settings.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from '../api/injector-config.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { valuesJson } from './values-json.ts';
 
 /** The texts that an InjectorConfig refers to, as read from the cluster. */
 export interface ReferencedTexts {
-  /** What `spec.injection.valuesFrom` names. */
+  /** What `spec.injection.configFrom` names. */
+  readonly config?: string;
+  /** What `spec.injection.valuesFrom` names, or the key `values` beside `configFrom`. */
   readonly values?: string;
+  /** What `spec.injection.meshConfigFrom` names. */
+  readonly mesh?: string;
 }
 
 /**
  * The configuration of a revision as the keys of its ConfigMap, in Istio's format. The same InjectorConfig gives the same bytes, whatever
- * the order of its maps.
+ * the order of its maps; a config and a mesh config that are referred to stay as they are, byte for byte.
  * @throws ConfigurationError when a referenced text is missing or not what it should be
  */
 export function configurationFiles(config: InjectorConfig, references: ReferencedTexts = {}): ConfigurationFiles {
   const { injection } = config.spec;
+  const { values, meshConfig = {} } = injection;
+  const { config: configReference, values: valuesReference, mesh: meshReference } = configurationReferences(injection);
+  const inlineMesh = Object.keys(meshConfig).length === 0 ? '' : yaml(meshConfig);
   return {
-    config: yaml(istioConfig(injection)),
-    values: values(injection, references),
-    mesh: Object.keys(injection.meshConfig).length === 0 ? '' : yaml(injection.meshConfig),
+    config: configReference === undefined ? yaml(istioConfig(injection)) : textOf(configReference, references.config),
+    values:
+      valuesReference === undefined
+        ? canonicalJson(values ?? {})
+        : valuesJson(textOf(valuesReference, references.values), valuesReference.field),
+    mesh: meshReference === undefined ? inlineMesh : textOf(meshReference, references.mesh),
     settings: canonicalJson(injectionSettings(config)),
   };
 }
 
-function values(
-  { values: inline = {}, valuesFrom }: InjectorConfigSpec['injection'],
-  references: ReferencedTexts,
-): string {
-  if (valuesFrom === undefined) return canonicalJson(inline);
-  if (references.values !== undefined) return valuesJson(references.values);
-  const { namespace, name, key } = valuesFrom;
-  const field = 'spec.injection.valuesFrom';
+function textOf({ field, namespace, name, key }: ConfigurationReference, text: string | undefined): string {
+  if (text !== undefined) return text;
   throw new ConfigurationError(
     field,
     `${field}: key ${key} of ConfigMap ${namespace}/${name} was not read: supply its text`,
@@ -43,7 +48,7 @@ function values(
 
 /** The keys of Istio's injector config; empty lists and maps are left out, as Istio's own file does. */
 function istioConfig(injection: InjectorConfigSpec['injection']): Record<string, unknown> {
-  const { policy, enableNamespacesByDefault, templates, template, defaultTemplates, aliases } = injection;
+  const { policy = 'enabled', enableNamespacesByDefault, templates, template, defaultTemplates, aliases } = injection;
   const { alwaysInjectSelector, neverInjectSelector, injectedAnnotations } = injection;
   const optional = { defaultTemplates, aliases, alwaysInjectSelector, neverInjectSelector, injectedAnnotations };
   return {

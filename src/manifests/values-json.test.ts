@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { ConfigurationError } from '../api/errors.ts';
 import { valuesJson } from './values-json.ts';
 
+const field = 'spec.injection.valuesFrom';
+
 describe('valuesJson', () => {
   it('leaves JSON as it is, byte for byte', () => {
     const text = ' {"b": 1.0, "a": 12345678901234567890}\n';
-    assert.equal(valuesJson(text), text);
+    assert.equal(valuesJson(text, field), text);
   });
 
   for (const [title, text, expected] of [
@@ -19,7 +21,7 @@ describe('valuesJson', () => {
     ['a merge', 'a: &x {k: v}\nb: {<<: *x, l: w}\n', { a: { k: 'v' }, b: { k: 'v', l: 'w' } }],
   ] as const) {
     it(`reads YAML: ${title}`, () => {
-      assert.deepEqual(JSON.parse(valuesJson(text)), expected);
+      assert.deepEqual(JSON.parse(valuesJson(text, field)), expected);
     });
   }
 
@@ -47,11 +49,8 @@ describe('valuesJson', () => {
   ] as const) {
     it(`refuses ${title}`, () => {
       assert.throws(
-        () => valuesJson(text),
-        (error) =>
-          error instanceof ConfigurationError &&
-          error.field === 'spec.injection.valuesFrom' &&
-          message.test(error.message),
+        () => valuesJson(text, field),
+        (error) => error instanceof ConfigurationError && error.field === field && message.test(error.message),
       );
     });
   }

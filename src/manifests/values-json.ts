@@ -2,20 +2,19 @@ import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-const field = 'spec.injection.valuesFrom';
-
 /**
  * `.Values` as JSON. JSON stays as it is, byte for byte; YAML is read as Kubernetes' Go tools read it: the booleans of YAML 1.1 (yes, on …),
  * but neither its sexagesimal numbers nor its dates.
+ * @param field the field of the InjectorConfig that refers to the text
  * @throws ConfigurationError when the text is neither, or not a map
  */
-export function valuesJson(text: string): string {
+export function valuesJson(text: string, field: string): string {
   let json = text;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    value = readYaml(text);
+    value = readYaml(text, field);
     json = canonicalJson(value);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -24,7 +23,7 @@ export function valuesJson(text: string): string {
   return json;
 }
 
-function readYaml(text: string): unknown {
+function readYaml(text: string, field: string): unknown {
   try {
     return parse(text, { version: '1.1', customTags: withoutTimes }) ?? {};
   } catch (error) {

@@ -40,6 +40,86 @@ describe('ConfigurationCompiler', () => {
     assert.equal(again.hash, second.hash);
   });
 
+  const configFrom = { namespace: 'n', name: 'v', key: 'config' };
+  const meshConfigFrom = { namespace: 'n', name: 'v', key: 'mesh' };
+  const istio = (image: string): string =>
+    `policy: enabled\ntemplates:\n  sidecar: |\n    ${template(image).replaceAll('\n', '\n    ')}\n`;
+
+  it("compiles Istio's own texts, and again when one of them changes", async () => {
+    const texts = { config: istio('a'), values: '{}', mesh: 'trustDomain: a\n' };
+    const compiler = compilerReading(texts);
+    const refers = config(1, { configFrom, meshConfigFrom });
+    const hashes = [(await compiler.compile(refers, signal)).hash];
+    for (const [key, text] of Object.entries({ config: istio('b'), values: '{"x": 1}', mesh: 'trustDomain: b\n' })) {
+      Object.assign(texts, { [key]: text });
+      const { files, hash } = await compiler.compile(refers, signal);
+      assert.equal({ ...files }[key as 'mesh'], text);
+      hashes.push(hash);
+    }
+    assert.equal(new Set(hashes).size, 4);
+  });
+
+  const istioTexts = { config: istio('a'), values: '{}', mesh: '' };
+  const where = (key: string): string => `key "${key}" of configmap "v" in namespace "n": `;
+  for (const [what, texts, message] of [
+    [
+      'a template',
+      { ...istioTexts, config: 'templates:\n  sidecar: "{{ if }}"\n' },
+      `configFrom: ${where('config')}config.templates.sidecar: line 1`,
+    ],
+    ['a config that is no YAML', { ...istioTexts, config: 'policy: [' }, `configFrom: ${where('config')}config: `],
+    [
+      'a selector',
+      { ...istioTexts, config: 'neverInjectSelector: [7]' },
+      `configFrom: ${where('config')}config.neverInjectSelector`,
+    ],
+    ['values', { ...istioTexts, values: '[1]' }, `configFrom: ${where('values')}the text must be a JSON or YAML map`],
+    [
+      'values of a wrong type',
+      { ...istioTexts, values: '{"global": {"hub": 7}}' },
+      `configFrom: ${where('values')}values.global.hub must be a string`,
+    ],
+    [
+      'a mesh config',
+      { ...istioTexts, mesh: 'defaultConfig: 7' },
+      `meshConfigFrom: ${where('mesh')}cannot parse mesh config`,
+    ],
+    [
+      'a mesh config that is not valid',
+      { ...istioTexts, mesh: 'defaultConfig: {drainDuration: 1ns}' },
+      `meshConfigFrom: ${where('mesh')}cannot parse mesh config: defaultConfig`,
+    ],
+    [
+      'no config',
+      { values: '{}', mesh: '' },
+      'configFrom: missing configuration map key "config" in configmap "v" of namespace "n": it has mesh, values',
+    ],
+    ['no values', { config: '', mesh: '' }, 'configFrom: missing configuration map key "values" in configmap "v"'],
+    [
+      'no mesh config',
+      { config: '', values: '' },
+      'meshConfigFrom: missing configuration map key "mesh" in configmap "v"',
+    ],
+  ] as const) {
+    it(`refuses ${what} that is referred to, with the place of its text`, async () => {
+      const refers = config(1, { configFrom, meshConfigFrom });
+      await assert.rejects(compilerReading(texts).compile(refers, signal), (error) => {
+        assert(error instanceof ConfigurationError);
+        const expected = `InjectorConfig blue (revision blue): spec.injection.${message}`;
+        assert.equal(error.message.slice(0, expected.length), expected);
+        return true;
+      });
+    });
+  }
+
+  it('refuses fields that contradict each other without naming a text', async () => {
+    const both = config(1, { configFrom, policy: 'disabled' });
+    await assert.rejects(
+      compilerReading(istioTexts).compile(both, signal),
+      /^ConfigurationError: spec\.injection\.configFrom excludes policy/,
+    );
+  });
+
   it('compiles again when what is referred to has changed', async () => {
     const values = { key: '{"image": "a"}' };
     const compiler = compilerReading(values);

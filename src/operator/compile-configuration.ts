@@ -1,11 +1,16 @@
 import { configurationHash } from '../api/configuration-hash.ts';
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
-import type { InjectorConfig } from '../api/injector-config.ts';
+import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
 import { loadInjector } from '../inject/injector.ts';
-import { configurationFiles } from '../manifests/configuration-files.ts';
-import type { ConfigMapReference, ReferenceWatches } from './reference-watches.ts';
+import { configurationFiles, type ReferencedTexts } from '../manifests/configuration-files.ts';
+import {
+  configurationReferences,
+  type ConfigurationReference,
+  type ConfigurationReferences,
+} from '../manifests/configuration-references.ts';
+import type { ReferenceWatches } from './reference-watches.ts';
 
 /** A configuration that compiles, and the name it is published under. */
 export interface CompiledConfiguration {
@@ -17,11 +22,6 @@ export interface CompiledConfiguration {
 
 /** A ConfigMap holds 1 MiB; what is left is room for metadata. */
 const maximumBytes = 900 * 1024;
-
-/** The ConfigMaps that an InjectorConfig refers to. */
-function referencesOf({ spec: { injection } }: InjectorConfig): ConfigMapReference[] {
-  return injection.valuesFrom === undefined ? [] : [injection.valuesFrom];
-}
 
 interface Compilation {
   /** What the outcome depends on. */
@@ -44,18 +44,34 @@ export class ConfigurationCompiler {
    */
   async compile(config: InjectorConfig, signal: AbortSignal): Promise<CompiledConfiguration> {
     const { name, uid, generation } = config.metadata;
-    const { valuesFrom } = config.spec.injection;
-    this.#references.keepOnly(name, referencesOf(config));
-    const values =
-      valuesFrom === undefined
-        ? undefined
-        : await this.#references.read(name, 'spec.injection.valuesFrom', valuesFrom, signal);
-    const input = JSON.stringify([uid, generation, values]);
+    const references = configurationReferences(config.spec.injection);
+    const texts = await this.#read(config, references, signal);
+    const input = JSON.stringify([uid, generation, texts]);
     const last = this.#last.get(name);
-    const outcome = last?.input === input ? last.outcome : compileOrRefuse(config, values);
+    const outcome = last?.input === input ? last.outcome : compileOrRefuse(config, references, texts);
     this.#last.set(name, { input, outcome });
     if (outcome instanceof ConfigurationError) throw outcome;
     return outcome;
+  }
+
+  /** What is referred to, each text under the key of the configuration that it becomes. */
+  async #read(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    signal: AbortSignal,
+  ): Promise<ReferencedTexts> {
+    const { name } = config.metadata;
+    const all = Object.entries(references) as [string, ConfigurationReference][];
+    this.#references.keepOnly(
+      name,
+      all.map(([, reference]) => reference),
+    );
+    const user = { name, revision: revisionOf(config) };
+    const texts: Record<string, string> = {};
+    for (const [part, reference] of all) {
+      texts[part] = await this.#references.read(user, reference, signal);
+    }
+    return texts;
   }
 
   forget(name: string): void {
@@ -66,18 +82,50 @@ export class ConfigurationCompiler {
 
 function compileOrRefuse(
   config: InjectorConfig,
-  values: string | undefined,
+  references: ConfigurationReferences,
+  texts: ReferencedTexts,
 ): CompiledConfiguration | ConfigurationError {
   try {
     refuseMistakes(config);
-    const files = configurationFiles(config, values === undefined ? {} : { values });
-    refuseOversize(files);
-    const { templateNames, warnings } = loadInjector(files);
-    return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+    return compileTexts(config, references, texts);
   } catch (error) {
     if (error instanceof ConfigurationError) return error;
     throw error;
   }
+}
+
+function compileTexts(
+  config: InjectorConfig,
+  references: ConfigurationReferences,
+  texts: ReferencedTexts,
+): CompiledConfiguration {
+  try {
+    const files = configurationFiles(config, texts);
+    refuseOversize(files);
+    const { templateNames, warnings } = loadInjector(files);
+    return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+  } catch (error) {
+    throw error instanceof ConfigurationError ? placed(error, config, references) : error;
+  }
+}
+
+/** A mistake in a text that is referred to, told with where the text is. */
+function placed(
+  error: ConfigurationError,
+  config: InjectorConfig,
+  { config: whole, values, mesh }: ConfigurationReferences,
+): ConfigurationError {
+  const [part = ''] = error.field.split('.');
+  const reference = { config: whole, values, mesh, spec: values?.field === error.field ? values : undefined }[part];
+  if (reference === undefined) return error;
+  const { field, namespace, name, key } = reference;
+  const where = `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
+  const message = error.message.replace(`${field}: `, '');
+  return new ConfigurationError(
+    error.field,
+    `${where}: key "${key}" of configmap "${name}" in namespace "${namespace}": ${message}`,
+    { cause: error },
+  );
 }
 
 /** Mistakes in what is injected; those in how the webhook is called are none of the configuration's. */

@@ -421,7 +421,7 @@ describe('RevisionReconciler', () => {
     await fixture.reconcile('blue');
     assert.equal(
       fixture.condition('blue', 'TemplatesValid'),
-      'False/ReferenceInvalid: InjectorConfig blue: spec.injection.valuesFrom: ConfigMap values does not exist in namespace config; create it or correct the reference',
+      'False/ReferenceInvalid: InjectorConfig blue (revision blue): spec.injection.valuesFrom: could not read valid configmap "values" from namespace "config" (key "values.yaml"): it does not exist; create it or correct the reference',
     );
     const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'values', namespace: 'config' } };
     fixture.cluster.put('configmaps', { ...configMap, data: { other: '{}' } });
@@ -429,7 +429,7 @@ describe('RevisionReconciler', () => {
     await fixture.reconcile('blue');
     assert.match(
       fixture.condition('blue', 'TemplatesValid'),
-      /ConfigMap values in namespace config has no key "values\.yaml"; it has other$/,
+      /missing configuration map key "values\.yaml" in configmap "values" of namespace "config": it has other; add it/,
     );
     fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
       object.data = { 'values.yaml': 'image: x' };

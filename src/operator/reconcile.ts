@@ -242,7 +242,7 @@ export class RevisionReconciler {
       return compiled;
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      const reason = error.field.startsWith('spec.injection.valuesFrom') ? 'ReferenceInvalid' : 'ConfigurationInvalid';
+      const reason = /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';
       findings.TemplatesValid = { status: 'False', reason, message: error.message };
       refusals.refuse(object, 'Configuration', reason, error.message);
       return undefined;

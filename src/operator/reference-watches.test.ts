@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { ReferenceWatches } from './reference-watches.ts';
 
-const reference = { namespace: 'n', name: 'values', key: 'v' };
+const reference = { field: 'spec.x', namespace: 'n', name: 'values', key: 'v' };
 const configMap = (resourceVersion: string, data?: object): KubernetesObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -21,7 +21,8 @@ function setUp(found?: KubernetesObject) {
     (user) => changed.push(user),
   );
   const { signal } = new AbortController();
-  const read = (user = 'blue'): Promise<string> => watches.read(user, 'spec.x', reference, signal);
+  const read = (user = 'blue'): Promise<string> =>
+    watches.read({ name: user, revision: `r-${user}` }, reference, signal);
   return { watches, followed, changed, read };
 }
 
@@ -35,13 +36,16 @@ describe('ReferenceWatches', () => {
     followed[0]!.store.replace([], '3');
     await assert.rejects(
       read(),
-      /InjectorConfig blue: spec\.x: ConfigMap values does not exist in namespace n; create it/,
+      /^InjectorConfig blue \(revision r-blue\): spec\.x: could not read valid configmap "values" from namespace "n" \(key "v"\): it does not exist; create it/,
     );
   });
 
   it('says which keys there are', async () => {
-    await assert.rejects(setUp(configMap('1', { b: '', a: '' })).read(), /has no key "v"; it has a, b$/);
-    await assert.rejects(setUp(configMap('1')).read(), /has no key "v"; it has none$/);
+    await assert.rejects(
+      setUp(configMap('1', { b: '', a: '' })).read(),
+      /missing configuration map key "v" in configmap "values" of namespace "n": it has a, b; add it/,
+    );
+    await assert.rejects(setUp(configMap('1')).read(), /of namespace "n": it has none; add it/);
   });
 
   it('says which right is missing, and passes on what may pass by itself', async () => {
@@ -54,13 +58,13 @@ describe('ReferenceWatches', () => {
     const { signal } = new AbortController();
     const forbidden = new ApiError({ code: 403, reason: 'Forbidden', message: 'configmaps "values" is forbidden' });
     await assert.rejects(
-      failing(forbidden).read('blue', 'spec.x', reference, signal),
+      failing(forbidden).read({ name: 'blue', revision: 'blue' }, reference, signal),
       (error) =>
         error instanceof ConfigurationError &&
-        /in namespace n may not be read; grant the operator get/.test(error.message),
+        /from namespace "n" \(key "v"\): it may not be read; grant the operator get/.test(error.message),
     );
     const away = new ApiError({ code: 0, reason: 'Unreachable', message: 'away' });
-    await assert.rejects(failing(away).read('blue', 'spec.x', reference, signal), away);
+    await assert.rejects(failing(away).read({ name: 'blue', revision: 'blue' }, reference, signal), away);
   });
 
   it('tells everyone who refers to a ConfigMap, and nobody who no longer does', async () => {

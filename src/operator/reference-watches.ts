@@ -3,12 +3,13 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { ObjectStore } from '../kube/object-store.ts';
+import type { ConfigurationReference } from '../manifests/configuration-references.ts';
 import { configMaps } from './cluster-view.ts';
 
-export interface ConfigMapReference {
-  readonly namespace: string;
+/** Who refers: the InjectorConfig's name, and its revision for messages. */
+export interface ReferenceUser {
   readonly name: string;
-  readonly key: string;
+  readonly revision: string;
 }
 
 interface Reference {
@@ -43,18 +44,19 @@ export class ReferenceWatches {
   }
 
   /**
-   * The text that `field` of an InjectorConfig refers to. @throws ConfigurationError naming ConfigMap, key and namespace when there is none.
+   * The text that an InjectorConfig refers to.
+   * @throws ConfigurationError naming field, ConfigMap, key, namespace and revision when there is none, in Istio's words, which people search for.
    */
-  async read(user: string, field: string, reference: ConfigMapReference, signal: AbortSignal): Promise<string> {
-    const { namespace, name, key } = reference;
-    const where = `InjectorConfig ${user}: ${field}`;
-    const { store } = this.#use(user, namespace, name);
+  async read(user: ReferenceUser, reference: ConfigurationReference, signal: AbortSignal): Promise<string> {
+    const { field, namespace, name, key } = reference;
+    const where = `InjectorConfig ${user.name} (revision ${user.revision}): ${field}`;
+    const { store } = this.#use(user.name, namespace, name);
     // The watch may still be on its way: ask, so that an absent object shows as what it is.
-    const object = store.hasSynced ? store.get(name, namespace) : await this.#ask(where, field, reference, signal);
+    const object = store.hasSynced ? store.get(name, namespace) : await this.#ask(where, reference, signal);
     if (object === undefined) {
       throw new ConfigurationError(
         field,
-        `${where}: ConfigMap ${name} does not exist in namespace ${namespace}; create it or correct the reference`,
+        `${where}: could not read valid configmap "${name}" from namespace "${namespace}" (key "${key}"): it does not exist; create it or correct the reference`,
       );
     }
     const text = dataOf(object)[key];
@@ -63,14 +65,14 @@ export class ReferenceWatches {
       const have = keys.length === 0 ? 'it has none' : `it has ${keys.join(', ')}`;
       throw new ConfigurationError(
         field,
-        `${where}: ConfigMap ${name} in namespace ${namespace} has no key ${JSON.stringify(key)}; ${have}`,
+        `${where}: missing configuration map key "${key}" in configmap "${name}" of namespace "${namespace}": ${have}; add it or correct the reference`,
       );
     }
     return text;
   }
 
   /** The InjectorConfig refers to these ConfigMaps only: watches that nobody needs any more end. */
-  keepOnly(user: string, references: readonly ConfigMapReference[]): void {
+  keepOnly(user: string, references: readonly ConfigurationReference[]): void {
     const wanted = new Set(references.map(({ namespace, name }) => `${namespace}/${name}`));
     for (const [key, reference] of this.#references) {
       if (wanted.has(key) || !reference.users.delete(user) || reference.users.size > 0) continue;
@@ -87,8 +89,7 @@ export class ReferenceWatches {
 
   async #ask(
     where: string,
-    field: string,
-    { namespace, name }: ConfigMapReference,
+    { field, namespace, name, key }: ConfigurationReference,
     signal: AbortSignal,
   ): Promise<KubernetesObject | undefined> {
     try {
@@ -97,7 +98,7 @@ export class ReferenceWatches {
       if (!(error instanceof ApiError) || error.code !== 403) throw error;
       throw new ConfigurationError(
         field,
-        `${where}: ConfigMap ${name} in namespace ${namespace} may not be read; grant the operator get, list and watch on configmaps there (${error.message})`,
+        `${where}: could not read valid configmap "${name}" from namespace "${namespace}" (key "${key}"): it may not be read; grant the operator get, list and watch on configmaps there (${error.message})`,
       );
     }
   }

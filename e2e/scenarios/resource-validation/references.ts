@@ -19,7 +19,7 @@ export async function checkReferences(context: ScenarioContext): Promise<void> {
   const said = JSON.stringify(waiting.status?.conditions);
   await context.check(
     'a missing valuesFrom ConfigMap is named in a condition',
-    () => said.includes(`ConfigMap values does not exist in namespace ${namespace}`),
+    () => said.includes(String.raw`could not read valid configmap \"values\" from namespace \"${namespace}\"`),
     { timeout: 0 },
   );
   await context.check(

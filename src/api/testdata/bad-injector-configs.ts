@@ -14,6 +14,7 @@ export interface BadInjectorConfig {
 }
 
 const template = { templates: { sidecar: 'metadata: {}' } };
+const configFrom = { namespace: 'a', name: 'istio-sidecar-injector', key: 'config' };
 const injection = (fields: object) => ({ injection: { ...template, ...fields } });
 const webhook = (fields: object) => ({ injection: template, webhook: fields });
 const certificate = (fields: object) => ({ injection: template, certificate: fields });
@@ -34,6 +35,10 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'a selector without a key', spec: injection({ alwaysInjectSelector: [{ matchExpressions: [{ operator: 'Exists' }] }] }), field: 'spec.injection.alwaysInjectSelector[0].matchExpressions[0].key', refusedBy: 'schema', message: /[Rr]equired|string/ },
   { title: 'valuesFrom without a key', spec: injection({ valuesFrom: { namespace: 'a', name: 'b' } }), field: 'spec.injection.valuesFrom.key', refusedBy: 'schema', message: /[Rr]equired|string/ },
   { title: 'valuesFrom with a name that is none', spec: injection({ valuesFrom: { namespace: 'a', name: 'B_', key: 'values' } }), field: 'spec.injection.valuesFrom.name', refusedBy: 'schema', message: /name|should match/ },
+  { title: 'configFrom without a key', spec: { injection: { configFrom: { namespace: 'a', name: 'b' } } }, field: 'spec.injection.configFrom.key', refusedBy: 'schema', message: /[Rr]equired|string/ },
+  { title: 'configFrom with a namespace that is none', spec: { injection: { configFrom: { namespace: 'A', name: 'b', key: 'config' } } }, field: 'spec.injection.configFrom.namespace', refusedBy: 'schema', message: /DNS-1123|should match/ },
+  { title: 'meshConfigFrom with a key that is none', spec: injection({ meshConfigFrom: { namespace: 'a', name: 'b', key: 'mesh config' } }), field: 'spec.injection.meshConfigFrom.key', refusedBy: 'schema', message: /key|should match/ },
+  { title: 'meshConfigFrom as a text', spec: injection({ meshConfigFrom: 'istio' }), field: 'spec.injection.meshConfigFrom', refusedBy: 'schema', message: /object/ },
   { title: 'native sidecars: true', spec: injection({ nativeSidecars: 'true' }), field: 'spec.injection.nativeSidecars', refusedBy: 'schema', message: /Auto/ },
   { title: 'a failure policy in lower case', spec: webhook({ failurePolicy: 'ignore' }), field: 'spec.webhook.failurePolicy', refusedBy: 'schema', message: /Ignore/ },
   { title: 'a timeout above what Kubernetes allows', spec: webhook({ timeoutSeconds: 31 }), field: 'spec.webhook.timeoutSeconds', refusedBy: 'schema', message: /30/ },
@@ -57,8 +62,17 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'the name of a hashed ConfigMap', name: 'x-0123abcd', spec: injection({}), field: 'metadata.name', refusedBy: 'rule', message: /choose another name/ },
   { title: 'default under another name', name: 'mesh', spec: { ...injection({}), revision: 'default' }, field: 'spec.revision', refusedBy: 'rule', message: /exactly when/ },
   { title: 'another revision under the name default', name: 'default', spec: { ...injection({}), revision: '1-24' }, field: 'spec.revision', refusedBy: 'rule', message: /exactly when/ },
-  { title: 'no template at all', spec: {}, field: 'spec.injection', refusedBy: 'rule', message: /templates or template/ },
-  { title: 'templates and template', spec: injection({ template: 'containers: []' }), field: 'spec.injection', refusedBy: 'rule', message: /not both/ },
+  { title: 'no template at all', spec: {}, field: 'spec.injection', refusedBy: 'rule', message: /exactly one of templates, template and configFrom/ },
+  { title: 'templates and template', spec: injection({ template: 'containers: []' }), field: 'spec.injection', refusedBy: 'rule', message: /not two/ },
+  { title: 'templates and configFrom', spec: injection({ configFrom }), field: 'spec.injection', refusedBy: 'rule', message: /not two/ },
+  { title: 'a single template and configFrom', spec: { injection: { template: 'containers: []', configFrom } }, field: 'spec.injection', refusedBy: 'rule', message: /not two/ },
+  { title: 'configFrom with a policy, though it is the default', spec: { injection: { configFrom, policy: 'enabled' } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes policy/ },
+  { title: 'configFrom with defaultTemplates', spec: { injection: { configFrom, defaultTemplates: [] } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes .*defaultTemplates/ },
+  { title: 'configFrom with aliases', spec: { injection: { configFrom, aliases: { a: ['b'] } } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes .*aliases/ },
+  { title: 'configFrom with injected annotations', spec: { injection: { configFrom, injectedAnnotations: { a: 'b' } } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes .*injectedAnnotations/ },
+  { title: 'configFrom with alwaysInjectSelector', spec: { injection: { configFrom, alwaysInjectSelector: [{}] } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes .*alwaysInjectSelector/ },
+  { title: 'configFrom with neverInjectSelector', spec: { injection: { configFrom, neverInjectSelector: [{}] } }, field: 'spec.injection.configFrom', refusedBy: 'rule', message: /excludes .*neverInjectSelector/ },
+  { title: 'a mesh config twice', spec: injection({ meshConfig: {}, meshConfigFrom: { namespace: 'a', name: 'istio', key: 'mesh' } }), field: 'spec.injection.meshConfigFrom', refusedBy: 'rule', message: /excludes meshConfig/ },
   { title: 'an empty map of templates', spec: { injection: { templates: {} } }, field: 'spec.injection.templates', refusedBy: 'rule', message: /at least one/ },
   { title: 'a single template with defaultTemplates', spec: { injection: { template: 'x', defaultTemplates: ['x'] } }, field: 'spec.injection.template', refusedBy: 'rule', message: /excludes/ },
   { title: 'a single template with aliases', spec: { injection: { template: 'x', aliases: { a: ['b'] } } }, field: 'spec.injection.template', refusedBy: 'rule', message: /excludes/ },
