@@ -16,5 +16,7 @@ describe('familyOf', () => {
     assert.equal(family.templatesKey, 'logs.example/inject-templates');
     assert.equal(family.overridesKey, 'logs.example/status-overrides');
     assert.equal(family.proxy, false);
+    assert.equal(familyOf(keys, ['# goes with istio-proxy\nspec: {}']).proxy, false);
+    assert.equal(familyOf(keys, ['- name: "istio-proxy"']).proxy, true);
   });
 });

@@ -1,6 +1,9 @@
 import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
 
+/** A container of the proxy's name, not a mention of it. */
+const namesProxy = new RegExp(`\\bname:\\s*["']?${proxyContainer}\\b`);
+
 /** The names by which a family of injectors and its pods talk, and whether it brings a proxy. Families work on the same pod without meeting. */
 export interface Family {
   readonly keys: WebhookKeys;
@@ -18,6 +21,6 @@ export function familyOf(keys: WebhookKeys, templates: Iterable<string>): Family
     keys,
     templatesKey: keys.inject === istioKeys.inject ? 'inject.istio.io/templates' : `${keys.inject}-templates`,
     overridesKey: keys.status === istioKeys.status ? 'proxy.istio.io/overrides' : `${keys.status}-overrides`,
-    proxy: [...templates].some((text) => text.includes(proxyContainer)),
+    proxy: [...templates].some((text) => namesProxy.test(text)),
   };
 }
