@@ -46,6 +46,45 @@ describe('the command line', () => {
         /--values-file: name a file with key values of ConfigMap mesh\/istio-values/,
       ],
       [
+        'configFrom without its text',
+        () => ['inject', '-f', '-', '-c', file('i', injectorConfig(configFrom))],
+        /--inject-config-file: name a file with key config of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
+      ],
+      [
+        'configFrom without the values beside it',
+        () => [
+          'inject',
+          '-f',
+          '-',
+          '-c',
+          file('i', injectorConfig(configFrom)),
+          '--inject-config-file',
+          file('ic', ''),
+        ],
+        /--values-file: name a file with key values of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
+      ],
+      [
+        'meshConfigFrom without its text',
+        () => [
+          ...['inject', '-f', '-', '-c', file('i', injectorConfig(configFrom)), '--values-file', file('iv', '{}')],
+          ...['--inject-config-file', file('ic', '')],
+        ],
+        /--mesh-config-file: name a file with key mesh of ConfigMap istio-system\/istio, which meshConfigFrom/,
+      ],
+      [
+        'a text that nothing refers to',
+        () => [
+          'inject',
+          '-f',
+          '-',
+          '-c',
+          file('t', injectorConfig(withTemplate('{}'))),
+          '--values-file',
+          file('iv', '{}'),
+        ],
+        /--values-file: the InjectorConfig refers to no such text/,
+      ],
+      [
         'a template that does not parse',
         () => ['inject', '-f', '-', '-c', file('t', injectorConfig(withTemplate('{{ if }}')))],
         /templates\.sidecar.*line 1/s,
@@ -161,6 +200,9 @@ describe('the command line', () => {
 });
 
 const valuesFrom = '  injection: {template: "", valuesFrom: {namespace: mesh, name: istio-values, key: values}}';
+
+const configFrom =
+  '  injection: {configFrom: {namespace: istio-system, name: istio-sidecar-injector, key: config}, meshConfigFrom: {namespace: istio-system, name: istio, key: mesh}}';
 
 function withTemplate(text: string): string {
   return `  injection: {templates: {sidecar: ${JSON.stringify(text)}}}`;

@@ -36,7 +36,7 @@ describe('ReferenceWatches', () => {
     followed[0]!.store.replace([], '3');
     await assert.rejects(
       read(),
-      /^InjectorConfig blue \(revision r-blue\): spec\.x: could not read valid configmap "values" from namespace "n" \(key "v"\): it does not exist; create it/,
+      /InjectorConfig blue \(revision r-blue\): spec\.x: could not read valid configmap "values" from namespace "n" \(key "v"\): it does not exist; create it/,
     );
   });
 

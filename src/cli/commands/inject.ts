@@ -6,7 +6,8 @@ import type { InjectorConfig } from '../../api/injector-config.ts';
 import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
 import { loadInjector } from '../../inject/injector.ts';
-import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { configurationReferences } from '../../manifests/configuration-references.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { readNamedFile } from '../files.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
@@ -24,7 +25,9 @@ interface InjectOptions {
   readonly filename: readonly string[];
   readonly output?: string;
   readonly config?: string;
+  readonly injectConfigFile?: string;
   readonly valuesFile?: string;
+  readonly meshConfigFile?: string;
   readonly configDir?: string;
   readonly revision?: string;
   readonly nativeSidecars: NativeSidecarsChoice;
@@ -40,7 +43,9 @@ export function injectCommand(terminal: Terminal): Command {
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
     .option('-o, --output <file>', 'where to write (default: standard output)')
     .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
-    .option('--values-file <file>', "with --config: the text that the InjectorConfig's valuesFrom refers to")
+    .option('--inject-config-file <file>', "with --config: the text that the InjectorConfig's configFrom refers to")
+    .option('--values-file <file>', "with --config: the text of valuesFrom, or of the key values beside configFrom's")
+    .option('--mesh-config-file <file>', "with --config: the text that the InjectorConfig's meshConfigFrom refers to")
     .option('--config-dir <directory>', "the injector: a directory with Istio's keys config, values and mesh")
     .option('--revision <name>', 'with --config-dir: the revision')
     .option('--delims <left,right>', 'with --config-dir: the delimiters of the templates', parseDelimiters)
@@ -72,16 +77,35 @@ async function configurationOf(terminal: Terminal, options: InjectOptions): Prom
     return readConfigurationDirectory(configDir, settings);
   }
   const parsed = await readInjectorConfig(terminal, config ?? '');
-  if (options.valuesFile === undefined) {
-    const reference = parsed.spec.injection.valuesFrom;
-    if (reference !== undefined) {
+  return configurationFiles(parsed, await readReferences(terminal, parsed, options));
+}
+
+/** The texts that the InjectorConfig refers to, from the files that stand for them. */
+async function readReferences(
+  terminal: Terminal,
+  { spec }: InjectorConfig,
+  { injectConfigFile, valuesFile, meshConfigFile }: InjectOptions,
+): Promise<ReferencedTexts> {
+  const references = configurationReferences(spec.injection);
+  const texts: Record<string, string> = {};
+  for (const [part, flag, file] of [
+    ['config', '--inject-config-file', injectConfigFile],
+    ['values', '--values-file', valuesFile],
+    ['mesh', '--mesh-config-file', meshConfigFile],
+  ] as const) {
+    const reference = references[part];
+    if (file !== undefined) {
+      if (reference === undefined)
+        throw new UsageError(`${flag}: the InjectorConfig refers to no such text; leave it out`);
+      texts[part] = await readNamedFile(terminal, flag, file);
+    } else if (reference !== undefined) {
+      const { field, namespace, name, key } = reference;
       throw new UsageError(
-        `--values-file: name a file with key ${reference.key} of ConfigMap ${reference.namespace}/${reference.name}, which valuesFrom refers to`,
+        `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, which ${field.split('.').at(-1) ?? field} refers to`,
       );
     }
-    return configurationFiles(parsed);
   }
-  return configurationFiles(parsed, { values: await readNamedFile(terminal, '--values-file', options.valuesFile) });
+  return texts;
 }
 
 async function readInjectorConfig(terminal: Terminal, file: string): Promise<InjectorConfig> {

@@ -5,6 +5,7 @@ import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { InjectorOperator } from '../../operator/injector-operator.ts';
+import { ProxyConfigResources } from '../../operator/proxy-config-resources.ts';
 import { Replica } from '../../operator/replica.ts';
 import type { OperatorSettings } from '../../operator/settings.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
@@ -54,16 +55,22 @@ export async function startOperator(
     certificates,
     observer: metrics,
   });
+  const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
+  // The engine picks those of the root namespace and of the pod's.
+  const surroundings = { nodes: () => replica.nodes(), proxyConfigs: () => proxyConfigs.list() };
   const server = createAdmissionServer({
     bindAddress: options.bindAddress,
     port: options.webhookPort,
-    routes: [revisionRoute(injectors, { nodes: () => replica.nodes() }), validateRoute(validateReview)],
+    routes: [revisionRoute(injectors, surroundings), validateRoute(validateReview)],
     certificates,
     log: logger,
     metrics: new ServerMetrics(registry),
     clock: () => performance.now(),
   });
-  const synced = { name: 'synced', check: () => (replica.ready ? undefined : 'configurations are not loaded yet') };
+  const synced = {
+    name: 'synced',
+    check: () => (replica.ready && proxyConfigs.settled ? undefined : 'configurations are not loaded yet'),
+  };
   const health = createHealthServer({
     bindAddress: options.bindAddress,
     port: options.healthPort,
@@ -87,6 +94,7 @@ export async function startOperator(
     throw error;
   }
   replica.start();
+  proxyConfigs.start();
   await controller.start();
   logger.info('started', { version, role: options.role, identity, namespace, apiServer: client.server });
   return {
@@ -98,6 +106,7 @@ export async function startOperator(
         shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 }),
       ]);
       replica.stop();
+      proxyConfigs.stop();
       await health.close();
       client.close();
     },
