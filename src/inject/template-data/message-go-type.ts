@@ -1,9 +1,10 @@
+import { formatDuration } from '../../template/go-duration.ts';
 import type { GoField, GoMethod, GoType, StructType } from '../../template/go-type.ts';
 import { int64Type, mapOf, pointerTo, sliceOf, stringType } from '../../template/go-type.ts';
+import { property } from '../../template/typed-value.ts';
 import { parseGoDuration } from '../mesh/go-duration.ts';
 import type { EnumType, MessageField, MessageType } from '../mesh/message-type.ts';
 import { escapeGoJson } from '../pod/go-json.ts';
-import { isJsonObject } from '../patch/json-value.ts';
 import { withoutProxyDefaults } from './without-proxy-defaults.ts';
 import { describeMessage } from './describe-message.ts';
 
@@ -55,10 +56,7 @@ function goMethods(message: MessageType): Record<string, GoMethod> {
     methods[`Get${field.goName}`] = {
       pointerReceiver: true,
       result: fieldType(field),
-      call: (raw) =>
-        isJsonObject(decodeWellKnown(message, raw))
-          ? (decodeWellKnown(message, raw) as Record<string, unknown>)[field.jsonName]
-          : undefined,
+      call: (raw) => property(decodeWellKnown(message, raw), field.jsonName),
     };
   }
   if (message.name === 'google.protobuf.Duration') {
@@ -131,7 +129,7 @@ const goDuration: GoType = {
   kind: 'int64',
   name: 'time.Duration',
   methods: {
-    String: { result: stringType, call: (raw) => printDuration(BigInt(typeof raw === 'string' ? raw : 0)) },
+    String: { result: stringType, call: (raw) => formatDuration(BigInt(typeof raw === 'string' ? raw : 0)) },
     Seconds: { result: { kind: 'float64' }, call: (raw) => Number(raw) / 1e9 },
     Milliseconds: {
       result: int64Type,
@@ -139,29 +137,3 @@ const goDuration: GoType = {
     },
   },
 };
-
-/** Go's time.Duration.String: `1h0m0s`, `1m30s`, `1.5s`, `100ms`, `0s`. */
-export function printDuration(duration: bigint): string {
-  if (duration === 0n) return '0s';
-  const sign = duration < 0n ? '-' : '';
-  const total = duration < 0n ? -duration : duration;
-  for (const [unit, size] of [
-    ['ns', 1n],
-    ['µs', 1_000n],
-    ['ms', 1_000_000n],
-  ] as const) {
-    if (total < size * 1000n) return `${sign}${decimal(total, size)}${unit}`;
-  }
-  const minutes = total / (60n * nanosPerSecond);
-  const seconds = decimal(total % (60n * nanosPerSecond), nanosPerSecond);
-  if (minutes === 0n) return `${sign}${seconds}s`;
-  return minutes < 60n ? `${sign}${minutes}m${seconds}s` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}s`;
-}
-
-function decimal(value: bigint, unit: bigint): string {
-  const fraction = (value % unit)
-    .toString()
-    .padStart(unit.toString().length - 1, '0')
-    .replace(/0+$/, '');
-  return `${value / unit}${fraction === '' ? '' : `.${fraction}`}`;
-}

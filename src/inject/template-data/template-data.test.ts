@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { compileTemplate } from '../../template/template.ts';
 import { templateFunctions } from '../configuration/template-functions.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
-import { printDuration } from './message-go-type.ts';
 import { templateValue } from './template-data.ts';
 
 const meshConfig = loadMeshConfig(
@@ -164,23 +163,6 @@ describe('templateValue', () => {
   ] as const) {
     it(`fails where Go fails: ${template}`, () => {
       assert.throws(() => render(template), message);
-    });
-  }
-});
-
-describe('printDuration', () => {
-  const rows: [nanoseconds: bigint, text: string][] = [
-    [0n, '0s'],
-    [5n, '5ns'],
-    [1_500n, '1.5µs'],
-    [20_000_000n, '20ms'],
-    [-1_500_000_000n, '-1.5s'],
-    [3_600_000_000_000n, '1h0m0s'],
-    [3_661_000_000_001n, '1h1m1.000000001s'],
-  ];
-  for (const [nanoseconds, text] of rows) {
-    it(text, () => {
-      assert.equal(printDuration(nanoseconds), text);
     });
   }
 });
