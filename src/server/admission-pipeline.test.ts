@@ -149,10 +149,17 @@ describe('the admission pipeline', () => {
       });
     }
 
-    it('400 for what is not a review', async () => {
+    it('a refusal without uid for what is not a review', async () => {
       const { answer, log } = pipeline();
       const { status, body } = await answer({}, bytesOf({ kind: 'Pod' }));
-      assert.deepEqual([status, body], [400, 'kind must be AdmissionReview, not "Pod"\n']);
+      const { response } = JSON.parse(body) as { response: { uid: string; allowed: boolean; status: object } };
+      assert.deepEqual([status, response.uid, response.allowed], [200, '', false]);
+      assert.deepEqual(response.status, {
+        status: 'Failure',
+        code: 400,
+        reason: 'BadRequest',
+        message: 'kind must be AdmissionReview, not "Pod"',
+      });
       assert.deepEqual(log.lines, [
         {
           level: 'warn',

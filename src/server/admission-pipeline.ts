@@ -1,6 +1,7 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
+import { reviewVersions } from './admission-request.ts';
 import { type DecisionMemory, fingerprintOf, type ReviewQuestion } from './decision-memory.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
@@ -41,7 +42,7 @@ export interface AdmissionPipelineOptions {
 
 /**
  * The whole of admission between bytes and bytes: path → method → route → type → decode → handler → encode. No socket, so all of it runs in a test.
- * Unknown paths get 404, other methods 405, a path whose injector is not there 503, malformed reviews 400, and everything else 200 with a verdict.
+ * Unknown paths get 404, other methods 405, a path whose injector is not there 503, and everything else 200 with a verdict.
  */
 export function createAdmissionPipeline(options: AdmissionPipelineOptions): (head: RequestHead) => AdmittedRequest {
   const { routes, jsonBounds, memory, observer } = options;
@@ -101,15 +102,11 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       }
     }
     const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
-    if (!('version' in review)) {
-      observer.malformed(kind, review.problem);
-      return textAnswer(400, review.problem);
-    }
     if ('problem' in review) {
-      observer.malformed(kind, review.problem, review.uid);
-      return jsonAnswer(
-        encodeAdmissionReview(review.version, review.uid, denied('MalformedReview', 400, review.problem)),
-      );
+      // What is not even a review is answered in the newest version, as a refusal like all others.
+      const { version, uid } = 'version' in review ? review : { version: reviewVersions[0], uid: undefined };
+      observer.malformed(kind, review.problem, uid);
+      return jsonAnswer(encodeAdmissionReview(version, uid ?? '', denied('MalformedReview', 400, review.problem)));
     }
     const { version, request } = review;
     const depends = dependencies?.(request);
