@@ -147,7 +147,7 @@ describe('the admission server under pressure', () => {
       const { open, registry } = await start();
       const socket = await open();
       socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`,
       );
       assert.match(await received(socket), /^HTTP\/1\.1 400 /);
       await until(async () => (await registry.metrics()).includes('injector_connections 0\n'));
