@@ -12,6 +12,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { functionsOfFamily } from '../src/template/function-families.ts';
 import { compileTemplate } from '../src/template/template.ts';
@@ -40,6 +41,8 @@ const { values } = parseArgs({
 });
 /** Characters of a row of the recorded table. */
 const longestRow = 1200;
+/** How the recorder ends when a template takes too long. */
+const timeoutStatus = 3;
 const recorderFolder = path.join(import.meta.dirname, 'template-recorder');
 const functionTables = {
   builtin: functionsOfFamily('builtin'),
@@ -99,25 +102,57 @@ function buildRecorder(folder: string): string {
   return binary;
 }
 
-async function compareAll(cases: readonly TemplateCase[], binary: string): Promise<void> {
-  const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const results = createInterface({ input: go.stdout })[Symbol.asyncIterator]();
-  const feed = (async () => {
-    for (const one of cases) {
-      const { template, document, functions, missingKey, delimiters } = one;
-      const line = { template, data: documents[document], typed: isTyped(document), functions, missingKey, delimiters };
-      if (!go.stdin.write(`${JSON.stringify(line)}\n`)) await once(go.stdin, 'drain');
+/** What Go gives for each case, in order. A template that does not end ends the process: another takes the rest. */
+async function* goResults(cases: readonly TemplateCase[], binary: string): AsyncGenerator<GoResult> {
+  for (let next = 0; next < cases.length;) {
+    const go = spawn(binary, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+    // Feeding a process that has ended fails; the rest is for another.
+    go.stdin.on('error', () => undefined);
+    const ended = once(go, 'exit') as Promise<[number | null]>;
+    const fed = feed(cases.slice(next), go.stdin);
+    for await (const line of createInterface({ input: go.stdout })) {
+      next += 1;
+      yield JSON.parse(line) as GoResult;
     }
-    go.stdin.end();
-  })();
+    const [status] = await ended;
+    if (status !== 0 && status !== timeoutStatus)
+      throw new Error(`Go ended (${String(status)}) at ${JSON.stringify(cases[next])}`);
+    go.stdin.destroy();
+    await fed;
+  }
+}
+
+async function feed(cases: readonly TemplateCase[], input: Writable): Promise<void> {
+  for (const { template, document, functions, missingKey, delimiters } of cases) {
+    const line = { template, data: documents[document], typed: isTyped(document), functions, missingKey, delimiters };
+    if (!input.write(`${JSON.stringify(line)}\n`)) await drained(input);
+    if (input.destroyed) return;
+  }
+  input.end();
+}
+
+/** Waits until the stream takes more, or is closed. */
+async function drained(stream: Writable): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      stream.off('drain', finish);
+      stream.off('close', finish);
+      resolve();
+    };
+    stream.on('drain', finish);
+    stream.on('close', finish);
+  });
+}
+
+async function compareAll(cases: readonly TemplateCase[], binary: string): Promise<void> {
+  const results = goResults(cases, binary);
   const coverage = new Coverage();
   const recorded: string[] = [];
   let differing = 0;
   let sameMessage = 0;
   let spareCapacity = 0;
   for (const one of cases) {
-    const { value } = (await results.next()) as { value: string };
-    const wanted = JSON.parse(value) as GoResult;
+    const wanted = (await results.next()).value as GoResult;
     const ours = renderOurs(one);
     coverage.add(one, wanted.error !== undefined);
     if (wanted.error !== undefined && wanted.error === ours.error) sameMessage += 1;
@@ -146,7 +181,6 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
       }),
     );
   }
-  await feed;
   console.log(coverage.summary());
   console.log(
     `${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message; ${spareCapacity} reach into a list's spare capacity`,

@@ -7,7 +7,7 @@ export const documents: Readonly<Record<string, unknown>> = {
     frac: 2.75,
     tiny: 0.0000125,
     large: 2500000,
-    huge: 98765432101234,
+    huge: 98765432101234.5,
     exp: 4e22,
     yes: true,
     no: false,

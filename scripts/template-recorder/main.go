@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"log"
 	"maps"
@@ -46,8 +47,26 @@ func istioTable() template.FuncMap {
 	return table
 }
 
-// A runaway template must not stop the whole run.
-const longest = 10 * time.Second
+// A runaway template ends the process: nothing else would stop it. Whoever reads the results starts another for the rest.
+const (
+	longest = 5 * time.Second
+	largest = 64 << 20
+
+	timeout       = "timeout"
+	timeoutStatus = 3
+)
+
+// limitedBuffer refuses what no template of the test should write.
+type limitedBuffer struct {
+	bytes.Buffer
+}
+
+func (b *limitedBuffer) Write(text []byte) (int, error) {
+	if b.Len()+len(text) > largest {
+		return 0, errors.New("too much output")
+	}
+	return b.Buffer.Write(text)
+}
 
 func main() {
 	benchmark := flag.String("benchmark", "", "a JSON file with template and data to measure")
@@ -59,16 +78,18 @@ func main() {
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
-	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
-	encoder := json.NewEncoder(out)
+	encoder := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
 		var one request
 		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
 			log.Fatal(err)
 		}
-		if err := encoder.Encode(renderWithin(one)); err != nil {
+		outcome := renderWithin(one)
+		if err := encoder.Encode(outcome); err != nil {
 			log.Fatal(err)
+		}
+		if outcome.Error == timeout {
+			os.Exit(timeoutStatus)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -83,7 +104,7 @@ func renderWithin(one request) result {
 	case outcome := <-done:
 		return outcome
 	case <-time.After(longest):
-		return result{Error: "timeout"}
+		return result{Error: timeout}
 	}
 }
 
@@ -101,7 +122,7 @@ func render(one request) (outcome result) {
 	if err != nil {
 		return result{Error: err.Error()}
 	}
-	var text bytes.Buffer
+	var text limitedBuffer
 	if err := parsed.Execute(&text, data); err != nil {
 		return result{Error: err.Error()}
 	}
