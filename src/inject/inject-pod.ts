@@ -72,7 +72,8 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
     revision: injector.settings.revision,
     injectedAnnotations: injector.injectedAnnotations,
   });
-  return orderContainers(marked, injection.holdApplication);
+  // Where a proxy stands is the business of the family that brings it.
+  return family.proxy ? orderContainers(marked, injection.holdApplication) : marked;
 }
 
 const noEnvironment: Environment = new Map();

@@ -238,6 +238,15 @@ describe('inject with two families', () => {
     assert.equal(containers[0]?.env, undefined);
   });
 
+  it('leaves the proxy where its own family has put it', () => {
+    const held = podOf({
+      metadata: { annotations: { 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' } },
+    });
+    const first = injected(proxyFiles, held);
+    assert.deepEqual(first.names, ['istio-init', 'istio-proxy', 'web']);
+    assert.deepEqual(injected(logFiles, first.pod).names, ['istio-init', 'log-collector', 'istio-proxy', 'web']);
+  });
+
   it('comes to the same pod in both orders and leaves it alone afterwards', () => {
     const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod).pod;
     const logFirst = injected(proxyFiles, injected(logFiles, pod).pod).pod;
