@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { ConformanceCase } from './conformance/conformance-case.ts';
 import { crossCases } from './conformance/cross-cases.ts';
 import { Golden } from './conformance/golden.ts';
+import { httpCases } from './conformance/http-cases.ts';
 import { kubeInjectCases } from './conformance/kube-inject-cases.ts';
 import { formatTotals, readPending, runCases } from './conformance/report.ts';
 import { tableCases } from './conformance/table-cases.ts';
@@ -30,6 +31,7 @@ function* allCases(golden: Golden): Generator<ConformanceCase> {
   yield* webhookCases(golden, names);
   yield* kubeInjectCases(golden, names);
   yield* tableCases(golden);
+  yield* httpCases(golden);
   yield* templateCases(golden);
   yield* crossCases(golden);
 }

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { missingObject } from './http-cases.ts';
 import { podDifferences } from './differences.ts';
 import { templateDifferences } from './template-differences.ts';
 import { formatTotals, type Report } from './report.ts';
 
-const classes = [...podDifferences, ...templateDifferences];
+const classes = [...podDifferences, missingObject, ...templateDifferences];
 
 /** What is wrong with the deliberate differences themselves: each must explain a row, and together they explain at most one in a hundred. */
 export function differenceProblems(report: Report): string[] {

@@ -6,7 +6,7 @@ import type { Injector } from './injector.ts';
 import { injectPod, type PodInjection } from './inject-pod.ts';
 import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
 import { diffJson } from './patch/json-patch.ts';
-import { isJsonObject, type JsonObject } from './patch/json-value.ts';
+import type { JsonObject } from './patch/json-value.ts';
 import { carryOver } from './pod/carry-over.ts';
 import { useNativeSidecars } from './pod/native-sidecars.ts';
 import { defaultProxyIds, openShiftProxyIds, withoutAssignedProxyUser } from './pod/open-shift.ts';
@@ -45,7 +45,7 @@ function factsOf({ pod, namespace }: InjectionRequest): DecisionFacts {
   try {
     return readPodFacts(pod, namespace);
   } catch (error) {
-    if (error instanceof InjectionFailure && isJsonObject(pod)) readPod(pod, namespace);
+    if (error instanceof InjectionFailure) readPod(pod, namespace);
     throw error;
   }
 }

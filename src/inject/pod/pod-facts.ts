@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
  * @throws InjectionFailure when a field is not of its type.
  */
 export function readPodFacts(pod: unknown, namespace: string): DecisionFacts {
-  if (!isJsonObject(pod)) throw invalid('pod', 'an object', pod);
+  if (!isJsonObject(pod)) throw invalid('', 'an object', pod);
   const metadata = optionalObject(pod, 'metadata', 'metadata');
   const spec = optionalObject(pod, 'spec', 'spec');
   const hostNetwork = member(spec, 'hostNetwork') ?? false;
@@ -48,5 +48,8 @@ function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, 
 
 function invalid(path: string, wanted: string, value: unknown): InjectionFailure {
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
-  return new InjectionFailure('InvalidPod', `the pod's ${path} must be ${wanted}, not ${found}`);
+  return new InjectionFailure(
+    'InvalidPod',
+    `the pod${path === '' ? '' : `'s ${path}`} must be ${wanted}, not ${found}`,
+  );
 }

@@ -25,6 +25,12 @@ describe('readPod', () => {
   });
 });
 
+describe('readPod, given what is no pod', () => {
+  it('refuses it in Go’s words', () => {
+    assert.throws(() => readPod('text', ''), { message: 'json: cannot unmarshal string into Go value of type v1.Pod' });
+  });
+});
+
 describe('readPodFacts', () => {
   it('reads a pod that has next to nothing', () => {
     assert.deepEqual(readPodFacts({}, 'shop'), { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {} });
@@ -33,7 +39,7 @@ describe('readPodFacts', () => {
   });
 
   const wrong: [name: string, pod: unknown, message: string][] = [
-    ['a list', [], "the pod's pod must be an object, not an array"],
+    ['a list', [], 'the pod must be an object, not an array'],
     ['metadata', { metadata: 'x' }, "the pod's metadata must be an object, not string"],
     ['hostNetwork', { spec: { hostNetwork: 'yes' } }, "the pod's spec.hostNetwork must be a boolean, not string"],
     ['the namespace', { metadata: { namespace: 1 } }, "the pod's metadata.namespace must be a string, not number"],

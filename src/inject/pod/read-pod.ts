@@ -1,7 +1,7 @@
 import { InjectionFailure } from '../injection-failure.ts';
 import { PodTypeError } from '../kubernetes/pod-type-error.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
-import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { isJsonObject } from '../patch/json-value.ts';
 import type { Pod } from './pod.ts';
 import { without } from './without.ts';
 
@@ -9,7 +9,7 @@ import { without } from './without.ts';
  * The pod as the engine works on it: typed, in its namespace, without managedFields, which can be large and mean nothing here.
  * @throws InjectionFailure when a field is not of its type
  */
-export function readPod(raw: Readonly<JsonObject>, namespace: string): Pod {
+export function readPod(raw: unknown, namespace: string): Pod {
   try {
     return normalisePod(inNamespace(raw, namespace)) as Pod;
   } catch (error) {
@@ -18,9 +18,10 @@ export function readPod(raw: Readonly<JsonObject>, namespace: string): Pod {
   }
 }
 
-function inNamespace(raw: Readonly<JsonObject>, namespace: string): Readonly<JsonObject> {
-  const metadata = raw.metadata ?? {};
+function inNamespace(raw: unknown, namespace: string): unknown {
   // Reading it as a pod will say what is wrong.
+  if (!isJsonObject(raw)) return raw;
+  const metadata = raw.metadata ?? {};
   if (!isJsonObject(metadata)) return raw;
   const own = Object.hasOwn(metadata, 'namespace') ? metadata.namespace : '';
   const named = own === '' || own === null ? { ...metadata, namespace } : metadata;
