@@ -89,6 +89,17 @@ describe('the command line', () => {
         () => ['inject', '-f', '-', '-c', file('t', injectorConfig(withTemplate('{{ if }}')))],
         /templates\.sidecar.*line 1/s,
       ],
+      [
+        'two InjectorConfigs in one file',
+        () => ['inject', '-f', '-', '-c', file('2', `${injectorConfig(' {}')}---\n${injectorConfig(' {}')}`)],
+        /2: holds 2 InjectorConfigs/,
+      ],
+      ['an empty file for an injector', () => ['inject', '-f', '-', '-c', file('e', '# nothing')], /e: is empty/],
+      [
+        'an InjectorConfig for the config of Istio',
+        () => ['kube-inject', '-f', '-', '--injectConfigFile', file('ic', injectorConfig(' {}'))],
+        /use `injector inject --config`/,
+      ],
       ['a directory without config', () => ['inject', '-f', '-', '--config-dir', folder], /config: missing/],
       ['no template', () => ['template'], /--file, or many with --batch/],
       ['delimiters that are one', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
@@ -113,6 +124,7 @@ describe('the command line', () => {
   });
 
   it('prints its version, for people and for programs', async () => {
+    assert.match((await runCommand(['--version'])).out, /^\d+\.\d+\.\d+\n$/);
     assert.match((await runCommand(['version'])).out, /^injector \d+\.\d+\.\d+ \(node v/);
     assert.deepEqual(Object.keys(JSON.parse((await runCommand(['version', '-o', 'json'])).out) as object), [
       'version',
@@ -188,6 +200,12 @@ describe('the command line', () => {
       const seen = await runCommand(['inject', '-f', '-', '--config-dir', folder, '--delims', '[[,]]'], deployment);
       assert.equal(seen.out, deployment);
       assert.match(seen.errors, /Skipping injection because Deployment "?.*web.* is not selected/);
+    });
+
+    it('takes the one InjectorConfig of a file that holds other objects too, and says when there is nothing to inject', async () => {
+      const config = file('m', `kind: Namespace\n---\n${injectorConfig(withTemplate('spec: {}'))}`);
+      const seen = await runCommand(['inject', '-f', '-', '-c', config], '\n');
+      assert.deepEqual([seen.errors, seen.code], ['warning: -: is empty, so nothing was injected', 0]);
     });
 
     it('names the object that cannot be injected, writes nothing and exits 1', async () => {

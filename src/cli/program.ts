@@ -9,12 +9,14 @@ import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+import { version } from './version.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The whole command line, talking to the given terminal. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('injector')
     .description('Sidecar injectors for Kubernetes: the operator, and its engine for files.')
+    .version(version, '--version', 'print the version number')
     .showHelpAfterError('(injector COMMAND --help says more)')
     .exitOverride()
     .configureOutput({

@@ -59,6 +59,11 @@ function loadDefault(config: KubeConfig): void {
   }
 }
 
+/** With nothing to load the library makes up a cluster at http://localhost:8080, which nobody has had for years. */
+function isMadeUp(config: KubeConfig): boolean {
+  return config.getCurrentCluster()?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined;
+}
+
 function chooseContext(config: KubeConfig, context: string | undefined): void {
   if (context !== undefined) {
     if (config.getContextObject(context) === null) {
@@ -69,6 +74,12 @@ function chooseContext(config: KubeConfig, context: string | undefined): void {
       );
     }
     config.setCurrentContext(context);
+  }
+  if (isMadeUp(config)) {
+    throw new ConfigurationError(
+      'kubeconfig',
+      'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount',
+    );
   }
   if (config.getCurrentCluster() === null) {
     throw new ConfigurationError(

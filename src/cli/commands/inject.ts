@@ -1,10 +1,6 @@
 import { Command } from 'commander';
-import { parse } from 'yaml';
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig } from '../../api/injector-config.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import { configurationReferences } from '../../manifests/configuration-references.ts';
@@ -17,6 +13,7 @@ import {
   nativeSidecarsOption,
   type NativeSidecarsChoice,
 } from '../injection/native-sidecars-option.ts';
+import { inFile, readInjectorConfig } from '../injection/read-injector-config.ts';
 import { istioSettings } from '../injection/settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -53,7 +50,8 @@ export function injectCommand(terminal: Terminal): Command {
     .option('-n, --namespace <name>', 'the namespace of objects that name none')
     .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
     .action(async (options: InjectOptions) => {
-      const injector = loadInjector(await configurationOf(terminal, options));
+      const files = await configurationOf(terminal, options);
+      const injector = inFile(options.config ?? options.configDir ?? '', () => loadInjector(files));
       for (const warning of injector.warnings) terminal.error(`warning: ${warning}`);
       const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
       const context = { nodes, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
@@ -76,7 +74,8 @@ async function configurationOf(terminal: Terminal, options: InjectOptions): Prom
     });
     return readConfigurationDirectory(configDir, settings);
   }
-  const parsed = await readInjectorConfig(terminal, config ?? '');
+  const file = config ?? '';
+  const parsed = readInjectorConfig(file, await readNamedFile(terminal, '--config', file));
   return configurationFiles(parsed, await readReferences(terminal, parsed, options));
 }
 
@@ -106,23 +105,4 @@ async function readReferences(
     }
   }
   return texts;
-}
-
-async function readInjectorConfig(terminal: Terminal, file: string): Promise<InjectorConfig> {
-  const text = await readNamedFile(terminal, '--config', file);
-  let document: unknown;
-  try {
-    document = parse(text, { version: '1.1' });
-  } catch (error) {
-    throw new UsageError(`--config ${file}: not YAML: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
-  }
-  const parsed = parseInjectorConfig(document, { unknownFields: 'refuse' });
-  const mistakes = validateInjectorConfig(parsed);
-  const [first] = mistakes;
-  if (first !== undefined) {
-    throw new ConfigurationError(first.field, `${file}: ${mistakes.map(({ message }) => message).join('; ')}`);
-  }
-  return parsed;
 }

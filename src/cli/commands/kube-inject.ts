@@ -11,8 +11,10 @@ import {
   nativeSidecarsOption,
   type NativeSidecarsChoice,
 } from '../injection/native-sidecars-option.ts';
+import { inFile } from '../injection/read-injector-config.ts';
 import { istioSettings } from '../injection/settings.ts';
 import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
 interface KubeInjectOptions {
   readonly filename: readonly string[];
@@ -60,7 +62,9 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
     .option('--context <name>', 'a context of the kubeconfig')
     .action(async (options: KubeInjectOptions) => {
       const files = await configurationOf(terminal, options, connect);
-      const injector = loadInjector(files, { semantics: 'KubeInject' });
+      const injector = inFile(options.injectConfigFile ?? 'the ConfigMaps', () =>
+        loadInjector(files, { semantics: 'KubeInject' }),
+      );
       const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
       await injectFiles(terminal, injector, { nodes }, options.filename, options.output);
     });
@@ -83,8 +87,12 @@ async function configurationOf(
     return readConfigMapKey(client, istioNamespace, configMap, key, flag);
   };
   try {
+    const config = await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config');
+    if (/^kind: *InjectorConfig\b/m.test(config)) {
+      throw new UsageError('--injectConfigFile: this is an InjectorConfig; use `injector inject --config` for it');
+    }
     return {
-      config: await text('--injectConfigFile', options.injectConfigFile, injectMap, 'config'),
+      config,
       values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
       mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
       settings: JSON.stringify(istioSettings({ revision, nativeSidecars: nativeSidecarsOf(options.nativeSidecars) })),

@@ -18,7 +18,9 @@ export async function injectFiles(
 ): Promise<void> {
   const texts: string[] = [];
   for (const file of files) {
-    const result = kubeInject(injector, await readNamedFile(terminal, '--filename', file), context);
+    const text = await readNamedFile(terminal, '--filename', file);
+    if (text.trim() === '') terminal.error(`warning: ${file}: is empty, so nothing was injected`);
+    const result = kubeInject(injector, text, context);
     if (result.outcome === 'failed') {
       terminal.error(`error: ${[file, result.object].filter((part) => part !== '').join(': ')}: ${result.message}`);
       terminal.setExitCode(exitCodes.failure);

@@ -1,0 +1,46 @@
+import { parseAllDocuments } from 'yaml';
+import { ConfigurationError } from '../../api/errors.ts';
+import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
+import { UsageError } from '../usage-error.ts';
+
+/**
+ * Reads the one InjectorConfig of a YAML file, which may hold other objects beside it, and checks it as the API server does; unlike there, an unknown field is a mistake.
+ * @throws UsageError or ConfigurationError naming the file, the field and what to do.
+ */
+export function readInjectorConfig(file: string, text: string): InjectorConfig {
+  const documents = parseAllDocuments(text, { version: '1.1' });
+  for (const { errors } of documents) {
+    const [error] = errors;
+    if (error !== undefined) throw new UsageError(`--config ${file}: not YAML: ${error.message}`, { cause: error });
+  }
+  const objects = documents.map((document) => document.toJS() as unknown).filter((object) => object !== null);
+  const configs = objects.filter((object) => kindOf(object) === injectorConfigKind);
+  if (configs.length > 1) {
+    throw new UsageError(`--config ${file}: holds ${configs.length} InjectorConfigs; give a file with one of them`);
+  }
+  if (objects.length === 0) throw new UsageError(`--config ${file}: is empty; it must hold an InjectorConfig`);
+  const [config = objects[0]] = configs;
+  return inFile(file, () => {
+    const parsed = parseInjectorConfig(config, { unknownFields: 'refuse' });
+    const mistakes = validateInjectorConfig(parsed);
+    const [first] = mistakes;
+    if (first === undefined) return parsed;
+    throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
+  });
+}
+
+/** Says in which file a mistake is. */
+export function inFile<Value>(file: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new ConfigurationError(error.field, `${file}: ${error.message}`, { cause: error });
+  }
+}
+
+function kindOf(object: unknown): unknown {
+  return typeof object === 'object' && object !== null ? (object as { kind?: unknown }).kind : undefined;
+}
