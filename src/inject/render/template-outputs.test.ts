@@ -14,12 +14,18 @@ describe('TemplateOutputs', () => {
   it('forgets the text that was not used for longest', () => {
     const outputs = new TemplateOutputs();
     const [kept, forgotten] = [outputs.read('kept: 1'), outputs.read('forgotten: 1')];
-    for (let index = 0; index < 63; index += 1) {
+    for (let index = 0; index < 31; index += 1) {
       outputs.read('kept: 1');
       outputs.read(`other: ${index}`);
     }
     assert.equal(outputs.read('kept: 1'), kept);
     assert.notEqual(outputs.read('forgotten: 1'), forgotten);
+  });
+
+  it('does not remember long texts', () => {
+    const outputs = new TemplateOutputs();
+    const text = `long: ${'x'.repeat(70_000)}`;
+    assert.notEqual(outputs.read(text), outputs.read(text));
   });
 
   it('has no members for comments, and nothing for what is no object', () => {

@@ -12,7 +12,9 @@ export interface TemplateOutput {
 }
 
 /** Enough for the workloads that are being rolled out at one time. */
-const capacity = 64;
+const capacity = 32;
+/** Longer texts are read anew: a pod's author has a say in how long they are. */
+const longestRemembered = 65_536;
 
 /**
  * Reads what templates render, and remembers the last texts: the pods of one workload differ in their names only, so their templates mostly
@@ -37,6 +39,7 @@ export class TemplateOutputs {
     if (!isJsonObject(content)) return undefined;
     let templatePod: Pod | undefined;
     const output: TemplateOutput = { content, onEmptyPod: () => (templatePod ??= overlayPod(emptyPod, content)) };
+    if (text.length > longestRemembered) return output;
     this.#known.set(text, output);
     const [oldest] = this.#known.keys();
     if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
