@@ -1,9 +1,17 @@
 import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
+import { istioTemplates } from './scenarios/istio-templates.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { repair } from './scenarios/repair.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: Scenario[] = [seedWalk, kubesphereWalk, resourceValidation, repair, controlPlane];
+export const scenarios: Scenario[] = [
+  seedWalk,
+  kubesphereWalk,
+  resourceValidation,
+  istioTemplates,
+  repair,
+  controlPlane,
+];

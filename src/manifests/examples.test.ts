@@ -5,6 +5,7 @@ import { injectorConfigKind } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { parseInjectorConfig } from '../api/parse-injector-config.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
+import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { configurationFiles } from './configuration-files.ts';
 import { context } from './testdata/injector-config.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
@@ -15,12 +16,30 @@ const objects = (file: string): KubernetesObject[] =>
   parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS() as KubernetesObject);
 const configs = files.filter((file) => objects(file).some(({ kind }) => kind === injectorConfigKind));
 
+/** What the InjectorConfig of a file refers to is in the same file. */
+function referencedTexts(file: string): Record<string, string> {
+  const [config, ...others] = objects(file);
+  const references = configurationReferences(parseInjectorConfig(config).spec.injection);
+  const textOf = ({ namespace, name, key }: ConfigurationReference): string => {
+    const found = others.find(
+      ({ kind, metadata }) =>
+        `${kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}` === `ConfigMap ${namespace}/${name}`,
+    );
+    const text = (found?.data as Record<string, string> | undefined)?.[key];
+    assert.ok(text, `${file} has no ConfigMap ${namespace}/${name} with key ${key}`);
+    return text;
+  };
+  const all = Object.entries(references) as [string, ConfigurationReference][];
+  return Object.fromEntries(all.map(([part, reference]) => [part, textOf(reference)]));
+}
+
 describe('examples', () => {
   it('are there', () => {
     assert.deepEqual(configs, [
       'hello.yaml',
       'istio-1.1-debug.yaml',
       'istio-1.1-release.yaml',
+      'istio-config-maps.yaml',
       'kubesphere-logsidecar.yaml',
     ]);
   });
@@ -31,8 +50,9 @@ describe('examples', () => {
       const config = parseInjectorConfig(objects(file)[0], { unknownFields: 'refuse' });
       assert.deepEqual(validateInjectorConfig(config), []);
       const { templates, template } = config.spec.injection;
-      const text = template ?? templates?.sidecar ?? '';
-      assert.ok(configurationFiles(config).config.includes(text.split('\n')[1] ?? 'a second line'));
+      const texts = referencedTexts(file);
+      const text = template ?? templates?.sidecar ?? texts.config ?? '';
+      assert.ok(configurationFiles(config, texts).config.includes(text.split('\n')[1] ?? 'a second line'));
     });
   }
 

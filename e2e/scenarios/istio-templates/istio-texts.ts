@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { istioKeys } from '../../../src/api/webhook-keys.ts';
+import { loadInjector, type Injector } from '../../../src/inject/injector.ts';
+import { readObjects } from '../../harness/apply.ts';
+import { paths, repository } from '../../harness/paths.ts';
+
+/** The texts of an installation's two ConfigMaps. */
+export interface IstioTexts {
+  config: string;
+  values: string;
+  mesh: string;
+}
+
+/** Istio's own configuration as recorded beside the repository, where it is; otherwise that of our example. */
+export function istioTexts(): { texts: IstioTexts; source: string } {
+  const golden = join(repository, '..', 'shared', 'golden');
+  const read = (file: string): string => readFileSync(join(golden, file), 'utf8');
+  if (existsSync(golden)) {
+    const texts = {
+      config: read('_configs/d521712c8b2d.yaml'),
+      values: read('_values/531e24e5ae62.json'),
+      mesh: read('_meshraw/d3ed38e8ee10.yaml'),
+    };
+    return { texts, source: "Istio's own templates" };
+  }
+  const data: Partial<IstioTexts> = {};
+  for (const object of readObjects(join(paths.examples, 'istio-config-maps.yaml'))) {
+    if (object.kind === 'ConfigMap') Object.assign(data, object.data);
+  }
+  const { config = '', values = '', mesh = '' } = data;
+  return { texts: { config, values, mesh }, source: "the example's templates" };
+}
+
+/** The ConfigMaps under the names that Istio gives them. */
+export function istioConfigMaps(namespace: string, revision: string, texts: IstioTexts): KubernetesObject[] {
+  const { config, values, mesh } = texts;
+  const configMap = (name: string, data: Record<string, string>): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `${name}-${revision}`, namespace },
+    data,
+  });
+  return [configMap('istio-sidecar-injector', { config, values }), configMap('istio', { mesh })];
+}
+
+/** The engine as it is expected to be loaded from these texts, made from nothing that the operator wrote. */
+export function injectorOf(revision: string, texts: IstioTexts): Injector {
+  const settings = {
+    revision,
+    delimiters: ['{{', '}}'],
+    nativeSidecars: 'Auto',
+    keys: istioKeys,
+    pathEnvironment: {},
+  };
+  return loadInjector({ ...texts, settings: JSON.stringify(settings) });
+}
+
+/** The same texts with another image tag of the proxy. */
+export function withTag(texts: IstioTexts, tag: string): IstioTexts {
+  const values = JSON.parse(texts.values) as { global: Record<string, unknown> };
+  return { ...texts, values: JSON.stringify({ ...values, global: { ...values.global, tag } }) };
+}

@@ -1,0 +1,41 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { applyAll } from '../../harness/apply.ts';
+
+/** As much of the definition of Istio's ProxyConfig as is needed to store one. */
+const definition: KubernetesObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'proxyconfigs.networking.istio.io' },
+  spec: {
+    group: 'networking.istio.io',
+    names: { kind: 'ProxyConfig', listKind: 'ProxyConfigList', plural: 'proxyconfigs', singular: 'proxyconfig' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1beta1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Runs something while the API server serves ProxyConfigs: where Istio has not brought their definition, it is there for that time. */
+export async function withProxyConfigs<Result>(client: ApiClient, run: () => Promise<Result>): Promise<Result> {
+  const kind = resourceKind(definition.apiVersion, definition.kind);
+  const isThere = (await client.find(kind, definition.metadata.name ?? '')) !== undefined;
+  if (!isThere) await applyAll(client, [definition]);
+  try {
+    return await run();
+  } finally {
+    if (!isThere) await client.delete(definition);
+  }
+}
