@@ -195,6 +195,27 @@ describe('the command line', () => {
       );
     });
 
+    it("reads the texts of an InjectorConfig's references from files", async () => {
+      const config = file('refers.yaml', injectorConfig(configFrom));
+      const templates =
+        'policy: enabled\ntemplates:\n  sidecar: "metadata: {labels: {from: {{ .Values.x }}, trust: {{ .MeshConfig.TrustDomain }}}}"\n';
+      const seen = await runCommand(
+        [
+          ...['inject', '-f', '-', '-c', config, '--inject-config-file', file('ic', templates)],
+          ...[
+            '--values-file',
+            file('iv', '{"x": "values"}'),
+            '--mesh-config-file',
+            file('im', 'trustDomain: mesh.example'),
+          ],
+        ],
+        deployment,
+      );
+      assert.deepEqual([seen.code, seen.errors], [0, '']);
+      assert.match(seen.out, /from: values/);
+      assert.match(seen.out, /trust: mesh\.example/);
+    });
+
     it("reads Istio's keys from a directory", async () => {
       file('config', 'policy: disabled\ntemplates: {sidecar: "spec: {}"}\n');
       const seen = await runCommand(['inject', '-f', '-', '--config-dir', folder, '--delims', '[[,]]'], deployment);

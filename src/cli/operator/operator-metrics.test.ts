@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import { PrometheusOperatorMetrics } from './operator-metrics.ts';
+
+describe("the controller's metrics", () => {
+  /** The samples that are scraped, without help texts, buckets and zeros. */
+  async function samples(registry: Registry): Promise<string[]> {
+    const text = await registry.metrics();
+    return text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/_bucket|_sum/.test(line));
+  }
+
+  it('counts what is reported, by names that are bounded', async () => {
+    const registry = new Registry();
+    const metrics = new PrometheusOperatorMetrics(registry);
+    metrics.reconciled('a', 'Success', 0.01);
+    metrics.queued(3);
+    metrics.leading(true);
+    metrics.applied('Secret', 'Created');
+    metrics.conditions(
+      'a',
+      new Map([
+        ['Ready', true],
+        ['Overlap', false],
+      ]),
+    );
+    metrics.certificateExpires('a', new Date(5000));
+    metrics.listed('nodes', 7);
+    metrics.watchEnded('nodes', 'Expired');
+    assert.deepEqual(await samples(registry), [
+      'injector_reconcile_total{injector="a",outcome="Success"} 1',
+      'injector_reconcile_duration_seconds_count 1',
+      'injector_queue_length 3',
+      'injector_leader 1',
+      'injector_applies_total{kind="Secret",outcome="Created"} 1',
+      'injector_condition{injector="a",type="Ready"} 1',
+      'injector_condition{injector="a",type="Overlap"} 0',
+      'injector_serving_certificate_expiry_timestamp_seconds{injector="a"} 5',
+      'injector_lists_total{resource="nodes"} 1',
+      'injector_watched_objects{resource="nodes"} 7',
+      'injector_watch_ends_total{resource="nodes",reason="Expired"} 1',
+    ]);
+  });
+
+  it('forgets an InjectorConfig that is gone, and no other', async () => {
+    const registry = new Registry();
+    const metrics = new PrometheusOperatorMetrics(registry);
+    for (const name of ['a', 'b']) {
+      metrics.reconciled(name, 'Error', 1);
+      metrics.conditions(name, new Map([['Ready', true]]));
+      metrics.certificateExpires(name, new Date(0));
+    }
+    metrics.forget('a');
+    metrics.forget('never seen');
+    metrics.leading(false);
+    const left = await samples(registry);
+    assert.equal(left.filter((line) => line.includes('injector="a"')).length, 0);
+    assert.equal(left.filter((line) => line.includes('injector="b"')).length, 3);
+    assert.ok(left.includes('injector_leader 0'));
+  });
+});
