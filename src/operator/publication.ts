@@ -96,15 +96,21 @@ export class Publication {
       if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
       return { finding: no('Invalid', mistakes.join('; ')), hash: before, before, isPending: false };
     }
-    const isThere = live !== undefined && wanted === before;
-    const lacking = isThere ? [] : this.#reports.lacking(config.metadata.name, wanted);
+    const lacking = this.#reports.lacking(config.metadata.name, wanted);
     if (lacking.length > 0) {
       // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
-      if (live !== undefined && before !== undefined) {
-        await this.#owned.apply(webhookConfiguration({ config, hash: before, caBundlePem }, context), into, signal);
+      if (live !== undefined) {
+        const isKept = before !== undefined && this.#isNamedOrHeld(config, live, before);
+        const kept = isKept
+          ? webhookConfiguration({ config, hash: before, caBundlePem }, context)
+          : withCaBundle(live, caBundlePem);
+        await this.#owned.apply(kept, into, signal);
       }
-      const message = `configuration ${wanted} is not served yet by ${lacking.join(', ')}`;
-      return { finding: no('WaitingForReplicas', message), hash: before, before, isPending: true };
+      const isLost = compiled === undefined && this.#held(config, wanted) === undefined;
+      const finding = isLost
+        ? no('ConfigurationLost', lost(config, wanted, lacking))
+        : no('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`);
+      return { finding, hash: before, before, isPending: true };
     }
     const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
     const { outcome } = await this.#owned.apply(desired, into, signal);
@@ -140,19 +146,33 @@ export class Publication {
     return this.#view.mutatingWebhooks.get(objectNames(config.metadata.name).webhookConfiguration);
   }
 
-  /** What we said last that we had published; if that is lost, what the webhook says, which somebody may have bent. */
+  /**
+   * What we said last that we had published, then what the webhook says: either may be bent or restored from long ago, so the first that
+   * somebody holds is believed. When nobody holds either, the webhook stays where it is.
+   */
   #published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
-    return config.status?.config?.hash ?? publishedHash(live, config.metadata.name);
+    const stated = config.status?.config?.hash;
+    const named = publishedHash(live, config.metadata.name);
+    const held = [stated, named].find((hash) => hash !== undefined && this.#held(config, hash) !== undefined);
+    return held ?? named ?? stated;
+  }
+
+  #isNamedOrHeld(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
+    return publishedHash(live, config.metadata.name) === hash || this.#held(config, hash) !== undefined;
   }
 
   #lastGood(config: InjectorConfig): StoredConfiguration | undefined {
     const hash = this.#published(config, this.#liveWebhook(config));
-    if (hash === undefined) return undefined;
+    return hash === undefined ? undefined : this.#held(config, hash);
+  }
+
+  /** The configuration of this hash, wherever it is found whole. */
+  #held(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
     const remembered = this.#remembered.get(config.metadata.name);
     if (remembered?.hash === hash) return remembered;
     const stored = this.#hashed(config, hash);
     const verified = stored && verifiedFiles(stored);
-    if (verified !== undefined) return verified;
+    if (verified?.hash === hash) return verified;
     // Somebody deleted it: the plain one holds the same.
     const { configMap } = objectNames(config.metadata.name);
     const files = filesOf(this.#view.configMaps.get(configMap, this.#context.namespace));
@@ -166,6 +186,11 @@ export class Publication {
 
 function no(reason: string, message: string): Finding {
   return { status: 'False', reason, message };
+}
+
+function lost({ metadata: { name } }: InjectorConfig, hash: string, lacking: readonly string[]): string {
+  const { configMap } = objectNames(name);
+  return `configuration ${hash}, which is published, is lost: no ConfigMap ${configMap}-${hash} holds it and it is not served by ${lacking.join(', ')}; correct the configuration of InjectorConfig ${name} or restore the ConfigMap`;
 }
 
 /** What keeps the webhook from being built; the configuration and the certificates are checked where they are made. */

@@ -199,6 +199,61 @@ describe('RevisionReconciler', () => {
     });
   });
 
+  for (const [what, isRestarted] of [
+    ['a status that names a configuration nobody holds', false],
+    ['such a status after a restart', true],
+  ] as const) {
+    it(`leaves the webhook where it is for ${what}`, async () => {
+      await fixture.start();
+      await install();
+      const good = hash('blue');
+      setTemplate('blue', '{{');
+      fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+        object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
+      });
+      if (isRestarted) fixture.restart();
+      await fixture.until(() => fixture.view.hasSynced);
+      await fixture.reconcile('blue');
+      assert.equal(hash('blue'), good);
+      assert.match(fixture.condition('blue', 'WebhookReady'), new RegExp(`^True/Published: .*${good}`));
+      const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: { config: object } };
+      assert.deepEqual(status.config, { hash: good });
+    });
+  }
+
+  it('says that what is published is lost, leaves the webhook there, and publishes what compiles next', async () => {
+    await fixture.start();
+    await install();
+    const good = hash('blue');
+    setTemplate('blue', '{{');
+    fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
+    fixture.cluster.remove('configmaps', 'sidecar-injector-blue', 'injection');
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
+    });
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
+    });
+    fixture.reports.missing = ['replica-1'];
+    // The names of Events hold the time.
+    await fixture.clock.advance(1);
+    fixture.restart();
+    await fixture.until(() => fixture.view.hasSynced);
+    await fixture.reconcile('blue');
+    assert.equal(hash('blue'), good);
+    assert.notEqual(webhooks('blue')[0]!.clientConfig.caBundle, '');
+    assert.match(
+      fixture.condition('blue', 'WebhookReady'),
+      new RegExp(`^False/ConfigurationLost: .*sidecar-injector-blue-${good} .*replica-1; correct`),
+    );
+    await recorded(/^ConfigurationLost: configuration [0-9a-f]{8}, which is published, is lost/);
+    setTemplate('blue', template('two'));
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.notEqual(hash('blue'), good);
+    assert.match(fixture.condition('blue', 'WebhookReady'), /^True/);
+  });
+
   it('repairs what is there while replicas are waited for', async () => {
     await fixture.start();
     await install();

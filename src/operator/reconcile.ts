@@ -52,6 +52,9 @@ const pendingMs = 1000;
 /** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
 const contestedMs = 1000;
 
+/** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
+const forPeople: readonly string[] = ['ConfigurationLost', 'Invalid'];
+
 /** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
@@ -168,7 +171,12 @@ export class RevisionReconciler {
       writes,
       signal,
     );
-    if (outcome.finding !== undefined) findings.WebhookReady = outcome.finding;
+    if (outcome.finding !== undefined) {
+      findings.WebhookReady = outcome.finding;
+      const { reason, message } = outcome.finding;
+      if (forPeople.includes(reason)) this.#options.refusals.refuse(object, 'Webhook', reason, message);
+      else this.#options.refusals.settled(name, 'Webhook');
+    }
     findings.publishedHash = outcome.hash;
     if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
       events.published(object, outcome.hash, outcome.before);
