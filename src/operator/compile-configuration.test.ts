@@ -73,6 +73,26 @@ describe('ConfigurationCompiler', () => {
       { ...istioTexts, config: 'neverInjectSelector: [7]' },
       `configFrom: ${where('config')}config.neverInjectSelector`,
     ],
+    [
+      'a policy that is none',
+      { ...istioTexts, config: istio('a').replace('enabled', '"on"') },
+      `configFrom: ${where('config')}config.policy must be enabled or disabled, found "on"`,
+    ],
+    [
+      'a config without a policy',
+      { ...istioTexts, config: '' },
+      `configFrom: ${where('config')}config.policy must be enabled or disabled, found nothing`,
+    ],
+    [
+      'a config without templates',
+      { ...istioTexts, config: 'policy: enabled' },
+      `configFrom: ${where('config')}config.defaultTemplates names "sidecar", which is not in config.templates; there are none`,
+    ],
+    [
+      'a default template that does not exist',
+      { ...istioTexts, config: `defaultTemplates: [proxy]\n${istio('a')}` },
+      `configFrom: ${where('config')}config.defaultTemplates names "proxy", which is not in config.templates; have sidecar`,
+    ],
     ['values', { ...istioTexts, values: '[1]' }, `configFrom: ${where('values')}the text must be a JSON or YAML map`],
     [
       'values of a wrong type',

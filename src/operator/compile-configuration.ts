@@ -3,7 +3,7 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
-import { loadInjector } from '../inject/injector.ts';
+import { loadInjector, type Injector } from '../inject/injector.ts';
 import { configurationFiles, type ReferencedTexts } from '../manifests/configuration-files.ts';
 import {
   configurationReferences,
@@ -102,7 +102,9 @@ function compileTexts(
   try {
     const files = configurationFiles(config, texts);
     refuseOversize(files);
-    const { templateNames, warnings } = loadInjector(files);
+    const injector = loadInjector(files);
+    refuseUseless(injector);
+    const { templateNames, warnings } = injector;
     return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
   } catch (error) {
     throw error instanceof ConfigurationError ? placed(error, config, references) : error;
@@ -134,6 +136,27 @@ function refuseMistakes(config: InjectorConfig): void {
   const [first] = mistakes;
   if (first === undefined) return;
   throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
+}
+
+/**
+ * A configuration that loads and yet injects no pod, or refuses every pod: an edit of somebody's ConfigMap to such a one is a mistake. Istio
+ * takes it (and logs an error for each pod).
+ */
+function refuseUseless({ rules: { policy }, defaultTemplates, aliases, templateNames }: Injector): void {
+  if (policy !== 'enabled' && policy !== 'disabled') {
+    const found = policy === '' ? 'nothing' : JSON.stringify(policy);
+    throw new ConfigurationError(
+      'config.policy',
+      `config.policy must be enabled or disabled, found ${found}; correct it`,
+    );
+  }
+  const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
+  if (unknown === undefined) return;
+  const have = templateNames.length === 0 ? 'there are none' : `have ${templateNames.join(', ')}`;
+  throw new ConfigurationError(
+    'config.defaultTemplates',
+    `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`,
+  );
 }
 
 function refuseOversize(files: ConfigurationFiles): void {

@@ -73,7 +73,13 @@ export async function checkEdits(context: ScenarioContext, installation: EditedI
       new RegExp(`revision ${revision}.*key "config" of configmap "istio-sidecar-injector-.*line 1, column`),
     ],
     [
-      'so are a broken mesh config',
+      'so are a config without templates',
+      { config: 'policy: enabled\n' },
+      'ConfigurationInvalid',
+      /config\.defaultTemplates names "sidecar", which is not in config\.templates/,
+    ],
+    [
+      'a broken mesh config',
       { mesh: 'defaultConfig: 7' },
       'ConfigurationInvalid',
       /key "mesh".*cannot parse mesh config/,
