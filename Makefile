@@ -2,7 +2,7 @@
 NODE := node --import ts-blank-space/register
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo test unit check e2e e2e-list up down kubeconfig gates bench generate verify format conformance clean
+.PHONY: help install build demo test unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ bench: build ## speed and memory as ratios measured in one run
 
 generate: install ## write crds/ and the other generated files
 	@$(NODE) scripts/generate.ts
+
+record: install ## run the Go programs whose results the tests replay again (minutes)
+	@cd scripts/go-types && go run . ../../src/inject
+	@cd scripts/merge-recorder && go run . ../../src/inject
 
 verify: install ## fail when a generated file differs from its source
 	@$(NODE) scripts/generate.ts --check

@@ -11,7 +11,7 @@ interface Step {
   command: string[];
   /** How many checks the step's output stands for: one, mocha's tests, or what its last `N passed, N failed` says. */
   counts: 'one' | 'mocha' | 'summary';
-  needsCluster?: true;
+  needsGo?: true;
 }
 
 const typescript = ['node', '--import', 'ts-blank-space/register'];
@@ -20,7 +20,7 @@ const build: Step = {
   name: 'control plane',
   command: [...typescript, 'e2e/harness/build.ts'],
   counts: 'one',
-  needsCluster: true,
+  needsGo: true,
 };
 const steps: Step[] = [
   { name: 'types', command: ['npx', 'tsc', '--noEmit'], counts: 'one' },
@@ -30,8 +30,15 @@ const steps: Step[] = [
   { name: 'dead code', command: ['npx', 'knip'], counts: 'one' },
   { name: 'generated files', command: [...typescript, 'scripts/generate.ts', '--check'], counts: 'one' },
   { name: 'unit', command: ['npx', 'c8', 'mocha'], counts: 'mocha' },
+  {
+    // Fresh templates against real Go, beside the recorded ones of the unit tests; `make gates` has 100,000.
+    name: 'templates against Go',
+    command: [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'],
+    counts: 'one',
+    needsGo: true,
+  },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
-  { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsCluster: true },
+  { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsGo: true },
 ];
 
 const logs = '.build/test';
@@ -82,7 +89,7 @@ async function run(step: Step): Promise<void> {
 const started = Date.now();
 const compiled = withoutCluster ? undefined : run(build);
 for (const step of steps) {
-  if (step.needsCluster) {
+  if (step.needsGo) {
     if (withoutCluster) continue;
     await compiled;
   }
