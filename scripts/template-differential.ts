@@ -181,7 +181,7 @@ async function compareAll(cases: readonly TemplateCase[], binary: string): Promi
       }),
     );
   }
-  console.log(coverage.summary());
+  console.log(`seed ${values.seed}: ${coverage.summary()}`);
   console.log(
     `${differing} of ${cases.length} differ; ${sameMessage} failures have Go's very message; ${spareCapacity} reach into a list's spare capacity`,
   );

@@ -2,12 +2,14 @@
  * Microseconds and bytes per execution of a sidecar-sized template, here and in Go on the same machine in the same run, and how the time
  * grows with the template and its output.
  *
- *     node --expose-gc --import ts-blank-space/register bench/template/main.ts
+ *     node --import ts-blank-space/register bench/template/main.ts
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { functionsOfFamily } from '../../src/template/function-families.ts';
 import { compileTemplate } from '../../src/template/template.ts';
 import { data } from './data.ts';
@@ -17,6 +19,8 @@ interface Measurement {
   readonly bytes: number;
 }
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 const functions = functionsOfFamily('istio');
 const text = readFileSync(path.join(import.meta.dirname, 'sidecar.tmpl'), 'utf8');
 
@@ -37,7 +41,7 @@ function measure(run: () => string, seconds: number): Measurement {
 function allocated(run: () => string): number {
   const batch = 20;
   const bytes = Array.from({ length: 20 }, () => {
-    globalThis.gc?.();
+    collectGarbage();
     const heap = process.memoryUsage().heapUsed;
     for (let index = 0; index < batch; index += 1) run();
     return (process.memoryUsage().heapUsed - heap) / batch;
