@@ -32,7 +32,9 @@ const conflict = new ApiError({
     { reason: 'FieldManagerConflict', message: 'conflict with "us" using v1', field: '.data.b' },
   ],
 });
-const invalid = (message: string): ApiError => new ApiError({ code: 422, reason: 'Invalid', message });
+const invalid = (message: string, ...causes: string[]): ApiError =>
+  new ApiError({ code: 422, reason: 'Invalid', message, causes: causes.map((each) => ({ message: each })) });
+const exists = new ApiError({ code: 409, reason: 'AlreadyExists', message: 'exists' });
 
 /** Answers each request with the next of `answers`: an object or an error. */
 function setUp(...answers: (KubernetesObject | Error)[]) {
@@ -49,6 +51,8 @@ function setUp(...answers: (KubernetesObject | Error)[]) {
   const client = {
     apply: <T>(object: T, { force }: { force?: boolean | undefined }) =>
       next<T>(force === true ? 'force' : 'apply', object as KubernetesObject),
+    create: <T>(object: T, options?: { dryRun?: boolean | undefined }) =>
+      next<T>(options?.dryRun === true ? 'try create' : 'create', object as KubernetesObject),
     replace: <T>(object: T) => next<T>('replace', object as KubernetesObject),
     delete: async (object: object, options?: { uid?: string | undefined }) => {
       await next(`delete ${options?.uid ?? ''}`, object as KubernetesObject);
@@ -145,12 +149,51 @@ describe('ObjectApplier', () => {
     assert.deepEqual(bodies[2]!.spec, { type: 'ClusterIP', clusterIP: '10.0.0.1' });
   });
 
-  it('makes anew what is immutable', async () => {
-    const immutable = invalid('data: Forbidden: field is immutable when `immutable` is set');
-    const { applier, calls } = setUp(immutable, immutable, desired, desired);
-    assert.equal((await applier.apply(desired, live)).outcome, 'Recreated');
-    assert.deepEqual(calls, ['apply', 'replace', 'delete live', 'force']);
+  const immutableCauses: [kind: string, cause: string][] = [
+    ['ConfigMap', 'Forbidden: field is immutable when `immutable` is set'],
+    ['Secret', 'Invalid value: "Opaque": field is immutable'],
+  ];
+  for (const [kind, cause] of immutableCauses) {
+    it(`makes a ${kind} anew that is immutable, once the API server has said that it would take it`, async () => {
+      const immutable = invalid('no', cause);
+      const { applier, calls } = setUp(immutable, immutable, exists, desired, desired);
+      assert.equal((await applier.apply({ ...desired, kind }, { ...live, kind })).outcome, 'Recreated');
+      assert.deepEqual(calls, ['apply', 'replace', 'try create', 'delete live', 'force']);
+    });
+  }
+
+  it('deletes nothing that it could not create again', async () => {
+    const immutable = invalid('no', immutableCauses[0]![1]);
+    const refused = invalid('too long');
+    const { applier, calls } = setUp(immutable, immutable, refused);
+    await assert.rejects(applier.apply(desired, live), refused);
+    assert.deepEqual(calls, ['apply', 'replace', 'try create']);
   });
+
+  const words: [what: string, kind: string, error: ApiError][] = [
+    [
+      'a webhook configuration, whatever the cause says',
+      'MutatingWebhookConfiguration',
+      invalid('x', 'y: field is immutable'),
+    ],
+    [
+      'an object that only has the word in its name',
+      'ConfigMap',
+      invalid('ConfigMap "immutable" is invalid', 'Required value'),
+    ],
+    [
+      'an object whose text says so in the middle',
+      'ConfigMap',
+      invalid('x', 'Invalid value: "a: field is immutable b": syntax error'),
+    ],
+  ];
+  for (const [what, kind, error] of words) {
+    it(`never deletes ${what}`, async () => {
+      const { applier, calls } = setUp(error, error, exists, desired, desired);
+      await assert.rejects(applier.apply({ ...desired, kind }, { ...live, kind }), error);
+      assert.deepEqual(calls, ['apply', 'replace']);
+    });
+  }
 
   it('has nothing left to write after a replace, whatever was there', async () => {
     const text = fc.constantFrom('', 'a', 'b');

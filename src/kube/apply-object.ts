@@ -6,7 +6,7 @@ import { objectKey } from './object-store.ts';
 import type { Clock } from './ports.ts';
 
 export interface ObjectApplierOptions {
-  client: Pick<ApiClient, 'apply' | 'replace' | 'delete'>;
+  client: Pick<ApiClient, 'apply' | 'create' | 'replace' | 'delete'>;
   /** Under which name the API server records what is ours. */
   fieldManager: string;
   clock: Clock;
@@ -31,6 +31,9 @@ export interface AppliedObject {
 
 /** Against a writer who undoes what we do, each object is taken back by force at most this often, in milliseconds. */
 const forceIntervalMs = 1000;
+
+/** Kinds whose objects may have to be made anew. Never a webhook configuration: without it pods start plain. */
+const kindsWithImmutableFields = new Set(['ConfigMap', 'Secret', 'Service']);
 
 /**
  * Makes objects what they should be with as few writes as can be: none when the live object is as wanted; a server-side apply without force,
@@ -126,7 +129,7 @@ export class ObjectApplier {
     try {
       return { ...found, outcome: 'Updated', object: await this.#replace(desired, live, signal) };
     } catch (again) {
-      if (!(again instanceof ApiError) || again.code !== 422 || !isImmutable(again)) throw again;
+      if (!(again instanceof ApiError) || !isImmutable(desired, again)) throw again;
       return { ...found, outcome: 'Recreated', object: await this.#recreate(desired, live, signal) };
     }
   }
@@ -141,14 +144,26 @@ export class ObjectApplier {
     return client.replace(overlay(desired, live), { fieldManager, signal });
   }
 
+  /** What the API server would not take is not a reason to delete what is there. */
   async #recreate(
     desired: KubernetesObject,
     live: KubernetesObject,
     signal: AbortSignal | undefined,
   ): Promise<KubernetesObject> {
     const { client, fieldManager } = this.#options;
+    await this.#tryCreate(desired, signal);
     await client.delete(live, { uid: live.metadata.uid, signal });
     return client.apply(desired, { fieldManager, force: true, signal });
+  }
+
+  /** A create is validated before its name is looked up: of one that is valid the API server says only that it exists. */
+  async #tryCreate(desired: KubernetesObject, signal: AbortSignal | undefined): Promise<void> {
+    const { client, fieldManager } = this.#options;
+    try {
+      await client.create(desired, { fieldManager, dryRun: true, signal });
+    } catch (error) {
+      if (!isConflict(error) || error.reason !== 'AlreadyExists') throw error;
+    }
   }
 
   #mustWait(object: KubernetesObject): number {
@@ -195,7 +210,13 @@ function foreignFields(error: unknown, fieldManager: string): ForeignField[] | u
   });
 }
 
-/** Kubernetes' validation says so in words only (`field is immutable`). */
-function isImmutable(error: ApiError): boolean {
-  return /immutable/.test(error.message);
+/**
+ * Kubernetes' validation says so in words only, at the end of a cause (`Invalid value: "x": field is immutable`, or `Forbidden: field is
+ * immutable when …`). The message of the whole error is no evidence: it carries the object's name and text of its author.
+ */
+function isImmutable(desired: KubernetesObject, error: ApiError): boolean {
+  if (error.code !== 422 || !kindsWithImmutableFields.has(desired.kind)) return false;
+  return error.causes.some(({ message = '' }) =>
+    /: field is immutable$|^Forbidden: field is immutable when /.test(message),
+  );
 }
