@@ -59,9 +59,13 @@ describe('WorkQueue', () => {
     assert.equal(queue.length, 1);
   });
 
-  it('backs off per key from 5 ms to 1000 s, and forgets after success', () => {
-    const { queue } = setUp({ burst: 1000 });
-    const delays = Array.from({ length: 20 }, () => queue.addRateLimited('a'));
+  it('backs off per key from 5 ms to 1000 s, and forgets after success', async () => {
+    const { clock, queue } = setUp({ burst: 1000 });
+    const delays: number[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      delays.push(queue.addRateLimited('a'));
+      await clock.advance(delays.at(-1)!);
+    }
     assert.deepEqual(delays.slice(0, 4), [5, 10, 20, 40]);
     assert.equal(delays.at(-1), 1_000_000);
     assert.equal(queue.failures('a'), 20);
@@ -70,6 +74,24 @@ describe('WorkQueue', () => {
     assert.equal(queue.addRateLimited('a'), 5);
     queue.forgetAll();
     assert.equal(queue.failures('b'), 0);
+  });
+
+  it('does not count a failure before the back-off was due', async () => {
+    const { clock, queue } = setUp();
+    assert.equal(queue.addRateLimited('a'), 5);
+    await clock.advance(5);
+    assert.equal(queue.addRateLimited('a'), 10);
+    for (let events = 0; events < 7; events += 1) {
+      await clock.advance(1);
+      assert.equal(queue.addRateLimited('a'), 9 - events);
+    }
+    assert.equal(queue.failures('a'), 2);
+    await clock.advance(3);
+    assert.equal(queue.addRateLimited('a'), 20);
+    queue.forget('a');
+    assert.equal(queue.addRateLimited('a'), 5, 'after a success it begins anew');
+    queue.forgetAll();
+    assert.equal(queue.addRateLimited('a'), 5, 'after an outage too');
   });
 
   it('holds retries over all keys to a rate beyond a burst', async () => {

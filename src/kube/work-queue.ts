@@ -26,6 +26,8 @@ export class WorkQueue {
   readonly #dirty = new Set<string>();
   readonly #processing = new Set<string>();
   readonly #later = new Map<string, { at: number; cancel: () => void }>();
+  /** When a key that has failed is due again. */
+  readonly #retryAt = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #stopped = false;
 
@@ -66,9 +68,15 @@ export class WorkQueue {
     this.#later.set(key, { at, cancel });
   }
 
-  /** After the key's back-off, not faster than the overall rate, and not sooner than asked; returns the delay in milliseconds. */
+  /**
+   * After the key's back-off, not faster than the overall rate, and not sooner than asked; returns the delay in milliseconds.
+   * A key that was worked on before its back-off was due, because it was added meanwhile, goes on waiting: events do not make it slower.
+   */
   addRateLimited(key: string, atLeast = 0): number {
-    const delay = Math.max(this.#backOff.next(key), this.#takeToken(), atLeast);
+    const now = this.#clock.monotonic();
+    const left = (this.#retryAt.get(key) ?? now) - now;
+    const delay = Math.max(left > 0 ? left : Math.max(this.#backOff.next(key), this.#takeToken()), atLeast);
+    this.#retryAt.set(key, now + delay);
     this.addAfter(key, delay);
     return delay;
   }
@@ -76,11 +84,13 @@ export class WorkQueue {
   /** The key has succeeded: its next failure begins with the shortest back-off. */
   forget(key: string): void {
     this.#backOff.forget(key);
+    this.#retryAt.delete(key);
   }
 
   /** The API server answers again after an outage: whatever failed meanwhile is tried now, and no key pays for it. */
   forgetAll(): void {
     this.#backOff.forgetAll();
+    this.#retryAt.clear();
   }
 
   /** How often the key has failed in a row. */

@@ -59,6 +59,27 @@ describe('ReconcileLoop', () => {
     await finish();
   });
 
+  it('tries again within 30 s however long it has failed, and events do not make it wait longer', async () => {
+    let isBroken = true;
+    const { clock, loop, outcomes, finish } = setUp(() =>
+      isBroken ? Promise.reject(new Error('bug')) : Promise.resolve(1e9),
+    );
+    loop.add('a');
+    await clock.advance(1);
+    for (let events = 0; events < 100; events += 1) {
+      loop.add('a');
+      await clock.advance(0);
+    }
+    const early = outcomes.length;
+    await clock.advance(14);
+    assert.equal(outcomes.length, early + 2, 'the second and third attempt are due after 5 and 10 ms all the same');
+    await clock.advance(600_000);
+    isBroken = false;
+    await clock.advance(30_000);
+    assert.equal(outcomes.at(-1), 'a Success');
+    await finish();
+  });
+
   it('is quiet about writes that met a newer version', async () => {
     const errors = [new ApiError({ code: 409, reason: 'Conflict', message: 'modified' })];
     const { clock, loop, logger, finish } = setUp(() => {

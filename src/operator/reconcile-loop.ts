@@ -14,6 +14,9 @@ export interface ReconcileLoopOptions {
 /** How many keys are worked on at a time: a revision that is slow or fails does not hold up the others. */
 const workers = 4;
 
+/** A key that fails is tried again at least this often, in milliseconds: what is broken must not stay so long after its cause has gone. */
+const longestBackOffMs = 30_000;
+
 /** The keys of one leadership, each reconciled until it succeeds and again when it is due. */
 export class ReconcileLoop {
   readonly #options: ReconcileLoopOptions;
@@ -23,7 +26,7 @@ export class ReconcileLoop {
 
   constructor(options: ReconcileLoopOptions) {
     this.#options = options;
-    this.#queue = new WorkQueue({ clock: options.clock });
+    this.#queue = new WorkQueue({ clock: options.clock, maximumMs: longestBackOffMs });
   }
 
   add(key: string): void {
