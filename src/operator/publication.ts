@@ -4,6 +4,7 @@ import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
 import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { ApiError } from '../kube/api-error.ts';
 import { configurationObjects } from '../manifests/desired-objects.ts';
 import type { ManifestContext } from '../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../manifests/webhook-configuration.ts';
@@ -49,6 +50,9 @@ export class Publication {
   readonly #context: ManifestContext;
   /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
   readonly #remembered = new Map<string, StoredConfiguration>();
+
+  /** The webhook that the API server found invalid last, and its words, by InjectorConfig. */
+  readonly #refused = new Map<string, { text: string; message: string }>();
 
   constructor(view: ClusterView, owned: OwnedObjects, reports: ReplicaReports, context: ManifestContext) {
     this.#view = view;
@@ -104,7 +108,10 @@ export class Publication {
         const kept = isKept
           ? webhookConfiguration({ config, hash: before, caBundlePem }, context)
           : withCaBundle(live, caBundlePem);
-        await this.#owned.apply(kept, into, signal);
+        const { refusal } = await this.#applyWebhook(kept, input, into, signal);
+        if (refusal !== undefined) {
+          return { finding: no('Invalid', refusal), hash: before, before, isPending: true };
+        }
       }
       const isLost = compiled === undefined && this.#held(config, wanted) === undefined;
       const finding = isLost
@@ -113,8 +120,11 @@ export class Publication {
       return { finding, hash: before, before, isPending: true };
     }
     const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
-    const { outcome } = await this.#owned.apply(desired, into, signal);
-    if (outcome === 'Deferred') return { finding: undefined, hash: before, before, isPending: true };
+    const { isDeferred, refusal } = await this.#applyWebhook(desired, input, into, signal);
+    if (refusal !== undefined) {
+      return { finding: no('Invalid', refusal), hash: before, before, isPending: isDeferred };
+    }
+    if (isDeferred) return { finding: undefined, hash: before, before, isPending: true };
     if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
     const message = `the webhook names configuration ${wanted}`;
     return { finding: { status: 'True', reason: 'Published', message }, hash: wanted, before, isPending: false };
@@ -140,6 +150,41 @@ export class Publication {
   /** The InjectorConfig is gone. */
   forget(name: string): void {
     this.#remembered.delete(name);
+    this.#refused.delete(name);
+  }
+
+  /**
+   * Applies a webhook; when the API server finds it invalid (CEL that does not compile, for instance) the live one gets the caBundle, so that a
+   * mistake in the spec does not keep a rotation from being published.
+   */
+  async #applyWebhook(
+    desired: KubernetesObject,
+    { config, caBundlePem }: PublicationInput,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<{ isDeferred: boolean; refusal?: string }> {
+    const { name } = config.metadata;
+    const text = JSON.stringify(desired);
+    if (this.#refused.get(name)?.text !== text) {
+      try {
+        const { outcome } = await this.#owned.apply(desired, into, signal);
+        this.#refused.delete(name);
+        return { isDeferred: outcome === 'Deferred' };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 422) throw error;
+        this.#refused.set(name, { text, message: error.message });
+      }
+    }
+    const refusal = this.#refused.get(name)?.message ?? '';
+    const live = this.#liveWebhook(config);
+    if (live === undefined) {
+      this.#refused.delete(name);
+      return { isDeferred: false, refusal: `${refusal}; there is no webhook yet, so nothing is injected` };
+    }
+    const { outcome } = await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
+    // Only then may the one that was refused be tried again: each attempt makes the next forced write of the same object wait.
+    if (outcome === 'Unchanged') this.#refused.delete(name);
+    return { isDeferred: outcome === 'Deferred', refusal: `${refusal}; the webhook stays as it was` };
   }
 
   #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {

@@ -558,6 +558,54 @@ describe('RevisionReconciler', () => {
     assert.ok(webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''));
   });
 
+  it('repairs the caBundle of the webhook there is while the API server refuses the one that is wanted', async () => {
+    await fixture.start();
+    await install();
+    const { length } = webhooks('blue');
+    const good = hash('blue');
+    const setConditions = (matchConditions: object[]): void => {
+      fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+        object.spec = {
+          injection: { templates: { sidecar: template('two') } },
+          webhook: { matchConditions },
+        };
+      });
+    };
+    const message = 'webhooks[0].matchConditions[3].expression: Invalid value: "object.": compilation failed';
+    fixture.cluster.faults.push({
+      matches: (method, requested, body) =>
+        method !== 'GET' && requested.includes('mutatingwebhook') && body.includes('"object."'),
+      answer: (response) => {
+        failure(response, 422, 'Invalid', message);
+      },
+    });
+    setConditions([{ name: 'bad', expression: 'object.' }]);
+    for (const damage of ['first', 'second']) {
+      fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+        (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
+      });
+      await fixture.reconcile('blue');
+      await fixture.clock.advance(1000);
+      await fixture.reconcile('blue');
+      assert.ok(
+        webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''),
+        damage,
+      );
+      assert.equal(fixture.condition('blue', 'WebhookReady'), `False/Invalid: ${message}; the webhook stays as it was`);
+      assert.equal(await fixture.reconcile('blue'), 600_000);
+    }
+    assert.equal(hash('blue'), good);
+    assert.equal(webhooks('blue').length, length);
+    assert.equal(fixture.events().filter((event) => event.startsWith('Invalid: webhooks[0]')).length, 1);
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/Invalid: .*; there is no webhook yet/);
+    setConditions([]);
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'WebhookReady'), /^True\/Published/);
+    assert.notEqual(hash('blue'), good);
+  });
+
   it('says that a certificate policy cannot work, and goes on serving', async () => {
     await fixture.start();
     await install();

@@ -27,7 +27,7 @@ interface Watcher {
 
 /** A request that the next matching one is answered with, instead of by the cluster. */
 export interface Fault {
-  matches: (method: string, path: string) => boolean;
+  matches: (method: string, path: string, body: string) => boolean;
   answer: (response: ServerResponse) => void;
   /** How often; for ever unless told. */
   times?: number;
@@ -97,7 +97,7 @@ export class MemoryCluster {
   }
 
   #answer(request: FakeRequest, response: ServerResponse): void {
-    const fault = this.faults.find(({ matches }) => matches(request.method, request.path));
+    const fault = this.faults.find(({ matches }) => matches(request.method, request.path, request.body));
     if (fault !== undefined) {
       if (fault.times !== undefined && (fault.times -= 1) === 0) this.faults.splice(this.faults.indexOf(fault), 1);
       fault.answer(response);
