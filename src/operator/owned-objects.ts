@@ -4,6 +4,8 @@ import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import type { AppliedObject, ForeignField, ObjectApplier } from '../kube/apply-object.ts';
 import { objectKey } from '../kube/object-store.ts';
+import type { ObjectKey } from '../kube/request-options.ts';
+import { resourceKind } from '../kube/resource-kinds.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { OperatorMetrics } from './ports.ts';
 
@@ -32,14 +34,14 @@ export function noWrites(): WriteOutcome {
  * and puts what the API server answered into the view at once, so that nothing is written twice.
  */
 export class OwnedObjects {
-  readonly #client: Pick<ApiClient, 'delete' | 'find'>;
+  readonly #client: Pick<ApiClient, 'delete' | 'list'>;
   readonly #applier: ObjectApplier;
   readonly #view: ClusterView;
   readonly #metrics: OperatorMetrics;
   readonly #wanted = new Map<string, string>();
 
   constructor(
-    client: Pick<ApiClient, 'delete' | 'find'>,
+    client: Pick<ApiClient, 'delete' | 'list'>,
     applier: ObjectApplier,
     view: ClusterView,
     metrics: OperatorMetrics,
@@ -71,16 +73,33 @@ export class OwnedObjects {
     return applied;
   }
 
-  /** Removes one object; that it is gone already is as good. */
-  async remove(object: KubernetesObject, signal: AbortSignal): Promise<void> {
+  /**
+   * Removes one object; that it is gone already is as good. Resolves with the object if it is still there: a finalizer of somebody else holds it,
+   * or it has been made again. Only what is really gone leaves the view.
+   */
+  async remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     this.#wanted.delete(keyOf(object));
-    try {
-      await this.#client.delete(object, { uid: object.metadata.uid, signal });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
+    if (object.metadata.deletionTimestamp === undefined) {
+      try {
+        await this.#client.delete(object, { uid: object.metadata.uid, signal });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
     }
-    // Not to be removed again before the watch has told.
-    this.#view.storeOf(object.kind).remove(object);
+    const left = await this.read(object, signal);
+    const store = this.#view.storeOf(object.kind);
+    // The watch may be behind; and what it does not follow (without our labels) must not be put where nobody would take it out again.
+    if (left === undefined) store.remove(object);
+    else if (this.#view.live(object) !== undefined) store.upsert(left);
+    return left;
+  }
+
+  /** One object as it is in the API server. A list of one, since the right to get is not needed for anything else. */
+  async read(like: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const { name = '', namespace } = like.metadata;
+    const resource = resourceKind(like.apiVersion, like.kind);
+    const { items } = await this.#client.list(resource, { namespace, fieldSelector: `metadata.name=${name}`, signal });
+    return items[0];
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from '../kube/api-error.ts';
 import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../kube/testdata/manual-clock.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
+import { RemovalBlockedError } from './removal-blocked-error.ts';
 
 const down = new ApiError({ code: 0, reason: 'Unreachable', message: 'down' });
 
@@ -77,6 +78,19 @@ describe('ReconcileLoop', () => {
     isBroken = false;
     await clock.advance(30_000);
     assert.equal(outcomes.at(-1), 'a Success');
+    await finish();
+  });
+
+  it('warns of a removal that finalizers of others hold up, with their names', async () => {
+    const held = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', finalizers: ['example.com/hold'] } };
+    const { clock, loop, logger, finish } = setUp(() => Promise.reject(new RemovalBlockedError('a', [held])));
+    loop.add('a');
+    await clock.advance(0);
+    assert.deepEqual(
+      logger.lines.map(({ level }) => level),
+      ['warn'],
+    );
+    assert.match(String(logger.lines[0]!.fields?.error), /Service s \(example\.com\/hold\)/);
     await finish();
   });
 

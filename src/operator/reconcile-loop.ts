@@ -2,6 +2,7 @@ import { ApiError, isConflict } from '../kube/api-error.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
 import type { OperatorMetrics } from './ports.ts';
+import { RemovalBlockedError } from './removal-blocked-error.ts';
 
 export interface ReconcileLoopOptions {
   readonly clock: Clock;
@@ -88,7 +89,8 @@ export class ReconcileLoop {
     };
     // Somebody else was faster: the next pass starts from what they wrote.
     if (isConflict(error)) this.#options.logger.debug('a write met a newer version; trying again', fields);
-    else if (error instanceof ApiError) this.#options.logger.warn('a reconcile failed; trying again', fields);
+    else if (error instanceof ApiError || error instanceof RemovalBlockedError)
+      this.#options.logger.warn('a reconcile failed; trying again', fields);
     else
       this.#options.logger.error('a reconcile failed unexpectedly; trying again', {
         ...fields,

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { Clock } from '../kube/ports.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { OwnedObjects } from './owned-objects.ts';
+import { RemovalBlockedError } from './removal-blocked-error.ts';
 
 /** How long what a webhook needs stays after the webhook: API servers learn of its removal by a watch. Milliseconds. */
 const servingGraceMs = 2000;
@@ -23,13 +24,16 @@ export class Removal {
     this.#clock = clock;
   }
 
-  /** Does what can be done now; returns the milliseconds until the next step, or undefined when nothing is left. */
+  /**
+   * Does what can be done now; returns the milliseconds until the next step, or undefined when nothing is left.
+   * Rejects with {@link RemovalBlockedError} while finalizers of others hold what we have deleted.
+   */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
     const objects = this.#view.belongingTo(name);
     const webhooks = objects.filter(isWebhook);
-    for (const webhook of webhooks) await this.#owned.remove(webhook, signal);
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
+      await this.#remove(name, webhooks, signal);
       // The view tells when it is gone; in case it does not, look again.
       return servingGraceMs;
     }
@@ -42,8 +46,17 @@ export class Removal {
     this.#goneSince.set(name, since);
     const wait = since + servingGraceMs - now;
     if (wait > 0) return wait;
-    for (const object of objects) await this.#owned.remove(object, signal);
+    await this.#remove(name, objects, signal);
     return servingGraceMs;
+  }
+
+  async #remove(name: string, objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {
+    const held: KubernetesObject[] = [];
+    for (const object of objects) {
+      const left = await this.#owned.remove(object, signal);
+      if (left !== undefined && (left.metadata.finalizers ?? []).length > 0) held.push(left);
+    }
+    if (held.length > 0) throw new RemovalBlockedError(name, held);
   }
 }
 
