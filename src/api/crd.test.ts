@@ -120,7 +120,13 @@ describe('injectorConfigCustomResourceDefinition', () => {
     };
     check(root, '');
     check(root.properties!.spec!, 'spec');
-    assert.ok(root.properties!.spec!['x-kubernetes-validations']!.some(({ rule }) => rule.includes('oldSelf')));
+    const ofChanges = root.properties!.spec!['x-kubernetes-validations']!.filter(({ rule }) =>
+      rule.includes('oldSelf'),
+    );
+    assert.deepEqual(
+      ofChanges.map(({ fieldPath }) => fieldPath),
+      ['.revision', '.operatorClass'],
+    );
   });
 
   it('prints what people ask for', () => {

@@ -6,7 +6,7 @@ import {
   injectorConfigSpecSchema,
   version,
 } from './injector-config.ts';
-import { nameRules, revisionIsImmutable, specRules } from './injector-config-rules.ts';
+import { nameRules, operatorClassIsImmutable, revisionIsImmutable, specRules } from './injector-config-rules.ts';
 import { injectorConfigStatusSchema } from './injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes.ts';
 import { structuralSchema, type JsonSchema } from './structural-schema.ts';
@@ -88,7 +88,9 @@ function openAPIV3Schema(): JsonSchema {
       spec: {
         ...spec,
         description: 'What the injector does.',
-        'x-kubernetes-validations': [...specRules, revisionIsImmutable].map((rule) => celRule('spec', rule)),
+        'x-kubernetes-validations': [...specRules, revisionIsImmutable, operatorClassIsImmutable].map((rule) =>
+          celRule('spec', rule),
+        ),
       },
       status: { ...status, description: 'What the operator observed; written by the operator alone.' },
     },

@@ -166,12 +166,20 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
 ];
 
-/** The rule about changes: `self` and `oldSelf` are the spec. */
+/** The rules about changes: `self` and `oldSelf` are the spec. Nothing that is in a file can break them. */
 export const revisionIsImmutable = {
   field: 'spec.revision',
   rule: 'has(self.revision) == has(oldSelf.revision) && (!has(self.revision) || self.revision == oldSelf.revision)',
   message:
     'spec.revision cannot be set, changed or removed: create another InjectorConfig for another revision and move namespaces to it',
+} as const;
+
+/** Another class would leave behind what the operator of this one has written: no operator would ever remove it or release the finalizer. */
+export const operatorClassIsImmutable = {
+  field: 'spec.operatorClass',
+  rule: "(has(self.operatorClass) ? self.operatorClass : 'default') == (has(oldSelf.operatorClass) ? oldSelf.operatorClass : 'default')",
+  message:
+    'spec.operatorClass cannot be set, changed or removed: delete this InjectorConfig and create it again with the other class',
 } as const;
 
 /** Whether anything beside templates is written down of what a configuration in Istio's format holds; an empty map or list is its default. */
