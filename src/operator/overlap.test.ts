@@ -46,6 +46,49 @@ describe('overlapWinner', () => {
       'an older one of a revision beside selectors of our own',
       config('mine', 2, { ...custom('a'), revision: 'r' }),
       config('other', 1, { revision: 'r' }),
+      true,
+    ],
+    [
+      'an older one with selectors of its own beside a revision',
+      config('mine', 2, { revision: 'r' }),
+      config('other', 1, custom('a')),
+      true,
+    ],
+    [
+      'an older one with wider selectors of its own',
+      config('mine', 2, custom('a')),
+      config('other', 1, { webhook: { selection: 'Custom', objectSelector: {} } }),
+      true,
+    ],
+    [
+      'an older one with selectors of its own in another family',
+      config('mine', 2, custom('a')),
+      config('other', 1, { webhook: { ...logs.webhook, selection: 'Custom', objectSelector: {} } }),
+      false,
+    ],
+    [
+      'an older one of a revision whose label our selectors exclude',
+      config('mine', 2, {
+        webhook: {
+          selection: 'Custom',
+          objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+          namespaceSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+        },
+      }),
+      config('other', 1, { revision: 'r' }),
+      false,
+    ],
+    [
+      'an older one whose namespaces are excluded from ours',
+      config('mine', 2, {
+        webhook: { selection: 'Custom', objectSelector: {}, excludedNamespaces: ['team-b'] },
+      }),
+      config('other', 1, {
+        webhook: {
+          selection: 'Custom',
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team-b' } },
+        },
+      }),
       false,
     ],
   ];

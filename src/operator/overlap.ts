@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
+import { webhookSelectors } from '../manifests/webhook-selectors.ts';
+import { areDisjoint } from './disjoint-selectors.ts';
 
 /**
  * The InjectorConfig to which this one must yield, if any: of those that would take the same pods, the oldest stays, then the first by name.
  * Pods are told apart by the labels of a family (`spec.webhook.keys`), so only members of one family can meet; within it they do when they are
- * the same revision, or have the same selectors of their own.
+ * the same revision, or when one has selectors of its own that some pod could match together with the other's.
  */
 export function overlapWinner(config: InjectorConfig, others: readonly InjectorConfig[]): InjectorConfig | undefined {
   return others
@@ -17,12 +19,14 @@ function wouldMeet(one: InjectorConfig, other: InjectorConfig): boolean {
   const { webhook } = one.spec;
   const { webhook: others } = other.spec;
   if (one.spec.operatorClass !== other.spec.operatorClass) return false;
-  if (webhook.selection !== others.selection || !isDeepStrictEqual(webhook.keys, others.keys)) return false;
-  if (webhook.selection === 'Revision') return revisionOf(one) === revisionOf(other);
-  const { namespaceSelector, objectSelector } = webhook;
-  return isDeepStrictEqual(
-    { namespaceSelector, objectSelector },
-    { namespaceSelector: others.namespaceSelector, objectSelector: others.objectSelector },
+  if (!isDeepStrictEqual(webhook.keys, others.keys)) return false;
+  if (webhook.selection === 'Revision' && others.selection === 'Revision') return revisionOf(one) === revisionOf(other);
+  return webhookSelectors(one, webhook.excludedNamespaces).some((mine) =>
+    webhookSelectors(other, others.excludedNamespaces).some(
+      (theirs) =>
+        !areDisjoint(mine.namespaceSelector, theirs.namespaceSelector) &&
+        !areDisjoint(mine.objectSelector, theirs.objectSelector),
+    ),
   );
 }
 

@@ -468,6 +468,19 @@ describe('RevisionReconciler', () => {
     assert.match(fixture.condition('young', 'Overlap'), /^False/);
   });
 
+  it('advises names of its own to one whose selectors could take the pods of another', async () => {
+    await fixture.start();
+    await install('old');
+    const webhook = { selection: 'Custom', namespaceSelector: { matchLabels: { team: 'a' } } };
+    fixture.cluster.put('injectorconfigs', injectorConfig('young', { webhook }));
+    await fixture.reconcile('young');
+    assert.equal(path('young'), undefined);
+    assert.match(
+      fixture.condition('young', 'Ready'),
+      /^False\/Overlap: .* give one of the two its own spec\.webhook\.keys/,
+    );
+  });
+
   it('says which ConfigMap, namespace and key a reference lacks, and follows it', async () => {
     await fixture.start();
     const valuesFrom = { namespace: 'config', name: 'values', key: 'values.yaml' };

@@ -135,7 +135,11 @@ export class RevisionReconciler {
     signal: AbortSignal,
   ): Promise<number> {
     const { removal, refusals } = this.#options;
-    const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published`;
+    const isCustom = [winner, config].some(({ spec }) => spec.webhook.selection === 'Custom');
+    const advice = isCustom
+      ? '; give one of the two its own spec.webhook.keys or selectors that exclude each other'
+      : '';
+    const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published${advice}`;
     refusals.refuse(object, 'Overlap', 'Overlap', message);
     const wait = await removal.step(config.metadata.name, signal);
     const findings: RevisionFindings = {
