@@ -11,13 +11,20 @@ import {
   smallConfig,
   type InjectorConfigObject,
 } from '../../harness/injector-configs.ts';
-import { readObjects } from '../../harness/apply.ts';
+import { applyObject, readObjects } from '../../harness/apply.ts';
 import { paths } from '../../harness/paths.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
-import type { Container } from '../../harness/pod.ts';
+import { runningContainers, type Container } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../../harness/workloads.ts';
+import {
+  barePod,
+  deployment,
+  podsOf,
+  restartDeployment,
+  scenarioLabel,
+  waitForDeployment,
+} from '../../harness/workloads.ts';
 
 const revisionLabel = 'istio.io/rev';
 
@@ -80,21 +87,27 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
 /** Every InjectorConfig in examples/ works as it stands: Ready, and the API server accepts what it makes of a pod. */
 async function walkExamples(context: ScenarioContext): Promise<void> {
   const { client } = context;
-  const examples = readdirSync(paths.examples)
+  const files = readdirSync(paths.examples)
     .filter((file) => file.endsWith('.yaml'))
-    .flatMap((file) => readObjects(join(paths.examples, file)))
-    .filter((object): object is InjectorConfigObject => object.kind === 'InjectorConfig');
-  for (const example of examples) {
+    .map((file) => readObjects(join(paths.examples, file)));
+  for (const objects of files) {
+    const example = objects.find((object): object is InjectorConfigObject => object.kind === 'InjectorConfig');
+    if (example === undefined) continue;
+    // What it refers to; the namespace goes with the scenario's own.
+    for (const { metadata, ...object } of objects.filter((each) => each !== example)) {
+      const labels = object.kind === 'Namespace' ? { [scenarioLabel]: 'true' } : {};
+      await applyObject(client, { ...object, metadata: { ...metadata, labels } });
+    }
     const { metadata, spec } = example;
     await applyUntilReady(client, example);
     const revision = (spec['revision'] as string | undefined) ?? metadata.name;
     const labels =
       spec.webhook?.['selection'] === 'Custom' ? { 'kubesphere.io/workspace': 'demo' } : { [revisionLabel]: revision };
     const namespace = await context.namespace(`example-${metadata.name}`, labels);
-    const { containers } = (await dryRun(client, barePod(namespace, 'pod'))).spec;
+    const pod = await dryRun(client, barePod(namespace, 'pod'));
     await context.check(
       `the example ${metadata.name}: Ready, and its pods are accepted`,
-      () => containers.length === 2,
+      () => runningContainers(pod).length === 2,
       { timeout: 0 },
     );
   }
