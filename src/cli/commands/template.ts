@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { renderBatch, type RenderOptions } from '../../template/batch.ts';
 import { functionFamilies, functionsOfFamily, type FunctionFamily } from '../../template/function-families.ts';
 import { decodeJson } from '../../template/json-decode.ts';
+import { omittedFunctions } from '../../template/sprig/omitted-functions.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
 import { parseDelimiters } from '../option-values.ts';
@@ -51,7 +52,11 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
   const text = await readNamedFile(terminal, '--file', file ?? '');
   const value = data === undefined ? null : parseData(data, await readNamedFile(terminal, '--data', data));
   try {
-    const out = compileTemplate(text, { name: file === '-' ? 'stdin' : (file ?? ''), ...settings }).execute(value);
+    const out = compileTemplate(text, {
+      name: file === '-' ? 'stdin' : (file ?? ''),
+      unavailable: omittedFunctions,
+      ...settings,
+    }).execute(value);
     writeNamedFile(terminal, '--output', output, out);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
