@@ -543,6 +543,58 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
+  it('writes nothing where another installation of its class has published, also on removal, until that is gone', async () => {
+    await fixture.start();
+    const elsewhere = { service: { namespace: 'elsewhere', name: 'sidecar-injector-blue' } };
+    fixture.cluster.put('mutatingwebhookconfigurations', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: {
+        name: 'sidecar-injector-blue',
+        labels: {
+          'app.kubernetes.io/managed-by': 'sidecar-injector',
+          'sidecar-injector.io/operator-class': 'default',
+          'sidecar-injector.io/injector-config': 'blue',
+        },
+      },
+      webhooks: [{ name: 'rev.sidecar-injector.io', clientConfig: elsewhere }],
+    });
+    await install();
+    await recorded(
+      /^OtherInstallation: .* leads to namespace elsewhere, .* the one in namespace injection writes nothing/,
+    );
+    const notEvents = (): string[] => fixture.cluster.writes.filter((write) => !write.includes(' events'));
+    assert.deepEqual(notEvents(), []);
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      object.metadata.finalizers = ['sidecar-injector.io/cleanup'];
+    });
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    await fixture.reconcile('blue');
+    assert.deepEqual(notEvents(), []);
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      delete object.metadata.deletionTimestamp;
+    });
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+  });
+
+  it('takes a webhook back that somebody led to another namespace', async () => {
+    await fixture.start();
+    await install();
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+      for (const { clientConfig } of object.webhooks as Webhook[]) {
+        Object.assign(clientConfig.service, { namespace: 'elsewhere' });
+      }
+    });
+    await fixture.reconcile('blue');
+    assert.ok(
+      webhooks('blue').every(
+        ({ clientConfig }) => 'namespace' in clientConfig.service && clientConfig.service.namespace === 'injection',
+      ),
+    );
+  });
+
   it('says what is wrong with an object that it cannot read at all', async () => {
     await fixture.start();
     fixture.cluster.put('injectorconfigs', injectorConfig('blue', { webhook: { timeoutSeconds: 99 } }));

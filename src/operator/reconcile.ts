@@ -18,6 +18,7 @@ import { hasFinalizer, type Finalizers } from './finalizers.ts';
 import { manifestContext } from './manifest-context.ts';
 import { overlapWinner } from './overlap.ts';
 import { noWrites, type OwnedObjects, type WriteOutcome } from './owned-objects.ts';
+import { otherInstallation } from './other-installation.ts';
 import { ParsedConfigs } from './parsed-configs.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { Publication } from './publication.ts';
@@ -81,11 +82,31 @@ export class RevisionReconciler {
     }
     const { spec } = object as { spec?: { operatorClass?: string } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
+    if (this.#isOfAnother(object)) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
     const config = this.#configs.parse(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
     const quiet = this.#quietFor(config);
     return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
+  }
+
+  /**
+   * Two installations of one operator class would undo each other's writes for ever. The one that came second, which has nothing here yet, keeps
+   * away; not even a status is written, which is one of those writes: an Event and the log tell.
+   */
+  #isOfAnother(object: KubernetesObject): boolean {
+    const { view, settings, refusals } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    const { name = '' } = object.metadata;
+    const { webhookConfiguration, servingSecret } = objectNames(name);
+    const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
+    if (other === undefined || view.secrets.get(servingSecret, namespace) !== undefined) {
+      refusals.settled(name, 'Installation');
+      return false;
+    }
+    const message = `MutatingWebhookConfiguration ${webhookConfiguration} leads to namespace ${other}, where another installation of operator class ${operatorClass} lives; the one in namespace ${namespace} writes nothing: give it another --operator-class, or delete the webhook configuration if nobody is there any more`;
+    refusals.refuse(object, 'Installation', 'OtherInstallation', message);
+    return true;
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
