@@ -1,7 +1,9 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
+import { objectNames } from '../api/names.ts';
 import { ObjectStore } from '../kube/object-store.ts';
-import { resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
+import type { ObjectKey } from '../kube/request-options.ts';
+import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
 export const configMaps = resourceKind('v1', 'ConfigMap');
@@ -68,7 +70,7 @@ export class ClusterView {
   }
 
   /** An object like this one, as last seen. */
-  live(like: KubernetesObject): KubernetesObject | undefined {
+  live(like: Pick<ObjectKey, 'kind' | 'metadata'>): KubernetesObject | undefined {
     return this.storeOf(like.kind).get(like.metadata.name ?? '', like.metadata.namespace);
   }
 
@@ -78,6 +80,47 @@ export class ClusterView {
     return stores.flatMap((store) =>
       store.list().filter((object) => injectorConfigOf(object) === name && this.#isOurs(object)),
     );
+  }
+
+  /** What an InjectorConfig has under fixed names, as keys: so it is found also when somebody took its labels off. The webhook comes first. */
+  namedAfter(name: string): ObjectKey[] {
+    const names = objectNames(name);
+    const inNamespace = (kind: string, object: string): ObjectKey => {
+      return { apiVersion: 'v1', kind, metadata: { name: object, namespace: this.#namespace } };
+    };
+    return [
+      {
+        apiVersion: apiVersionOf(mutatingWebhooks),
+        kind: mutatingWebhooks.kind,
+        metadata: { name: names.webhookConfiguration },
+      },
+      inNamespace('ConfigMap', names.configMap),
+      inNamespace('Service', names.service),
+      inNamespace('Secret', names.authoritySecret),
+      inNamespace('Secret', names.servingSecret),
+    ];
+  }
+
+  /**
+   * Whether an object that bears the name of one of an InjectorConfig's is that one: it does not say that it belongs to another InjectorConfig or
+   * operator class; and a webhook configuration calls our Service (another installation has one of its own), anything else we have written
+   * (metadata.managedFields).
+   */
+  isOwnedByName(object: KubernetesObject, name: string, fieldManager: string): boolean {
+    const labels = object.metadata.labels ?? {};
+    const says = (label: string, ours: string): boolean => labels[label] === undefined || labels[label] === ours;
+    if (!says(labelNames.injectorConfig, name) || !says(labelNames.operatorClass, this.#operatorClass)) return false;
+    if (object.kind !== mutatingWebhooks.kind) {
+      const entries = (object.metadata.managedFields ?? []) as { manager?: string }[];
+      return entries.some(({ manager }) => manager === fieldManager);
+    }
+    const { service } = objectNames(name);
+    const webhooks = (object.webhooks ?? []) as {
+      clientConfig?: { service?: { name?: string; namespace?: string } };
+    }[];
+    return webhooks.some(({ clientConfig }) => {
+      return clientConfig?.service?.name === service && clientConfig.service.namespace === this.#namespace;
+    });
   }
 
   /** The InjectorConfigs that own anything, also those that are gone. */

@@ -59,4 +59,68 @@ describe('Removal', () => {
       assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
     });
   }
+
+  const owned: [plural: string, name: string, namespace: string | undefined][] = [
+    [...webhook],
+    [...service],
+    ['configmaps', 'sidecar-injector-blue', 'injection'],
+    ['secrets', 'sidecar-injector-blue', 'injection'],
+    ['secrets', 'sidecar-injector-blue-serving', 'injection'],
+  ];
+  const relabel = (labels: Record<string, string>, manager?: string): void => {
+    for (const [plural, name, namespace] of owned) {
+      fixture.cluster.edit(plural, name, namespace, (object) => {
+        object.metadata.labels = labels;
+        if (manager !== undefined) object.metadata.managedFields = [{ manager }];
+      });
+    }
+  };
+
+  it('finds by name what has lost its labels while no operator ran, the webhook first', async () => {
+    relabel({}, 'sidecar-injector');
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    fixture.restart();
+    await fixture.view.synced(new AbortController().signal);
+    fixture.cluster.writes.length = 0;
+    await finish();
+    assert.deepEqual(left(), []);
+    const order = fixture.cluster.writes.map((write) => write.split(' ').slice(0, 2).join(' '));
+    assert.equal(order[0], 'DELETE mutatingwebhookconfigurations');
+    assert.equal(order.at(-1), 'PATCH injectorconfigs');
+    assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
+  });
+
+  it('knows a webhook without labels and managedFields by the Service that it calls', async () => {
+    fixture.cluster.edit(...webhook, (object) => {
+      delete object.metadata.labels;
+    });
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    await finish();
+    assert.deepEqual(left(), []);
+  });
+
+  const others: [what: string, labels: Record<string, string>, manager: string][] = [
+    ['to another InjectorConfig', { 'sidecar-injector.io/injector-config': 'green' }, 'sidecar-injector'],
+    ['to another operator class', { 'sidecar-injector.io/operator-class': 'other' }, 'sidecar-injector'],
+  ];
+  for (const [what, labels, manager] of others) {
+    it(`leaves alone what bears the name and belongs ${what}`, async () => {
+      relabel(labels, manager);
+      fixture.cluster.remove('injectorconfigs', 'blue');
+      await finish();
+      const there = left();
+      for (const [, name] of owned) assert.ok(there.includes(name), name);
+      assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
+    });
+  }
+
+  it('leaves alone a Secret that bears the name and that we have not written', async () => {
+    fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
+      object.metadata.labels = {};
+      object.metadata.managedFields = [{ manager: 'kubectl' }];
+    });
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    await finish();
+    assert.deepEqual(left(), ['sidecar-injector-blue']);
+  });
 });

@@ -1,8 +1,10 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { Clock } from '../kube/ports.ts';
+import type { ObjectKey } from '../kube/request-options.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { OwnedObjects } from './owned-objects.ts';
 import { RemovalBlockedError } from './removal-blocked-error.ts';
+import { fieldManager } from './settings.ts';
 
 /** How long what a webhook needs stays after the webhook: API servers learn of its removal by a watch. Milliseconds. */
 const servingGraceMs = 2000;
@@ -29,14 +31,17 @@ export class Removal {
    * Rejects with {@link RemovalBlockedError} while finalizers of others hold what we have deleted.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
-    const objects = this.#view.belongingTo(name);
-    const webhooks = objects.filter(isWebhook);
+    const labelled = this.#view.belongingTo(name);
+    const keys = this.#view.namedAfter(name).filter((key) => !labelled.some((object) => isSame(object, key)));
+    const webhooks = [...labelled.filter(isWebhook), ...(await this.#unlabelled(name, keys.filter(isWebhook), signal))];
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
       // The view tells when it is gone; in case it does not, look again.
       return servingGraceMs;
     }
+    const others = keys.filter((key) => !isWebhook(key));
+    const objects = [...labelled, ...(await this.#unlabelled(name, others, signal))];
     if (objects.length === 0) {
       this.#goneSince.delete(name);
       return undefined;
@@ -50,6 +55,16 @@ export class Removal {
     return servingGraceMs;
   }
 
+  /** What has lost its labels while nobody was running: no watch tells of it, but a webhook blocks pods all the same. */
+  async #unlabelled(name: string, keys: readonly ObjectKey[], signal: AbortSignal): Promise<KubernetesObject[]> {
+    const found: KubernetesObject[] = [];
+    for (const key of keys) {
+      const object = isWebhook(key) ? this.#view.live(key) : await this.#owned.read(key, signal);
+      if (object !== undefined && this.#view.isOwnedByName(object, name, fieldManager)) found.push(object);
+    }
+    return found;
+  }
+
   async #remove(name: string, objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {
     const held: KubernetesObject[] = [];
     for (const object of objects) {
@@ -60,6 +75,10 @@ export class Removal {
   }
 }
 
-function isWebhook({ kind }: KubernetesObject): boolean {
+function isWebhook({ kind }: { kind: string }): boolean {
   return kind === 'MutatingWebhookConfiguration';
+}
+
+function isSame(one: KubernetesObject, other: ObjectKey): boolean {
+  return one.kind === other.kind && one.metadata.name === other.metadata.name;
 }
