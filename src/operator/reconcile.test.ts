@@ -53,7 +53,7 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(status.config, { hash: hash('blue') });
     assert.equal(
       fixture.condition('blue', 'Ready'),
-      'True/Serving: the published configuration is served on every replica',
+      'True/Serving: the leader serves the published configuration; other replicas load it within moments and answer 503 until then',
     );
     assert.equal(
       fixture.condition('blue', 'TemplatesValid'),

@@ -63,7 +63,10 @@ function readiness(conditions: readonly Condition[]): Finding {
       return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
     if (condition.status !== 'True') return { status: 'False', reason: condition.reason, message: condition.message };
   }
-  return { status: 'True', reason: 'Serving', message: 'the published configuration is served on every replica' };
+  // No replica reports to another yet, so only the leader's own memory is known.
+  const message =
+    'the leader serves the published configuration; other replicas load it within moments and answer 503 until then';
+  return { status: 'True', reason: 'Serving', message };
 }
 
 function certificateStatus(rotation: Rotation): InjectorConfigStatus['certificate'] {
