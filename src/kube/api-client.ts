@@ -109,10 +109,11 @@ export class ApiClient {
     resource: ResourceKind,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
-    const { signal, timeoutMs, namespace, ...query } = options;
+    const { signal, timeoutMs, namespace, onOpen, ...query } = options;
     const path = withQuery(resourcePath(resource, { namespace }), { ...query, watch: true, allowWatchBookmarks: true });
     const response = await this.#open({ method: 'GET', path, signal, timeoutMs: timeoutMs ?? this.#timeoutMs });
     try {
+      onOpen?.();
       for await (const line of jsonLines(response)) {
         const event = line as WatchEvent<T> | { type: 'ERROR'; object: unknown };
         if (event.type === 'ERROR') throw statusError(event.object, `watch of ${resource.plural}`);

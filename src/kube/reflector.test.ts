@@ -267,6 +267,23 @@ describe('Reflector', () => {
     assert.equal(fixture.recoveries, 1);
   });
 
+  it('says that it is over as soon as a watch is answered, also when nothing happens on it', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (!isWatch(request)) list(response, '10', []);
+      else if (watches().length === 1) failure(response, 503, 'ServiceUnavailable', 'starting');
+      else {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.flushHeaders();
+      }
+    });
+    await fixture.start();
+    await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+    assert.equal(fixture.recoveries, 0);
+    await fixture.clock.advance(2000);
+    await fixture.until(() => fixture.recoveries === 1);
+    assert.equal(lists().length, 1);
+  });
+
   const relists: [what: string, answer: (response: ServerResponse) => void][] = [
     [
       'the right to watch was taken away',

@@ -121,6 +121,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         timeoutSeconds,
         signal: hung.signal,
         timeoutMs: requestTimeoutMs,
+        // A resumed watch may be quiet for long; that it was answered is the recovery. The back-off goes on until something comes.
+        onOpen: () => {
+          this.#recovered();
+        },
       });
       for await (const event of stream) {
         events += 1;
@@ -186,6 +190,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   #succeeded(): void {
     if (this.#backOff.failures('watch') === 0) return;
     this.#backOff.forget('watch');
+    this.#recovered();
+  }
+
+  #recovered(): void {
     if (this.#lastError === undefined) return;
     this.#lastError = undefined;
     this.#options.onRecovered?.();

@@ -24,6 +24,8 @@ export interface ListOptions extends RequestOptions {
 }
 
 export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
+  /** Called when the server has agreed to the watch (status 200), before anything has happened. */
+  onOpen?: (() => void) | undefined;
   /** The server ends the stream after this many seconds. */
   timeoutSeconds?: number | undefined;
 }

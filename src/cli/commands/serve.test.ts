@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { issueAuthority } from '../../certs/authority.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
@@ -35,6 +36,12 @@ describe('injector serve', () => {
     rmSync(folder, { recursive: true });
   });
 
+  /** All at once, as a volume is exchanged: a reader must never meet half a file. */
+  function writeConfig(text: string): void {
+    writeFileSync(at('new'), text);
+    renameSync(at('new'), at('config'));
+  }
+
   /** Starts it; the log lines appear in `lines`. */
   function start(...flags: string[]): { child: ChildProcess; lines: string[] } {
     const files = ['--config-dir', folder, '--tls-cert', at('cert'), '--tls-key', at('key')];
@@ -43,7 +50,7 @@ describe('injector serve', () => {
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
     running.push(child);
     const lines: string[] = [];
-    child.stderr.on('data', (chunk: Buffer) => lines.push(...chunk.toString().split('\n').filter(Boolean)));
+    createInterface(child.stderr).on('line', (each) => lines.push(each));
     return { child, lines };
   }
 
@@ -92,15 +99,15 @@ describe('injector serve', () => {
   }
 
   it('injects, follows its files, keeps what works, and ends cleanly', async () => {
-    writeFileSync(at('config'), config('one'));
+    writeConfig(config('one'));
     const { child, lines } = start();
     const { port } = JSON.parse(await line(lines, /"serving"/)) as { port: number };
     assert.deepEqual(await ask(port, 'GET', '/readyz'), { status: 200, text: 'ok\n' });
     assert.equal(await injectedImage(port), 'one');
-    writeFileSync(at('config'), 'templates: [');
+    writeConfig('templates: [');
     await line(lines, /the configuration cannot be loaded; the last good one stays/);
     assert.equal(await injectedImage(port), 'one');
-    writeFileSync(at('config'), config('two'));
+    writeConfig(config('two'));
     while ((await injectedImage(port)) !== 'two') await setTimeout(50);
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -108,7 +115,7 @@ describe('injector serve', () => {
   });
 
   it('does not start on what it cannot load, and says what', async () => {
-    writeFileSync(at('config'), 'templates: {sidecar: "{{ if }}"}\n');
+    writeConfig('templates: {sidecar: "{{ if }}"}\n');
     const { child, lines } = start('--kubelet-version', 'v1.33.0', '--delims', '{{,}}', '--platform', 'openshift');
     const [code] = (await once(child, 'close')) as [number | null];
     assert.equal(code, 2);
