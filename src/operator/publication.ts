@@ -114,6 +114,8 @@ export class Publication {
         }
       }
       const isLost = compiled === undefined && this.#held(config, wanted) === undefined;
+      // After a restart the replica is about to load what is published and held: nothing has changed that a condition should tell.
+      if (!isLost && wanted === before) return { finding: undefined, hash: before, before, isPending: true };
       const finding = isLost
         ? no('ConfigurationLost', lost(config, wanted, lacking))
         : no('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`);
