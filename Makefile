@@ -46,7 +46,7 @@ down: install ## stop it
 kubeconfig: install ## the path of its kubeconfig
 	@$(NODE) e2e/kubeconfig.ts
 
-gates: build ## the long gates in full size; writes docs/measurements
+gates: build ## the long gates in full size (GATE=name for one, GATE=--list names them); writes docs/measurements
 	@$(NODE) scripts/gates.ts $(GATE)
 
 bench: build ## speed and memory as ratios measured in one run

@@ -1,12 +1,14 @@
 /**
- * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--destructive] [--context NAME] [--advertise HOST] [SCENARIO…]`.
+ * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
  * Each prints its checks and a last line `name: figures`; the run ends with `N passed, N failed` and exits 1 when one falls short.
+ * `--full` runs them in the size of `make gates`; `--record` writes docs/measurements/SCENARIO.json for each that passes.
  */
 import { parseArgs } from 'node:util';
+import { writeMeasurement } from '../bench/report.ts';
 import { namesOwnCluster, openCluster, type Cluster, type ClusterChoice } from './harness/cluster.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { alignColumns } from './harness/pod-table.ts';
-import { ScenarioContext } from './harness/scenario-context.ts';
+import { ScenarioContext, type ScenarioSize } from './harness/scenario-context.ts';
 import type { Scenario } from './harness/scenario.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -14,12 +16,17 @@ const report = (line: string) => {
   console.log(line);
 };
 
-interface Options extends ClusterChoice {
+interface Options extends ClusterChoice, ScenarioSize {
   destructive: boolean;
+  record: boolean;
 }
 
-async function runScenario(scenario: Scenario, cluster: Cluster): Promise<{ passed: number; failed: number }> {
-  const context = new ScenarioContext(cluster, scenario.name, report);
+async function runScenario(
+  scenario: Scenario,
+  cluster: Cluster,
+  options: Options,
+): Promise<{ passed: number; failed: number }> {
+  const context = new ScenarioContext(cluster, scenario.name, options, report);
   const started = Date.now();
   report(`${scenario.name}: ${scenario.about}`);
   let figures = 'FAILED';
@@ -37,7 +44,13 @@ async function runScenario(scenario: Scenario, cluster: Cluster): Promise<{ pass
     failed = 1;
     report(`FAILED to clean up after ${scenario.name}: ${error instanceof Error ? error.message : String(error)}`);
   });
-  report(`${scenario.name}: ${context.passed} checks in ${((Date.now() - started) / 1000).toFixed(1)} s; ${figures}`);
+  const seconds = (Date.now() - started) / 1000;
+  report(`${scenario.name}: ${context.passed} checks in ${seconds.toFixed(1)} s; ${figures}`);
+  if (options.record && failed === 0) {
+    const { size, seed } = options;
+    const run = { size, seed, seconds: Math.round(seconds), checks: context.passed, summary: figures };
+    report(`written: ${writeMeasurement(scenario.name, { ...run, ...context.figures })}`);
+  }
   return { passed: context.passed, failed };
 }
 
@@ -67,7 +80,7 @@ async function runAll(chosen: Scenario[], options: Options): Promise<{ passed: n
       }
       const own = scenario.ownControlPlane === true;
       const cluster = own ? await start() : (shared ??= await start());
-      const { passed, failed } = await runScenario(scenario, cluster);
+      const { passed, failed } = await runScenario(scenario, cluster, options);
       total.passed += passed;
       total.failed += failed;
       if (own) await stop(cluster);
@@ -87,6 +100,9 @@ async function main(): Promise<number> {
       destructive: { type: 'boolean', default: false },
       context: { type: 'string' },
       advertise: { type: 'string' },
+      full: { type: 'boolean', default: false },
+      seed: { type: 'string', default: '1' },
+      record: { type: 'boolean', default: false },
     },
   });
   if (values.list) {
@@ -98,11 +114,18 @@ async function main(): Promise<number> {
     console.error(`no such scenario: ${unknown.join(', ')}; there are ${scenarios.map(({ name }) => name).join(', ')}`);
     return 2;
   }
+  if (!/^\d{1,9}$/.test(values.seed)) {
+    console.error(`--seed must be a whole number below 1000000000, not ${values.seed}`);
+    return 2;
+  }
   const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   const { passed, failed } = await runAll(chosen, {
     destructive: values.destructive,
     context: values.context,
     advertiseHost: values.advertise,
+    size: values.full ? 'full' : 'short',
+    seed: Number(values.seed),
+    record: values.record,
   });
   report(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;

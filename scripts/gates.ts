@@ -1,27 +1,48 @@
 /**
- * `make gates [GATE=name]`: the long gates in full size, one after the other. Each writes docs/measurements/NAME.json with the commit, the machine and the figures of its last line.
- * A gate that fails leaves its old file as it was.
+ * `make gates [GATE=name]`: the long gates in full size, one after the other. Each writes docs/measurements/NAME.json with the commit, the machine and its figures.
+ * A gate that fails leaves its old file as it was. `--list` names them.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { writeMeasurement } from '../bench/report.ts';
+import { scenarios } from '../e2e/scenarios.ts';
 
 interface Gate {
   readonly name: string;
+  readonly about: string;
   readonly command: readonly string[];
+  /** Its measurement is the lines it prints; other gates write theirs themselves. */
+  readonly keepPrinted?: true;
 }
 
-const typescript = ['--import', 'ts-blank-space/register'];
 const gates: readonly Gate[] = [
-  { name: 'template-differential', command: [...typescript, 'scripts/template-differential.ts', '--count=100000'] },
-  { name: 'bench-template', command: [...typescript, 'bench/template/main.ts'] },
-  { name: 'bench-server', command: [...typescript, 'bench/server/main.ts'] },
+  {
+    name: 'template-differential',
+    about: '100,000 templates against real Go, a minute',
+    command: ['scripts/template-differential.ts', '--count=100000'],
+    keepPrinted: true,
+  },
+  {
+    name: 'bench-template',
+    about: "the template engine against Go's",
+    command: ['bench/template/main.ts'],
+    keepPrinted: true,
+  },
+  {
+    name: 'bench-server',
+    about: 'the webhook against a bare server',
+    command: ['bench/server/main.ts'],
+    keepPrinted: true,
+  },
+  // Every scenario that has a full size is a gate.
+  ...scenarios.flatMap(({ name, full }) =>
+    full === undefined ? [] : [{ name, about: full, command: ['e2e/run.ts', '--full', '--record', name] }],
+  ),
 ];
 
 /** Runs one gate with its output shown; its exit status and what it printed. */
 async function run(gate: Gate): Promise<{ code: number; lines: string[] }> {
-  const child = spawn(process.execPath, gate.command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const typescript = ['--import', 'ts-blank-space/register'];
+  const child = spawn(process.execPath, [...typescript, ...gate.command], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
@@ -35,29 +56,33 @@ async function run(gate: Gate): Promise<{ code: number; lines: string[] }> {
   return { code, lines: output.split('\n').filter((line) => line !== '') };
 }
 
+async function runAll(chosen: readonly Gate[]): Promise<{ passed: number; failed: number }> {
+  const total = { passed: 0, failed: 0 };
+  for (const gate of chosen) {
+    console.log(`gate ${gate.name}: ${gate.about}`);
+    const started = Date.now();
+    const { code, lines } = await run(gate);
+    const seconds = Math.round((Date.now() - started) / 1000);
+    if (code === 0) {
+      total.passed++;
+      if (gate.keepPrinted) writeMeasurement(gate.name, { seconds, printed: lines });
+    } else {
+      total.failed++;
+    }
+    console.log(`${code === 0 ? 'ok   ' : 'FAIL '} ${gate.name} (${seconds} s)`);
+  }
+  return total;
+}
+
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !gates.some((gate) => gate.name === name));
+const unknown = wanted.filter((name) => name !== '--list' && !gates.some((gate) => gate.name === name));
 if (unknown.length > 0) {
   console.error(`no such gate: ${unknown.join(', ')}; there are ${gates.map(({ name }) => name).join(', ')}`);
-  process.exit(2);
+  process.exitCode = 2;
+} else if (wanted.includes('--list')) {
+  for (const { name, about } of gates) console.log(`${name.padEnd(24)} ${about}`);
+} else {
+  const { passed, failed } = await runAll(gates.filter(({ name }) => wanted.length === 0 || wanted.includes(name)));
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
 }
-const commit = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).stdout.trim();
-const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version };
-let [passed, failed] = [0, 0];
-for (const gate of gates.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
-  console.log(`gate ${gate.name}`);
-  const started = Date.now();
-  const { code, lines } = await run(gate);
-  if (code !== 0) {
-    failed++;
-    console.log(`FAIL  ${gate.name}`);
-    continue;
-  }
-  passed++;
-  const seconds = Math.round((Date.now() - started) / 1000);
-  const measurement = { gate: gate.name, commit, date: new Date().toISOString(), machine, seconds, printed: lines };
-  const file = join(import.meta.dirname, '..', 'docs', 'measurements', `${gate.name}.json`);
-  writeFileSync(file, `${JSON.stringify(measurement, null, 2)}\n`);
-}
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;

@@ -1,3 +1,4 @@
+import type { Figures } from '../../bench/report.ts';
 import { AuditLog, describeEvent } from './audit-log.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
@@ -6,18 +7,31 @@ import { installChart, type Installation } from './installation.ts';
 import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
 
+/** How much of a scenario is wanted. */
+export interface ScenarioSize {
+  /** `short` in `make test`: seconds. `full` in `make gates`: minutes, for the scenarios that have a full size. */
+  size: 'short' | 'full';
+  /** Where random choices start from: the same seed makes the same choices. */
+  seed: number;
+}
+
 /** What a scenario works with: a cluster, a place for its checks, and the traces to remove. */
 export class ScenarioContext {
   readonly cluster: Cluster;
   readonly name: string;
+  readonly size: ScenarioSize['size'];
+  readonly seed: number;
   /** Checks that held so far. */
   passed = 0;
   readonly #report: (line: string) => void;
   readonly #installations: Installation[] = [];
+  #figures: Figures = {};
 
-  constructor(cluster: Cluster, name: string, report: (line: string) => void) {
+  constructor(cluster: Cluster, name: string, { size, seed }: ScenarioSize, report: (line: string) => void) {
     this.cluster = cluster;
     this.name = name;
+    this.size = size;
+    this.seed = seed;
     this.#report = report;
   }
 
@@ -47,6 +61,15 @@ export class ScenarioContext {
         timeout: 0,
       },
     );
+  }
+
+  /** Figures that docs/measurements keeps of a full run, beside its last line; later ones with the same name replace earlier ones. */
+  measured(figures: Figures): void {
+    this.#figures = { ...this.#figures, ...figures };
+  }
+
+  get figures(): Figures {
+    return this.#figures;
   }
 
   /** Prints a line of progress. */
