@@ -3,6 +3,7 @@
  * A gate that fails leaves its old file as it was. `--list` names them.
  */
 import { spawn } from 'node:child_process';
+import { benchmarks, goldenFolder } from '../bench/benchmarks.ts';
 import { writeMeasurement } from '../bench/report.ts';
 import { scenarios } from '../e2e/scenarios.ts';
 
@@ -14,6 +15,7 @@ interface Gate {
   readonly keepPrinted?: true;
 }
 
+const golden = goldenFolder();
 const gates: readonly Gate[] = [
   {
     name: 'template-differential',
@@ -21,18 +23,11 @@ const gates: readonly Gate[] = [
     command: ['scripts/template-differential.ts', '--count=100000'],
     keepPrinted: true,
   },
-  {
-    name: 'bench-template',
-    about: "the template engine against Go's",
-    command: ['bench/template/main.ts'],
-    keepPrinted: true,
-  },
-  {
-    name: 'bench-server',
-    about: 'the webhook against a bare server',
-    command: ['bench/server/main.ts'],
-    keepPrinted: true,
-  },
+  ...benchmarks.map(({ name, file }) => ({
+    name,
+    about: `${file}, as in npm run bench`,
+    command: golden === undefined ? [file] : [file, golden],
+  })),
   // Every scenario that has a full size is a gate.
   ...scenarios.flatMap(({ name, full }) =>
     full === undefined ? [] : [{ name, about: full, command: ['e2e/run.ts', '--full', '--record', name] }],
