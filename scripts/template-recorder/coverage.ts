@@ -1,6 +1,7 @@
 import { parseTemplate } from '../../src/template/parser.ts';
 import type { Node } from '../../src/template/nodes.ts';
 import { SourceText } from '../../src/template/source-text.ts';
+import { atOnce } from '../../src/template/steps.ts';
 import { argumentKinds } from './expressions.ts';
 import { isExcluded, signatures } from './functions.ts';
 import type { TemplateCase } from './generator.ts';
@@ -51,11 +52,8 @@ export class Coverage {
         functionNames: () => [],
         unavailable: {},
       };
-      for (const list of parseTemplate(new SourceText('t', one.template), {
-        ...options,
-        isFunction: isOrdinary,
-      }).values())
-        this.#visit(list);
+      const parsing = parseTemplate(new SourceText('t', one.template), { ...options, isFunction: isOrdinary });
+      for (const list of atOnce(parsing).values()) this.#visit(list);
     } catch {
       this.#see('syntax error');
     }

@@ -4,19 +4,25 @@ import type { Execution, Run } from './execution.ts';
 import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
 import { printValue } from './print-value.ts';
 import { iterate } from './range.ts';
+import type { Steps } from './steps.ts';
 import { isTrue } from './value-kind.ts';
+
+/** Statements that are compiled in one step, see {@link Steps}. */
+const statementsPerStep = 64;
 
 /** Compiles templates' bodies to closures. */
 export class Compiler {
   readonly #pipelines: PipelineCompiler;
+  #statements = 0;
 
   constructor(functions: Functions) {
     this.#pipelines = new PipelineCompiler(functions);
   }
 
   /** A list of statements. */
-  list(node: ListNode): Run {
-    const statements = node.nodes.map((statement) => this.#statement(statement));
+  *list(node: ListNode): Steps<Run> {
+    const statements: Run[] = [];
+    for (const statement of node.nodes) statements.push(yield* this.#statement(statement));
     return (execution, dot) => {
       for (const statement of statements) {
         const completion = statement(execution, dot);
@@ -26,7 +32,9 @@ export class Compiler {
     };
   }
 
-  #statement(node: StatementNode): Run {
+  *#statement(node: StatementNode): Steps<Run> {
+    this.#statements += 1;
+    if (this.#statements % statementsPerStep === 0) yield;
     switch (node.type) {
       case 'text':
         return (execution) => {
@@ -44,9 +52,9 @@ export class Compiler {
       case 'template':
         return this.#templateCall(node);
       case 'range':
-        return this.#range(node);
+        return yield* this.#range(node);
       default:
-        return this.#conditional(node);
+        return yield* this.#conditional(node);
     }
   }
 
@@ -63,10 +71,10 @@ export class Compiler {
   }
 
   /** {{if}} and {{with}}: alike but for the dot. */
-  #conditional(node: BranchNode): Run {
+  *#conditional(node: BranchNode): Steps<Run> {
     const condition = this.#pipelines.pipeline(node.pipe);
-    const list = this.list(node.list);
-    const elseList = node.elseList === undefined ? undefined : this.list(node.elseList);
+    const list = yield* this.list(node.list);
+    const elseList = node.elseList === undefined ? undefined : yield* this.list(node.elseList);
     const setsDot = node.type === 'with';
     return (execution, dot) => {
       const mark = execution.names.length;
@@ -79,10 +87,10 @@ export class Compiler {
     };
   }
 
-  #range(node: BranchNode): Run {
+  *#range(node: BranchNode): Steps<Run> {
     const evaluate = this.#pipelines.pipeline(node.pipe);
-    const list = this.list(node.list);
-    const elseList = node.elseList === undefined ? undefined : this.list(node.elseList);
+    const list = yield* this.list(node.list);
+    const elseList = node.elseList === undefined ? undefined : yield* this.list(node.elseList);
     const bind = bindIteration(node.pipe);
     return (execution, dot) => {
       const outer = execution.names.length;

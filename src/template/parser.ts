@@ -5,10 +5,14 @@ import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, Statemen
 import { parseNumber, parseRune } from './number-literal.ts';
 import { quoteString } from './quote.ts';
 import type { SourceText } from './source-text.ts';
+import type { Steps } from './steps.ts';
 import type { TemplateError } from './template-error.ts';
 import { TokenStream } from './token-stream.ts';
 import type { Token, TokenType } from './tokens.ts';
 import { unquote } from './unquote.ts';
+
+/** Statements that are parsed in one step: a fraction of a millisecond, and passing a step on from deep nesting costs little. */
+const statementsPerStep = 16;
 
 /** Deeper nesting of actions and parentheses is refused, so that hostile text cannot exhaust the stack (Go allows 10,000 parentheses). */
 const maximumNesting = 400;
@@ -45,7 +49,7 @@ interface Body {
  *
  * @throws TemplateError of kind `syntax`.
  */
-export function parseTemplate(source: SourceText, options: ParserOptions): ReadonlyMap<string, ListNode> {
+export function parseTemplate(source: SourceText, options: ParserOptions): Steps<ReadonlyMap<string, ListNode>> {
   return new Parser(source, options).parse();
 }
 
@@ -56,6 +60,7 @@ class Parser {
   readonly #definitions = new Map<string, ListNode>();
   #body: Body = { variables: ['$'], rangeDepth: 0 };
   #nesting = 0;
+  #statements = 0;
 
   constructor(source: SourceText, options: ParserOptions) {
     this.#source = source;
@@ -70,19 +75,19 @@ class Parser {
   }
 
   /** template: (definition | textOrAction)* */
-  parse(): ReadonlyMap<string, ListNode> {
+  *parse(): Steps<ReadonlyMap<string, ListNode>> {
     const root: ListNode = { type: 'list', position: this.#tokens.peek().position, nodes: [] };
     while (this.#tokens.peek().type !== 'end of input') {
       if (this.#tokens.peek().type === 'left delimiter') {
         const delimiter = this.#tokens.next();
         const word = this.#tokens.nextNonSpace();
         if (word.type === 'define') {
-          this.#definition();
+          yield* this.#definition();
           continue;
         }
         this.#tokens.pushBack(word, delimiter);
       }
-      const node = this.#textOrAction();
+      const node = yield* this.#textOrAction();
       if (isTerminator(node)) throw this.#tokens.error(`unexpected {{${node.type}}}`, node.position);
       root.nodes.push(node);
     }
@@ -90,12 +95,13 @@ class Parser {
     return this.#definitions;
   }
 
-  #nested<Result>(parse: () => Result): Result {
+  #descend(): void {
     if (this.#nesting >= maximumNesting) throw this.#tokens.error('max expression depth exceeded');
     this.#nesting += 1;
-    const result = parse();
+  }
+
+  #ascend(): void {
     this.#nesting -= 1;
-    return result;
   }
 
   /** Installs a template. One of nothing but space and comments never replaces another. */
@@ -106,17 +112,17 @@ class Parser {
   }
 
   /** definition: "define" string textOrAction* {{end}} */
-  #definition(): void {
+  *#definition(): Steps<void> {
     const context = 'define clause';
     const name = this.#templateName(this.#tokens.nextNonSpace(), context);
     this.#tokens.expect('right delimiter', context);
-    this.#definitionBody(name, context);
+    yield* this.#definitionBody(name, context);
   }
 
-  #definitionBody(name: string, context: string): void {
+  *#definitionBody(name: string, context: string): Steps<void> {
     const outer = this.#body;
     this.#body = { variables: ['$'], rangeDepth: 0 };
-    const [list, end] = this.#itemList();
+    const [list, end] = yield* this.#itemList();
     if (end.type !== 'end') throw this.#tokens.error(`unexpected {{else}} in ${context}`, end.position);
     this.#define(name, list);
     this.#body = outer;
@@ -134,10 +140,10 @@ class Parser {
   }
 
   /** itemList: textOrAction* ({{end}} | {{else}}) */
-  #itemList(): [ListNode, Terminator] {
+  *#itemList(): Steps<[ListNode, Terminator]> {
     const list: ListNode = { type: 'list', position: this.#tokens.peekNonSpace().position, nodes: [] };
     while (this.#tokens.peekNonSpace().type !== 'end of input') {
-      const node = this.#textOrAction();
+      const node = yield* this.#textOrAction();
       if (isTerminator(node)) return [list, node];
       list.nodes.push(node);
     }
@@ -145,22 +151,24 @@ class Parser {
   }
 
   /** textOrAction: text | action */
-  #textOrAction(): StatementNode | Terminator {
+  *#textOrAction(): Steps<StatementNode | Terminator> {
+    this.#statements += 1;
+    if (this.#statements % statementsPerStep === 0) yield;
     const token = this.#tokens.nextNonSpace();
     if (token.type === 'text') return { type: 'text', position: token.position, text: token.value };
     if (token.type !== 'left delimiter') throw this.#tokens.unexpected(token, 'input');
     this.#tokens.actionStart = token.position;
-    const node = this.#action();
+    const node = yield* this.#action();
     this.#tokens.actionStart = undefined;
     return node;
   }
 
   /** action: control | pipeline */
-  #action(): StatementNode | Terminator {
+  *#action(): Steps<StatementNode | Terminator> {
     const token = this.#tokens.nextNonSpace();
     switch (token.type) {
       case 'block':
-        return this.#block();
+        return yield* this.#block();
       case 'break':
       case 'continue':
         return this.#jump(token.type, token.position);
@@ -171,7 +179,7 @@ class Parser {
       case 'if':
       case 'range':
       case 'with':
-        return this.#branch(token.type);
+        return yield* this.#branch(token.type);
       case 'template':
         return this.#templateCall();
     }
@@ -194,38 +202,40 @@ class Parser {
   }
 
   /** branch: ("if" | "with" | "range") pipeline itemList ({{else}} itemList)? {{end}} */
-  #branch(type: BranchNode['type']): BranchNode {
+  *#branch(type: BranchNode['type']): Steps<BranchNode> {
     const { variables } = this.#body;
     const visible = variables.length;
     const pipe = this.#pipeline(type, 'right delimiter');
     if (type === 'range') this.#body.rangeDepth += 1;
-    const [list, end] = this.#nested(() => this.#itemList());
+    this.#descend();
+    const [list, end] = yield* this.#itemList();
     if (type === 'range') this.#body.rangeDepth -= 1;
-    const elseList = end.type === 'else' ? this.#nested(() => this.#elseList(type, end)) : undefined;
+    const elseList = end.type === 'else' ? yield* this.#elseList(type, end) : undefined;
+    this.#ascend();
     variables.length = visible;
     return { type, position: pipe.position, pipe, list, elseList };
   }
 
   /** {{else if}} and {{else with}} are an {{else}} with a branch in it whose {{end}} is the outer one's too. */
-  #elseList(type: BranchNode['type'], start: Terminator): ListNode {
+  *#elseList(type: BranchNode['type'], start: Terminator): Steps<ListNode> {
     if (type !== 'range' && this.#tokens.peek().type === type) {
       this.#tokens.next();
-      return { type: 'list', position: start.position, nodes: [this.#branch(type)] };
+      return { type: 'list', position: start.position, nodes: [yield* this.#branch(type)] };
     }
-    const [list, end] = this.#itemList();
+    const [list, end] = yield* this.#itemList();
     if (end.type !== 'end') throw this.#tokens.error('expected end; found {{else}}', end.position);
     return list;
   }
 
   /** block: "block" string pipeline itemList {{end}}: a definition and a call of it. */
-  #block(): TemplateNode {
+  *#block(): Steps<TemplateNode> {
     const context = 'block clause';
     const token = this.#tokens.nextNonSpace();
     const name = this.#templateName(token, context);
     const pipe = this.#pipeline(context, 'right delimiter');
-    this.#nested(() => {
-      this.#definitionBody(name, context);
-    });
+    this.#descend();
+    yield* this.#definitionBody(name, context);
+    this.#ascend();
     return { type: 'template', position: token.position, name, pipe };
   }
 
@@ -362,7 +372,7 @@ class Parser {
       case 'number':
         return this.#number(token);
       case 'left parenthesis':
-        return this.#nested(() => this.#pipeline('parenthesized pipeline', 'right parenthesis'));
+        return this.#parenthesized();
       case 'string':
       case 'raw string':
         return { type: 'string', position, quoted: value, text: this.#unquoted(token) };
@@ -370,6 +380,13 @@ class Parser {
         this.#tokens.pushBack(token);
         return undefined;
     }
+  }
+
+  #parenthesized(): PipeNode {
+    this.#descend();
+    const pipe = this.#pipeline('parenthesized pipeline', 'right parenthesis');
+    this.#ascend();
+    return pipe;
   }
 
   #number(token: Token): OperandNode {

@@ -6,6 +6,7 @@ import type { FunctionTable } from './go-function.ts';
 import { toWellFormed } from './go-string.ts';
 import { parseTemplate } from './parser.ts';
 import { SourceText } from './source-text.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 export interface TemplateOptions {
   /** Shown in errors; also the name under which the template can call itself. */
@@ -58,11 +59,16 @@ export class Template {
  * @throws TemplateError of kind `syntax`.
  */
 export function compileTemplate(text: string, options: TemplateOptions): Template {
+  return atOnce(compileTemplateInSteps(text, options));
+}
+
+/** {@link compileTemplate}, a little of the text at a time. */
+export function* compileTemplateInSteps(text: string, options: TemplateOptions): Steps<Template> {
   const { functions = {} } = options;
   const has = (name: string): boolean => Object.hasOwn(functions, name);
   const [left, right] = options.delimiters ?? ['', ''];
   const source = new SourceText(options.name, text);
-  const trees = parseTemplate(source, {
+  const trees = yield* parseTemplate(source, {
     delimiters: [left === '' ? '{{' : left, right === '' ? '}}' : right],
     isFunction: (name) => has(name) || Object.hasOwn(builtins, name),
     unavailable: options.unavailable ?? {},
@@ -73,7 +79,7 @@ export function compileTemplate(text: string, options: TemplateOptions): Templat
     isBuiltin: (name) => !has(name),
   });
   const templates = new Map<string, Run>();
-  for (const [name, list] of trees) templates.set(name, compiler.list(list));
+  for (const [name, list] of trees) templates.set(name, yield* compiler.list(list));
   const program: Program = { source, missingKey: options.missingKey ?? 'default', templates };
   return new Template(program, templates.get(options.name) as Run);
 }
