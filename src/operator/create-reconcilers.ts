@@ -10,6 +10,7 @@ import { Finalizers } from './finalizers.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from './publication.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
@@ -53,15 +54,22 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     instance: settings.identity,
   });
   const events = new RevisionEvents(recorder);
+  const refusals = new Refusals(events, logger);
   const shared = { settings, view, owned, certificates, metrics, clock, logger };
+  const producer = new RevisionProducer({
+    ...shared,
+    compiler: new ConfigurationCompiler(references),
+    publication: new Publication(view, owned, reports, settings.context),
+    refusals,
+    events,
+  });
   const revisions = new RevisionReconciler({
     ...shared,
     client,
-    compiler: new ConfigurationCompiler(references),
-    publication: new Publication(view, owned, reports, settings.context),
+    producer,
     removal: new Removal(view, owned, clock),
     finalizers: new Finalizers(client, view),
-    refusals: new Refusals(events, logger),
+    refusals,
     events,
   });
   return { revisions, validator: new ValidatorReconciler(shared), references };

@@ -17,3 +17,6 @@ export const statusManager = 'sidecar-injector-status';
 
 /** How many configurations of a revision are kept, so that editing back finds them loaded. */
 export const keptConfigurations = 3;
+
+/** Everything is looked at again after this long even when nothing happens: deadlines survive clocks that jump. Milliseconds. */
+export const resyncMs = 600_000;

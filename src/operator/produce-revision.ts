@@ -1,0 +1,177 @@
+import { ConfigurationError } from '../api/errors.ts';
+import type { InjectorConfig } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { objectNames } from '../api/names.ts';
+import { CertificatePolicyError } from '../certs/certificate-policy-error.ts';
+import type { Rotation } from '../certs/rotation.ts';
+import type { Logger } from '../kube/ports.ts';
+import { certificateNames, certificatePolicy } from '../manifests/certificate-terms.ts';
+import { rotationSecret, servingObjects } from '../manifests/desired-objects.ts';
+import type { CertificateKeeper } from './certificate-keeper.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
+import { manifestContext } from './manifest-context.ts';
+import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
+import type { OperatorMetrics } from './ports.ts';
+import type { Publication } from './publication.ts';
+import type { Refusals } from './refusals.ts';
+import type { RevisionEvents } from './revision-events.ts';
+import type { Finding, RevisionFindings } from './revision-status.ts';
+import { servingPairOf } from './secret-text.ts';
+import { resyncMs, type OperatorSettings } from './settings.ts';
+
+export interface RevisionProducerOptions {
+  readonly settings: OperatorSettings;
+  readonly view: ClusterView;
+  readonly owned: OwnedObjects;
+  readonly compiler: ConfigurationCompiler;
+  readonly certificates: CertificateKeeper;
+  readonly publication: Publication;
+  readonly refusals: Refusals;
+  readonly events: RevisionEvents;
+  readonly metrics: OperatorMetrics;
+  readonly logger: Logger;
+}
+
+/** How soon to look again for what replicas report; their reports wake us sooner. */
+const pendingMs = 1000;
+
+/** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
+const forPeople: readonly string[] = ['ConfigurationLost', 'Invalid'];
+
+/** Makes the objects of one InjectorConfig; what it finds out on the way is left to the caller to report. */
+export class RevisionProducer {
+  readonly #options: RevisionProducerOptions;
+
+  constructor(options: RevisionProducerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Everything but status, in the order in which nothing is ever called before it can answer. Resolves with the milliseconds until it wants to be
+   * called again; what it found before it rejected stands in `findings`.
+   */
+  async produce(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    writes: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { publication, owned, settings, view, events, logger } = this.#options;
+    const { name } = config.metadata;
+    const rotation = await this.#certificates(config, object, findings, writes, signal);
+    for (const each of servingObjects(config, rotation?.serving, settings.context)) {
+      await owned.apply(each, writes, signal);
+    }
+    const compiled = await this.#compile(config, object, findings, signal);
+    await publication.storeConfiguration(config, compiled, writes, signal);
+    // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
+    const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
+    if (caBundlePem === undefined) return resyncMs;
+    const outcome = await publication.publish(
+      { config, compiled, caBundlePem, context: manifestContext(settings, view) },
+      writes,
+      signal,
+    );
+    if (outcome.finding !== undefined) {
+      findings.WebhookReady = outcome.finding;
+      const { reason, message } = outcome.finding;
+      if (forPeople.includes(reason)) this.#options.refusals.refuse(object, 'Webhook', reason, message);
+      else this.#options.refusals.settled(name, 'Webhook');
+    }
+    findings.publishedHash = outcome.hash;
+    if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
+      events.published(object, outcome.hash, outcome.before);
+      logger.info('published', { injectorConfig: name, hash: outcome.hash, before: outcome.before });
+    }
+    await publication.prune(config, [outcome.hash, compiled?.hash], signal);
+    return outcome.isPending ? pendingMs : resyncMs;
+  }
+
+  #servedBundle(name: string): string | undefined {
+    const { view, settings } = this.#options;
+    const secret = view.secrets.get(objectNames(name).servingSecret, settings.context.namespace);
+    return secret && servingPairOf(secret).caPem;
+  }
+
+  async #certificates(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    writes: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<Rotation | undefined> {
+    const { certificates, settings, view, events, refusals, metrics, logger } = this.#options;
+    const { name } = config.metadata;
+    const names = objectNames(name);
+    try {
+      const rotation = await certificates.advance(
+        {
+          namespace: settings.context.namespace,
+          rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
+          servingSecret: names.servingSecret,
+          policy: certificatePolicy(config),
+          names: certificateNames(config, settings.context.namespace),
+          webhooks: [view.mutatingWebhooks.get(names.webhookConfiguration)],
+        },
+        writes,
+        signal,
+      );
+      findings.rotation = rotation;
+      findings.CertificateReady = certificateFinding(rotation);
+      events.rotated(object, rotation.changes);
+      for (const { kind, subject, message } of rotation.changes) {
+        logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
+      }
+      refusals.settled(name, 'Certificate');
+      if (rotation.serving !== undefined) metrics.certificateExpires?.(name, rotation.serving.notAfter);
+      return rotation;
+    } catch (error) {
+      if (!(error instanceof CertificatePolicyError)) throw error;
+      const message = `spec.certificate: ${error.message}`;
+      findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
+      refusals.refuse(object, 'Certificate', 'InvalidPolicy', message);
+      return undefined;
+    }
+  }
+
+  async #compile(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    signal: AbortSignal,
+  ): Promise<CompiledConfiguration | undefined> {
+    const { compiler, refusals } = this.#options;
+    try {
+      const compiled = await compiler.compile(config, signal);
+      const { templates, hash, warnings } = compiled;
+      const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
+      const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
+      findings.TemplatesValid = { status: 'True', reason: 'Compiled', message };
+      refusals.settled(config.metadata.name, 'Configuration');
+      return compiled;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const reason = /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';
+      findings.TemplatesValid = { status: 'False', reason, message: error.message };
+      refusals.refuse(object, 'Configuration', reason, error.message);
+      return undefined;
+    }
+  }
+
+  /** The InjectorConfig is gone. */
+  forget(name: string): void {
+    this.#options.compiler.forget(name);
+    this.#options.publication.forget(name);
+  }
+}
+
+function certificateFinding({ serving, phase }: Rotation): Finding {
+  if (serving === undefined) {
+    const message = 'the new serving certificate is served once its authority is trusted everywhere';
+    return { status: 'False', reason: phase, message };
+  }
+  const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
+  return { status: 'True', reason: phase, message };
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { labelNames, managedBy, replicaAnnotations } from '../api/labels.ts';
+import { replicaLeaseName } from '../api/names.ts';
+
+/** What a replica can answer for one InjectorConfig. */
+export interface ServedConfiguration {
+  /** Hashes of the configurations in memory. */
+  readonly hashes: readonly string[];
+  /** SHA-256 of the certificate that it serves, 64 lower-case hex digits; absent while it has none. */
+  readonly certificate?: string;
+}
+
+/** What a replica says of itself; the validating webhook's certificate is under {@link validatorReport}. */
+export interface ReplicaState {
+  readonly isDraining: boolean;
+  readonly serves: ReadonlyMap<string, ServedConfiguration>;
+}
+
+/** Instead of an InjectorConfig's name, which it cannot be. */
+export const validatorReport = '(validator)';
+
+/**
+ * Annotations of an object may be 256 KiB together (apimachinery's TotalAnnotationSizeLimitB). An entry takes at most 200 bytes with three
+ * hashes, so this is the room for more than a thousand InjectorConfigs.
+ */
+const maximumBytes = 250_000;
+
+const servesSchema = z.record(
+  z.string(),
+  z.object({ hashes: z.array(z.string()), certificate: z.string().exactOptional() }),
+);
+
+/**
+ * Labels and annotations of a replica's Lease (coordination.k8s.io/v1). What does not fit is left out whole, from the end of the alphabet: the
+ * leader then waits for this replica, which is late but never wrong.
+ * @returns the metadata, and how many InjectorConfigs it leaves out
+ */
+export function replicaLeaseMetadata(
+  identity: string,
+  { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
+  { isDraining, serves }: ReplicaState,
+): { metadata: KubernetesObject['metadata']; omitted: number } {
+  const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
+  let bytes = 2;
+  const fitting = entries.filter(([name, served]) => {
+    bytes += Buffer.byteLength(JSON.stringify({ [name]: served }));
+    return bytes <= maximumBytes;
+  });
+  const metadata = {
+    name: replicaLeaseName(identity),
+    namespace,
+    labels: {
+      [labelNames.managedBy]: managedBy,
+      [labelNames.operatorClass]: operatorClass,
+      [labelNames.replica]: operatorClass,
+    },
+    annotations: {
+      [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
+      ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
+    },
+  };
+  return { metadata, omitted: entries.length - fitting.length };
+}
+
+/** Selects the Leases of an operator class's replicas. */
+export function replicaLeaseSelector(operatorClass: string): string {
+  return `${labelNames.managedBy}=${managedBy},${labelNames.replica}=${operatorClass}`;
+}
+
+/** What a Lease says; one that cannot be read says that its replica serves nothing. */
+export function readReplicaLease(lease: KubernetesObject): ReplicaState {
+  const { annotations } = lease.metadata;
+  return {
+    isDraining: annotations?.[replicaAnnotations.draining] === 'true',
+    serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
+  };
+}
+
+/** Whose Lease it is: by its name, which is what the chart's admission policy holds a replica to, not by what it says. */
+export function replicaOf(lease: KubernetesObject): string {
+  return (lease.metadata.name ?? '').slice(replicaLeaseName('').length);
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '{}') as unknown;
+  } catch {
+    return undefined;
+  }
+}
