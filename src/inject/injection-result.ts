@@ -19,6 +19,7 @@ export type FailureReason =
   | 'InvalidOverrides'
   | 'UnknownTemplate'
   | 'TemplateFailed'
+  | 'TemplateLimit'
   | 'InvalidTemplateOutput'
   | 'InvalidPrometheusConfiguration'
   | 'Internal';

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { loadInjector } from './injector.ts';
+import { atOnce } from '../template/steps.ts';
+import { readConfiguration } from './configuration/read-configuration.ts';
+import { inject } from './inject.ts';
+import { loadInjector, loadInjectorInSteps } from './injector.ts';
 
 const files = { config: 'policy: enabled\ntemplates: {sidecar: ""}\n', values: '{}', mesh: '', settings: '' };
 
@@ -39,6 +42,34 @@ describe('loadInjector', () => {
     assert.deepEqual(loadInjector({ ...files, config }).warnings, [
       'config: alwaysInjectSelector[0] is passed over: operator In of key "a" needs values',
     ]);
+  });
+
+  it('bounds each execution of a template', () => {
+    const config = `policy: enabled\ntemplates: {sidecar: "{{ range until 100 }}{{ . }}{{ end }}"}\n`;
+    const injector = loadInjector({ ...files, config }, { limits: { steps: 50 } });
+    const result = inject(injector, { pod: { metadata: {}, spec: { containers: [] } }, namespace: 'shop' });
+    assert.equal(result.outcome, 'failed');
+    assert.equal(result.reason, 'TemplateLimit');
+    assert.match(result.message, /exceeded the limit of 50 steps/);
+  });
+
+  it('takes what another thread has read', () => {
+    const other = { ...files, config: 'policy: disabled\ntemplates: {a: ""}\n', values: '{"global": {"hub": "h"}}' };
+    const read = structuredClone(atOnce(readConfiguration(other)));
+    const injector = loadInjector(files, { read });
+    assert.equal(injector.files, files);
+    assert.deepEqual([injector.templateNames, injector.rules.policy, injector.values.hub], [['a'], 'disabled', 'h']);
+  });
+
+  it('stops between texts, between templates and within them', () => {
+    const templates = Array.from({ length: 10 }, (_, index) => `  t${index}: "${'{{ .Values }} x '.repeat(100)}"`);
+    const config = ['policy: enabled', 'templates:', ...templates].join('\n');
+    const steps = loadInjectorInSteps({ ...files, config });
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count += 1;
+    assert.ok(count > 100, `${count} steps`);
+    assert.equal(step.value.templateNames.length, 10);
   });
 
   const wrong: [name: string, changes: Partial<typeof files>, field: string, message: RegExp][] = [

@@ -2,20 +2,17 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import type { InjectionSettings } from '../api/injection-settings.ts';
 import type { LabelSelector } from '../api/kubernetes.ts';
 import { systemNamespaces } from '../api/system-namespaces.ts';
+import type { ExecutionLimits } from '../template/execution.ts';
+import { atOnce, type Steps } from '../template/steps.ts';
 import { familyOf, type Family } from './configuration/family.ts';
 import { compileTemplates } from './configuration/compile-templates.ts';
-import {
-  parseInjectorConfig,
-  type InjectorConfigText,
-  type SelectorText,
-} from './configuration/parse-injector-config.ts';
-import { parseSettings } from './configuration/parse-settings.ts';
-import { parseValues, type Values } from './configuration/values.ts';
+import type { InjectorConfigText, SelectorText } from './configuration/parse-injector-config.ts';
+import { readConfiguration, type ReadConfiguration } from './configuration/read-configuration.ts';
+import type { Values } from './configuration/values.ts';
 import type { DecisionRules } from './decide.ts';
 import { compileLabelSelector, type CompiledSelector } from './decision/label-selector.ts';
 import type { Message } from './mesh/decode-message.ts';
 import { proxyConfigLayers, type ProxyConfigLayers } from './mesh/effective-proxy-config.ts';
-import { loadMeshConfig } from './mesh/mesh-config.ts';
 import { environmentName, type Environment } from './pod/path-environment.ts';
 import type { TemplateSet } from './render/run-templates.ts';
 
@@ -28,10 +25,16 @@ export interface InjectorOptions {
    * empty, and the annotation `proxy.istio.io/config` is applied onto the mesh config field by field.
    */
   readonly semantics?: InjectionSemantics;
+  /** Bounds of each execution of a template; a pod that exceeds one is refused with the reason `TemplateLimit`. */
+  readonly limits?: ExecutionLimits;
+  /** The files as another thread has read them: then only the templates are left to compile. */
+  readonly read?: ReadConfiguration;
 }
 
 /** A configuration ready for use: everything that does not depend on a pod is done. Immutable; share it between requests. */
 export interface Injector {
+  /** What it was loaded from. */
+  readonly files: ConfigurationFiles;
   readonly semantics: InjectionSemantics;
   readonly settings: Required<InjectionSettings>;
   readonly family: Family;
@@ -57,14 +60,18 @@ export interface Injector {
  * @throws ConfigurationError naming the key, and where there is one the line and column.
  */
 export function loadInjector(files: ConfigurationFiles, options: InjectorOptions = {}): Injector {
+  return atOnce(loadInjectorInSteps(files, options));
+}
+
+/** {@link loadInjector}, a little at a time: the way of a process that answers requests meanwhile. */
+export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
-  const settings = parseSettings(files.settings);
-  const config = parseInjectorConfig(files.config);
-  const templates = compileTemplates(config, settings.delimiters);
-  const meshConfig = loadMeshConfig(files.mesh);
+  const { settings, config, mesh, values } = options.read ?? (yield* readConfiguration(files));
+  const templates = yield* compileTemplates(config, settings.delimiters, options.limits ?? {});
   const warnings: string[] = [];
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   return {
+    files,
     semantics,
     settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
     family: familyOf(settings.keys, config.templates.values()),
@@ -80,9 +87,9 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
     defaultTemplates: effective.defaultTemplates,
     aliases: effective.aliases,
     injectedAnnotations: effective.injectedAnnotations,
-    values: parseValues(files.values),
-    meshConfig,
-    proxyConfigLayers: proxyConfigLayers(meshConfig),
+    values,
+    meshConfig: mesh,
+    proxyConfigLayers: proxyConfigLayers(mesh),
     environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
     warnings,
   };

@@ -159,6 +159,7 @@ describe('decideInjection', () => {
       UnknownTemplate: 422,
       InvalidPrometheusConfiguration: 422,
       TemplateFailed: 500,
+      TemplateLimit: 500,
       InvalidTemplateOutput: 500,
       Internal: 500,
     };

@@ -135,6 +135,7 @@ function codeOf(reason: FailureReason): number {
     case 'InvalidPrometheusConfiguration':
       return 422;
     case 'TemplateFailed':
+    case 'TemplateLimit':
     case 'InvalidTemplateOutput':
     case 'Internal':
       return 500;

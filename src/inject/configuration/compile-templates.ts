@@ -1,5 +1,7 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import { compileTemplate, type Template } from '../../template/template.ts';
+import type { ExecutionLimits } from '../../template/execution.ts';
+import type { Steps } from '../../template/steps.ts';
+import { compileTemplateInSteps, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { TemplateSet } from '../render/run-templates.ts';
 import { TemplateOutputs } from '../render/template-outputs.ts';
@@ -11,19 +13,32 @@ const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
 
 /**
  * Compiles the templates of a config.
+ * @param limits of each execution
  * @throws ConfigurationError naming the template, and line and column in it
  */
-export function compileTemplates(config: InjectorConfigText, delimiters: readonly [string, string]): TemplateSet {
+export function* compileTemplates(
+  config: InjectorConfigText,
+  delimiters: readonly [string, string],
+  limits: ExecutionLimits,
+): Steps<TemplateSet> {
   const byName = new Map<string, Template>();
   const changesData = [...config.templates.values()].some((text) => dataChange.test(text));
-  for (const [name, text] of config.templates) byName.set(name, compileOne(name, text, config.legacy, delimiters));
-  return { byName, legacy: config.legacy, outputs: new TemplateOutputs(), changesData };
+  for (const [name, text] of config.templates) {
+    yield;
+    byName.set(name, yield* compileOne(name, text, config.legacy, delimiters));
+  }
+  return { byName, legacy: config.legacy, limits, outputs: new TemplateOutputs(), changesData };
 }
 
-function compileOne(name: string, text: string, legacy: boolean, delimiters: readonly [string, string]): Template {
+function* compileOne(
+  name: string,
+  text: string,
+  legacy: boolean,
+  delimiters: readonly [string, string],
+): Steps<Template> {
   try {
     // Istio compiles every template under the name `inject`; its errors at run time carry it.
-    return compileTemplate(text, { name: 'inject', delimiters, functions: templateFunctions });
+    return yield* compileTemplateInSteps(text, { name: 'inject', delimiters, functions: templateFunctions });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const field = legacy ? 'config.template' : `config.templates.${name}`;

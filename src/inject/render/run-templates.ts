@@ -1,3 +1,4 @@
+import type { ExecutionLimits } from '../../template/execution.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
@@ -19,6 +20,8 @@ export interface TemplateSet {
   readonly byName: ReadonlyMap<string, Template>;
   /** Whether they render SidecarInjectionSpecs. */
   readonly legacy: boolean;
+  /** Of each execution. */
+  readonly limits: ExecutionLimits;
   readonly outputs: TemplateOutputs;
   /** Whether a template may change the values that it is given: then each pod gets its own. */
   readonly changesData: boolean;
@@ -72,10 +75,11 @@ function render(templates: TemplateSet, name: string, data: unknown): string {
     );
   }
   try {
-    return template.execute(data);
+    return template.execute(data, templates.limits);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw new InjectionFailure('TemplateFailed', `failed to run injection template: ${error.message}`, {
+    const reason = error.kind === 'limit' ? 'TemplateLimit' : 'TemplateFailed';
+    throw new InjectionFailure(reason, `failed to run injection template: ${error.message}`, {
       cause: error,
     });
   }
