@@ -1,0 +1,87 @@
+import { group } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { injectPath, objectNames } from '../api/names.ts';
+import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
+import { namespaceNameLabel } from '../api/system-namespaces.ts';
+import { clientConfig } from './client-config.ts';
+import type { ManifestContext } from './manifest-context.ts';
+import { revisionLabels } from './revision-labels.ts';
+import type { WebhookInput } from './webhook-configuration.ts';
+
+/** The name of the twin's webhook: what the API server calls it in its errors. */
+export const probeWebhookName = `probe.${group}`;
+
+/** Seconds. A path that takes longer than this to answer is not one to put before every pod; and a pass waits for it. */
+const longestTimeout = 5;
+
+/**
+ * The twin of an InjectorConfig's webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one
+ * ConfigMap in the operator's own namespace.
+ */
+export function probeConfiguration(input: WebhookInput, context: ManifestContext): KubernetesObject {
+  const { config, hash, caBundlePem } = input;
+  const { webhook } = config.spec;
+  const { name } = config.metadata;
+  const probe = pathProbeName(name);
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: {
+      name: probe,
+      labels: revisionLabels(config),
+      ...(context.owner === undefined ? {} : { ownerReferences: [context.owner] }),
+    },
+    webhooks: [
+      {
+        admissionReviewVersions: ['v1', 'v1beta1'],
+        clientConfig: clientConfig(
+          {
+            service: objectNames(name).service,
+            path: injectPath(name, hash),
+            caBundlePem,
+            ...(webhook.url === undefined ? {} : { url: webhook.url }),
+          },
+          context,
+        ),
+        failurePolicy: 'Fail',
+        matchConditions: [
+          {
+            name: 'probe',
+            // Guarded: under Fail an expression that cannot be evaluated would refuse the ConfigMaps of others.
+            expression:
+              'has(request.dryRun) && request.dryRun == true' +
+              ` && has(object.metadata.name) && object.metadata.name == '${probe}'`,
+          },
+        ],
+        matchPolicy: 'Equivalent',
+        name: probeWebhookName,
+        namespaceSelector: {
+          matchExpressions: [{ key: namespaceNameLabel, operator: 'In', values: [context.namespace] }],
+        },
+        objectSelector: {},
+        reinvocationPolicy: 'Never',
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE'],
+            resources: ['configmaps'],
+            scope: 'Namespaced',
+          },
+        ],
+        sideEffects: 'None',
+        timeoutSeconds: Math.min(webhook.timeoutSeconds, longestTimeout),
+      },
+    ],
+  };
+}
+
+/** The ConfigMap that is created by dry run, so never stored. */
+export function probeConfigMap(name: string, nonce: string, namespace: string): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: pathProbeName(name), namespace },
+    data: { [pathProbeKeys.nonce]: nonce },
+  };
+}

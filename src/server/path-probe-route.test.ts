@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import type { AdmissionDecision } from './admission-decision.ts';
+import type { AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionRequest } from './admission-request.ts';
+import { withPathProbe } from './path-probe-route.ts';
+
+const path = '/revisions/blue/0123abcd/inject';
+const ordinary: AdmissionDecision = { outcome: 'allowed', reason: 'Ordinary', allowed: true };
+const dependencies = (): readonly unknown[] => [];
+const route: AdmissionRoute = {
+  kind: 'revision',
+  resolve: (asked) => {
+    if (asked === '/gone') return { unavailable: 'not here' };
+    return asked === '/other' ? undefined : { handler: () => ordinary, dependencies };
+  },
+};
+const probe: AdmissionRequest = {
+  uid: 'u',
+  resource: 'configmaps',
+  subResource: '',
+  name: 'sidecar-injector-probe-blue',
+  namespace: 'injection',
+  operation: 'CREATE',
+  dryRun: true,
+  object: { data: { nonce: 'n-1' } },
+  oldObject: null,
+};
+
+async function decide(request: AdmissionRequest, asked = path): Promise<AdmissionDecision> {
+  const target = withPathProbe(route, 'replica-1').resolve(asked);
+  assert.ok(target !== undefined && 'handler' in target);
+  assert.equal(target.dependencies, dependencies);
+  return target.handler(request);
+}
+
+describe('withPathProbe', () => {
+  it('gives the nonce back with the replica and the configuration', async () => {
+    assert.deepEqual(await decide(probe), {
+      outcome: 'allowed',
+      reason: 'PathProbe',
+      allowed: true,
+      warnings: [],
+      patch: [
+        { op: 'add', path: '/data/answer', value: 'n-1' },
+        { op: 'add', path: '/data/replica', value: 'replica-1' },
+        { op: 'add', path: '/data/configuration', value: '0123abcd' },
+      ],
+      injector: { name: 'blue', hash: '0123abcd' },
+    });
+  });
+
+  const others: [what: string, request: Partial<AdmissionRequest>][] = [
+    ['a pod', { resource: 'pods' }],
+    ['a ConfigMap that would be stored', { dryRun: false }],
+    ['an update', { operation: 'UPDATE' }],
+    ['the ConfigMap of another revision', { name: 'sidecar-injector-probe-green' }],
+    ['a ConfigMap without data', { object: {} }],
+    ['a ConfigMap without a nonce', { object: { data: {} } }],
+    ['no object', { object: null }],
+  ];
+  for (const [what, difference] of others) {
+    it(`leaves ${what} to the route`, async () => {
+      assert.equal(await decide({ ...probe, ...difference }), ordinary);
+    });
+  }
+
+  it('leaves paths of another shape to the route', async () => {
+    assert.equal(await decide(probe, '/revisions/blue/0123abcd/inject/cluster/c1'), ordinary);
+  });
+
+  it('passes on what is not served', () => {
+    assert.deepEqual(withPathProbe(route, 'r').resolve('/gone'), { unavailable: 'not here' });
+    assert.equal(withPathProbe(route, 'r').resolve('/other'), undefined);
+    assert.equal(withPathProbe(route, 'r').kind, 'revision');
+  });
+});
