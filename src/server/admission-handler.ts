@@ -1,6 +1,7 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 import type { HttpAnswer } from './http-answer.ts';
+import type { ReviewLane } from './lane/review-lane.ts';
 
 /** Decides one admission. Throws nothing: a handler's exception is answered as an internal error. */
 export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision | Promise<AdmissionDecision>;
@@ -13,6 +14,8 @@ export interface RouteHandler {
    * without it is asked every time.
    */
   readonly dependencies?: (request: AdmissionRequest) => readonly unknown[];
+  /** Where large reviews are decided, and those that the handler had to give up; absent: the handler decides all. */
+  readonly lane?: ReviewLane;
 }
 
 /** Something to be read: answers GET and HEAD. */

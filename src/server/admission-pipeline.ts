@@ -1,13 +1,14 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from './admission-observer.ts';
-import { reviewVersions } from './admission-request.ts';
+import { type AdmissionRequest, type ReviewVersion, reviewVersions } from './admission-request.ts';
 import { type DecisionMemory, fingerprintOf, type ReviewQuestion } from './decision-memory.ts';
 import { decodeAdmissionReview } from './decode-admission-review.ts';
 import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from './http-answer.ts';
 import { type JsonBounds, JsonScanner } from './json-scanner.ts';
+import type { ReviewLane } from './lane/review-lane.ts';
 import { splitReview } from './review-bytes.ts';
 
 /** What is known of a request before its body. */
@@ -73,7 +74,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         kind,
         timeout,
         inspect: isSmall(head) ? pass : inspector(kind),
-        respond: (body) => respond(kind, path, target, body),
+        respond: (body) => respond(kind, path, target, body, timeout),
       };
     }
     return { kind: 'unknown', answer: textAnswer(404, 'no such path') };
@@ -89,10 +90,16 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     };
   }
 
-  function respond(kind: string, path: string, target: RouteHandler, body: Buffer): HttpAnswer | Promise<HttpAnswer> {
+  function respond(
+    kind: string,
+    path: string,
+    target: RouteHandler,
+    body: Buffer,
+    timeout: number | undefined,
+  ): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
     const started = observer.started();
-    const { handler, dependencies } = target;
+    const { handler, dependencies, lane } = target;
     const question = dependencies === undefined || !memory.takes(body.length) ? undefined : questionOf(path, body);
     if (dependencies !== undefined && question !== undefined) {
       const known = memory.find(question, dependencies);
@@ -101,17 +108,14 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
       }
     }
-    const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
-    if ('problem' in review) {
-      // What is not even a review is answered in the newest version, as a refusal like all others.
-      const { version, uid } = 'version' in review ? review : { version: reviewVersions[0], uid: undefined };
-      observer.malformed(kind, review.problem, uid);
-      return jsonAnswer(encodeAdmissionReview(version, uid ?? '', denied('MalformedReview', 400, review.problem)));
-    }
-    const { version, request } = review;
-    const depends = dependencies?.(request);
-    const finish = (decision: AdmissionDecision): HttpAnswer => {
-      const encoded = encodeDecision(decision);
+    /** @param depends what the decision came from; undefined when it must not be given again */
+    const finish = (
+      version: ReviewVersion,
+      request: AdmissionRequest,
+      decision: AdmissionDecision,
+      encoded: string,
+      depends: readonly unknown[] | undefined,
+    ): HttpAnswer => {
       observer.decided(kind, request, decision, started);
       // A second uid further on in the bytes would be the one that counts.
       if (depends !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
@@ -119,13 +123,34 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       }
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
+    const malformed = (problem: string, version: ReviewVersion = reviewVersions[0], uid?: string): HttpAnswer => {
+      // What is not even a review is answered in the newest version, as a refusal like all others.
+      observer.malformed(kind, problem, uid);
+      return jsonAnswer(encodeAdmissionReview(version, uid ?? '', denied('MalformedReview', 400, problem)));
+    };
+    const decideElsewhere = (elsewhere: ReviewLane): Promise<HttpAnswer> =>
+      elsewhere.decide({ body, keepsBody: question !== undefined, timeout }).then((verdict) => {
+        if ('unavailable' in verdict) return unavailable(verdict.unavailable);
+        if ('problem' in verdict) return malformed(verdict.problem, verdict.version, verdict.uid);
+        return finish(verdict.version, verdict.request, verdict.decision, verdict.encoded, verdict.dependencies);
+      });
+    if (lane !== undefined && body.length > laneBytes) return decideElsewhere(lane);
+    const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
+    if ('problem' in review) {
+      return 'version' in review ? malformed(review.problem, review.version, review.uid) : malformed(review.problem);
+    }
+    const { version, request } = review;
+    const depends = dependencies?.(request);
+    const done = (decision: AdmissionDecision): HttpAnswer =>
+      finish(version, request, decision, encodeDecision(decision), depends);
     const fail = (error: unknown): HttpAnswer => {
       observer.defect(error);
-      return finish(denied('Internal', 500, 'internal error of the injector; its log says more'));
+      return done(denied('Internal', 500, 'internal error of the injector; its log says more'));
     };
     try {
       const decision = handler(request);
-      return decision instanceof Promise ? decision.then(finish).catch(fail) : finish(decision);
+      if (decision instanceof Promise) return decision.then(done).catch(fail);
+      return lane?.goesOn(decision) === true ? decideElsewhere(lane) : done(decision);
     } catch (error) {
       return fail(error);
     }
@@ -162,6 +187,9 @@ function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
     ? undefined
     : { ...bytes, path, body, fingerprint: fingerprintOf(path, body, bytes.restStart) };
 }
+
+/** Bytes. Up to here a review takes no longer than a few milliseconds to decide (docs/adr/0005-a-lane-for-what-is-heavy.md). */
+const laneBytes = 128 * 1024;
 
 /** Bytes. Up to here a body cannot hold so much that parsing it would be felt, so it is looked at afterwards, which is cheaper. */
 const smallBody = 64 * 1024;
