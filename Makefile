@@ -14,7 +14,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 
 install: node_modules/.package-lock.json
 
-dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts package.json
+dist/injector.cjs: node_modules/.package-lock.json $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null) scripts/build.ts $(wildcard scripts/bundle/*.ts) package.json
 	@$(NODE) scripts/build.ts
 
 build: dist/injector.cjs ## dist/injector.cjs, the one file that runs everywhere

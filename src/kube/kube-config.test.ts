@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../api/errors.ts';
-import { coreApi, loadKubeConfig } from './kube-config.ts';
+import { loadKubeConfig } from './kube-config.ts';
 
 const text = `apiVersion: v1
 kind: Config
@@ -96,8 +96,4 @@ describe('loadKubeConfig', () => {
       );
     });
   }
-
-  it('gives the library its own client for the chosen cluster', () => {
-    assert.equal(typeof coreApi(loadKubeConfig({ kubeconfig: file })).listNamespace, 'function');
-  });
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
 import { ConfigurationError } from '../api/errors.ts';
 
@@ -36,11 +36,6 @@ export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
   }
   chooseContext(config, options.context);
   return config;
-}
-
-/** The library's own client for core resources, of the current context. */
-export function coreApi(config: KubeConfig): CoreV1Api {
-  return config.makeApiClient(CoreV1Api);
 }
 
 function loadFile(config: KubeConfig, file: string): void {

@@ -6,7 +6,7 @@ import { generateRsaKeyPair, type GenerateKeyPair } from '../certs/key-pair.ts';
 import type { RandomBytes } from '../certs/random-source.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { systemClock } from '../kube/clock.ts';
-import { coreApi, type KubeConfig } from '../kube/kube-config.ts';
+import type { KubeConfig } from '../kube/kube-config.ts';
 import { LeaseElector } from '../kube/lease-elector.ts';
 import { objectKey, ObjectStore, type StoreChange } from '../kube/object-store.ts';
 import type { Clock, Logger, Random } from '../kube/ports.ts';
@@ -68,7 +68,6 @@ export class InjectorOperator extends Operator {
     super(options.logger);
     restoreEnvironment();
     this.kubeConfig = options.kubeConfig;
-    this.k8sApi = coreApi(options.kubeConfig);
     this.#options = options;
     this.#log = options.logger;
     this.#clock = options.clock ?? systemClock;
