@@ -7,9 +7,11 @@ import type { Clock, Logger } from '../kube/ports.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { Finalizers } from './finalizers.ts';
+import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import { PathProbe } from './path-probe.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from './publication.ts';
 import { RevisionReconciler } from './reconcile.ts';
@@ -56,10 +58,12 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const events = new RevisionEvents(recorder);
   const refusals = new Refusals(events, logger);
   const shared = { settings, view, owned, certificates, metrics, clock, logger };
+  const probe = new PathProbe({ client, owned, clock, nonce: () => Buffer.from(randomBytes(16)).toString('hex') });
+  const gate = new InstallGate({ view, owned, probe, clock, logger });
   const producer = new RevisionProducer({
     ...shared,
     compiler: new ConfigurationCompiler(references),
-    publication: new Publication(view, owned, reports, settings.context),
+    publication: new Publication(view, owned, reports, gate, settings.context),
     refusals,
     events,
   });

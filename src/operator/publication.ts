@@ -10,6 +10,7 @@ import type { ManifestContext } from '../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../manifests/webhook-configuration.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
+import type { InstallGate } from './install-gate.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
@@ -47,6 +48,7 @@ export class Publication {
   readonly #view: ClusterView;
   readonly #owned: OwnedObjects;
   readonly #reports: ReplicaReports;
+  readonly #gate: InstallGate;
   readonly #context: ManifestContext;
   /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
   readonly #remembered = new Map<string, StoredConfiguration>();
@@ -54,8 +56,15 @@ export class Publication {
   /** The webhook that the API server found invalid last, and its words, by InjectorConfig. */
   readonly #refused = new Map<string, { text: string; message: string }>();
 
-  constructor(view: ClusterView, owned: OwnedObjects, reports: ReplicaReports, context: ManifestContext) {
+  constructor(
+    view: ClusterView,
+    owned: OwnedObjects,
+    reports: ReplicaReports,
+    gate: InstallGate,
+    context: ManifestContext,
+  ) {
     this.#view = view;
+    this.#gate = gate;
     this.#owned = owned;
     this.#reports = reports;
     this.#context = context;
@@ -83,6 +92,7 @@ export class Publication {
   /** The webhook: moved, repaired, or left where it is. */
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context } = input;
+    await this.#gate.sweep(config.metadata.name, signal);
     const live = this.#liveWebhook(config);
     const before = this.#published(config, live);
     const wanted = compiled?.hash ?? before;
@@ -104,10 +114,7 @@ export class Publication {
     if (lacking.length > 0) {
       // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
       if (live !== undefined) {
-        const isKept = before !== undefined && this.#isNamedOrHeld(config, live, before);
-        const kept = isKept
-          ? webhookConfiguration({ config, hash: before, caBundlePem }, context)
-          : withCaBundle(live, caBundlePem);
+        const kept = this.#kept(live, before, input, context);
         const { refusal } = await this.#applyWebhook(kept, input, into, signal);
         if (refusal !== undefined) {
           return { finding: no('Invalid', refusal), hash: before, before, isPending: true };
@@ -122,6 +129,13 @@ export class Publication {
       return { finding, hash: before, before, isPending: true };
     }
     const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
+    const closed = await this.#gate.check({ config, hash: wanted, caBundlePem, context, desired, live }, signal);
+    if (closed !== undefined) {
+      // What is there goes where it went: that may still work.
+      if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
+      into.retryAfter = Math.min(into.retryAfter ?? Infinity, closed.retryAfter);
+      return { finding: closed.finding, hash: before, before, isPending: false };
+    }
     const { isDeferred, refusal } = await this.#applyWebhook(desired, input, into, signal);
     if (refusal !== undefined) {
       return { finding: no('Invalid', refusal), hash: before, before, isPending: isDeferred };
@@ -149,8 +163,14 @@ export class Publication {
       await this.#owned.remove(object, signal);
   }
 
+  /** The webhook was withdrawn. */
+  withdrawn(name: string): void {
+    this.#gate.forget(name);
+  }
+
   /** The InjectorConfig is gone. */
   forget(name: string): void {
+    this.#gate.forget(name);
     this.#remembered.delete(name);
     this.#refused.delete(name);
   }
@@ -187,6 +207,19 @@ export class Publication {
     // Only then may the one that was refused be tried again: each attempt makes the next forced write of the same object wait.
     if (outcome === 'Unchanged') this.#refused.delete(name);
     return { isDeferred: outcome === 'Deferred', refusal: `${refusal}; the webhook stays as it was` };
+  }
+
+  /** What a webhook should be while it cannot move: as the spec says, or as it is where that would lead it somewhere untried. */
+  #kept(
+    live: KubernetesObject,
+    before: string | undefined,
+    { config, caBundlePem }: PublicationInput,
+    context: ManifestContext,
+  ): KubernetesObject {
+    const asItIs = withCaBundle(live, caBundlePem);
+    if (before === undefined || !this.#isNamedOrHeld(config, live, before)) return asItIs;
+    const wanted = webhookConfiguration({ config, hash: before, caBundlePem }, context);
+    return this.#gate.isOpen(config.metadata.name, wanted, live) ? wanted : asItIs;
   }
 
   #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {

@@ -22,6 +22,9 @@ describe('RevisionReconciler', () => {
       'PATCH services sidecar-injector-blue',
       `PATCH configmaps sidecar-injector-blue-${fixture.hash('blue')}`,
       'PATCH configmaps sidecar-injector-blue',
+      'PATCH mutatingwebhookconfigurations sidecar-injector-probe-blue',
+      'POST configmaps sidecar-injector-probe-blue',
+      'DELETE mutatingwebhookconfigurations sidecar-injector-probe-blue',
       'PATCH mutatingwebhookconfigurations sidecar-injector-blue',
       'PATCH injectorconfigs/status blue',
     ]);

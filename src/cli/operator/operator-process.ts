@@ -11,6 +11,7 @@ import type { OperatorSettings } from '../../operator/settings.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { createHealthServer } from '../../server/health-server.ts';
 import { listenerCheck } from '../../server/listener-check.ts';
+import { withPathProbe } from '../../server/path-probe-route.ts';
 import { revisionRoute } from '../../server/revision-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/shut-down.ts';
@@ -61,7 +62,7 @@ export async function startOperator(
   const server = createAdmissionServer({
     bindAddress: options.bindAddress,
     port: options.webhookPort,
-    routes: [revisionRoute(injectors, surroundings), validateRoute(validateReview)],
+    routes: [withPathProbe(revisionRoute(injectors, surroundings), identity), validateRoute(validateReview)],
     certificates,
     log: logger,
     metrics: new ServerMetrics(registry),

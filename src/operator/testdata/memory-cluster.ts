@@ -41,6 +41,8 @@ export class MemoryCluster {
   readonly server: FakeApiServer;
   readonly writes: string[] = [];
   readonly faults: Fault[] = [];
+  /** Whether a webhook that is tried out is reached. */
+  answersProbes = true;
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watchers = new Set<Watcher>();
   readonly #history: Change[] = [];
@@ -134,6 +136,13 @@ export class MemoryCluster {
     const found = this.get(plural, name, namespace);
     if (plural !== 'leases' && plural !== 'events') {
       this.writes.push(`${request.method} ${plural}${subresource === undefined ? '' : `/${subresource}`} ${name}`);
+    }
+    if (request.query.get('dryRun') === 'All' && name.startsWith('sidecar-injector-probe-')) {
+      const isInForce = this.get('mutatingwebhookconfigurations', name) !== undefined;
+      const { nonce } = body.data as Record<string, string>;
+      const answer = isInForce && this.answersProbes ? { answer: nonce, replica: 'replica-1' } : {};
+      json(response, 201, { ...body, data: { nonce, ...answer } });
+      return;
     }
     if (request.method === 'DELETE') {
       if (found === undefined) failure(response, 404, 'NotFound', 'not found');
