@@ -1,0 +1,39 @@
+import { ConfigurationError } from './errors.ts';
+import { group } from './injector-config.ts';
+
+/** Annotation of an InjectorConfig by which a person asks for a renewal: `<what>:<nonce>`. */
+export const rotateAnnotation = `${group}/rotate`;
+
+/** What can be asked for; `authority-force` also drops the old authority before its last certificate has expired. */
+export const rotateTargets = ['leaf', 'authority', 'authority-force'] as const;
+export type RotateTarget = (typeof rotateTargets)[number];
+
+/** One request; a nonce that was answered once is not answered again. */
+export interface RotateRequest {
+  readonly target: RotateTarget;
+  /** 1 to 63 characters of A-Z, a-z, 0-9 and `-`. */
+  readonly nonce: string;
+}
+
+/** The value of {@link rotateAnnotation} that asks for this. */
+export function formatRotateRequest({ target, nonce }: RotateRequest): string {
+  return `${target}:${nonce}`;
+}
+
+/**
+ * Reads the value of {@link rotateAnnotation}.
+ * @throws ConfigurationError naming the annotation, its value and what it must be.
+ */
+export function parseRotateRequest(value: string): RotateRequest {
+  const [, word, nonce = ''] = /^([a-z-]{1,20}):([A-Za-z0-9-]{1,63})$/.exec(value) ?? [];
+  const target = rotateTargets.find((known) => known === word);
+  if (target === undefined) {
+    const field = `metadata.annotations[${rotateAnnotation}]`;
+    const given = JSON.stringify(value.slice(0, 100));
+    throw new ConfigurationError(
+      field,
+      `${field}: ${given} is no request; write one of ${rotateTargets.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`,
+    );
+  }
+  return { target, nonce };
+}
