@@ -2,6 +2,7 @@ import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
+import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { repair } from './scenarios/repair.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -13,5 +14,6 @@ export const scenarios: Scenario[] = [
   resourceValidation,
   istioTemplates,
   repair,
+  rollingRestarts,
   controlPlane,
 ];

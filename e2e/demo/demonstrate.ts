@@ -31,7 +31,7 @@ export async function demonstrate(
   const { client } = cluster;
   const { gitVersion } = (await client.request('GET', '/version')) as { gitVersion: string };
   report(`\n1. kube-apiserver ${gitVersion}: ${cluster.description}`);
-  const installation = await installChart(cluster, systemNamespace);
+  const installation = await installChart(cluster, systemNamespace, { mode: 'all' });
   const operator = await installation.startOperator();
   report(
     `2. the chart is in namespace ${systemNamespace}; the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`,

@@ -98,6 +98,8 @@ export function componentArguments(inputs: CommandInputs): Record<ComponentName,
       `--audit-log-path=${auditLogFile(directory)}`,
       // Written before the response is sent: a reader that has seen the response finds the record.
       '--audit-log-mode=blocking-strict',
+      // Not rotated after 100 MB, which a long run fills: readers know one file.
+      '--audit-log-maxsize=100000',
     ],
     'kube-controller-manager': [
       `--kubeconfig=${kubeconfigs['controller-manager']}`,

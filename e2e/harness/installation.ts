@@ -1,20 +1,30 @@
 import type { KubernetesObject } from '../../src/api/kubernetes.ts';
-import { podsOf, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 import { applyAll } from './apply.ts';
+import { chartWorkloads, flagValue, type ChartWorkload } from './chart-workloads.ts';
 import type { Cluster } from './cluster.ts';
 import { renderChart } from './helm.ts';
-import { startOperatorProcess, type OperatorProcess, type OperatorSettings } from './operator-process.ts';
+import {
+  startOperatorProcess,
+  type OperatorProcess,
+  type OperatorRole,
+  type OperatorSettings,
+} from './operator-process.ts';
 import { serviceAccountKubeconfig } from './service-account.ts';
+import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 
 /** The chart's objects on a cluster, and operator processes that act with the chart's own rights. */
 export interface Installation {
   namespace: string;
-  /** `system:serviceaccount:…`: the name under which the audit log knows the operator. */
+  /** `system:serviceaccount:…`: the name under which the audit log knows who writes (the leader). */
   username: string;
+  /** Those of every role. */
+  usernames: string[];
   /** The name of the object that owns the operator's webhook configurations, as the chart passes it. */
   owner: string | undefined;
   /** Everything the chart rendered, in helm's order. */
   objects: KubernetesObject[];
+  /** The chart's Deployments. */
+  workloads: ChartWorkload[];
   operators: OperatorProcess[];
   /** Starts one operator process and waits until it is ready. */
   startOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
@@ -22,14 +32,10 @@ export interface Installation {
   launchOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
 }
 
-interface PodTemplateOwner extends KubernetesObject {
-  spec: { replicas?: number; template: { spec: { serviceAccountName?: string; containers: { args?: string[] }[] } } };
-}
-
 /**
  * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs first.
- * The chart's Deployment gets its pods from the fake kubelets; the operator under test runs as a process on this machine
- * with the token of the chart's ServiceAccount and the arguments that the chart gives the container, save addresses and ports.
+ * The chart's Deployments get their pods from the fake kubelets; the operator under test runs as processes on this machine, each with a token of the
+ * chart's ServiceAccount and the flags that the chart gives the container, save addresses and ports.
  */
 export async function installChart(
   cluster: Cluster,
@@ -38,51 +44,46 @@ export async function installChart(
 ): Promise<Installation> {
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
-  const objects = await renderChart({ name: 'injector-operator', namespace, values }, cluster.run.path);
-  const workload = objects.find((object): object is PodTemplateOwner => object.kind === 'Deployment');
-  if (workload === undefined) throw new Error('the chart renders no Deployment');
+  const objects = await renderChart(
+    // One process does everything unless a scenario asks for the roles.
+    { name: 'injector-operator', namespace, values: { mode: 'all', ...values } },
+    cluster.run.path,
+  );
+  const workloads = chartWorkloads(objects, namespace);
   // Real kubelets would start a second operator beside the process under test.
-  if (!cluster.fakeNodes) workload.spec.replicas = 0;
+  if (!cluster.fakeNodes) for (const { deployment } of workloads) deployment.spec.replicas = 0;
   await waitForEarlierNamespace(client, namespace);
   await applyAll(client, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...objects]);
-  const pod = workload.spec.template.spec;
-  const account = pod.serviceAccountName ?? 'default';
-  const chartFlag = (name: string) =>
-    flagValue(
-      pod.containers.flatMap(({ args }) => args ?? []),
-      name,
-    );
-  const owner = chartFlag('owner');
-  await waitForDeployment(client, namespace, workload.metadata.name ?? '');
+  for (const { deployment } of workloads) await waitForDeployment(client, namespace, deployment.metadata.name);
+  const username = ({ account }: ChartWorkload) => `system:serviceaccount:${namespace}:${account}`;
+  const writer = workloads.find(({ role }) => role !== 'webhook');
+  if (writer === undefined) throw new Error('the chart renders no Deployment that leads');
   const operators: OperatorProcess[] = [];
   const launchOperator = async (settings: Partial<OperatorSettings> = {}) => {
-    const replicas = await podsOf(client, namespace);
+    const workload = workloadFor(workloads, settings.role);
+    const pods = await podsMatching(client, namespace, workload.deployment.spec.selector.matchLabels);
+    const pod = pods[operators.length % Math.max(pods.length, 1)];
     const kubeconfig =
-      settings.kubeconfig ??
-      (await serviceAccountKubeconfig(
-        cluster,
-        namespace,
-        account,
-        replicas[operators.length % Math.max(replicas.length, 1)],
-      ));
+      settings.kubeconfig ?? (await serviceAccountKubeconfig(cluster, namespace, workload.account, pod));
     const defaults = {
       name: `operator-${namespace}-${operators.length + 1}`,
+      role: workload.role,
       namespace,
       kubeconfig,
       advertiseHost: cluster.advertiseHost,
     };
-    const operator = await startOperatorProcess(
-      { ...defaults, ...(owner === undefined ? {} : { owner }), ...settings },
-      cluster.run,
-    );
+    const flags = [...workload.flags, ...(settings.flags ?? [])];
+    const operator = await startOperatorProcess({ ...defaults, ...settings, flags }, cluster.run);
     operators.push(operator);
     return operator;
   };
   return {
     namespace,
-    username: `system:serviceaccount:${namespace}:${account}`,
-    owner,
+    username: username(writer),
+    usernames: [...new Set(workloads.map(username))],
+    owner: flagValue(writer.flags, 'owner'),
     objects,
+    workloads,
     operators,
     launchOperator,
     startOperator: async (settings) => {
@@ -93,10 +94,12 @@ export async function installChart(
   };
 }
 
-/** The value of `--name=value` or `--name value` among arguments. */
-function flagValue(args: string[], name: string): string | undefined {
-  const index = args.findIndex((each) => each === `--${name}` || each.startsWith(`--${name}=`));
-  const found = args[index];
-  if (found === undefined) return undefined;
-  return found.includes('=') ? found.slice(found.indexOf('=') + 1) : args[index + 1];
+/** The Deployment that runs a role: a chart that runs everything in one runs that too. */
+export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | undefined): ChartWorkload {
+  const found =
+    workloads.find((each) => each.role === (role ?? 'all')) ??
+    workloads.find((each) => each.role === 'all') ??
+    workloads[0];
+  if (found === undefined) throw new Error('the chart renders no Deployment');
+  return found;
 }

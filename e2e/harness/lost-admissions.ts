@@ -8,6 +8,12 @@ export interface LostAdmission {
   description: string;
 }
 
+/** What is wrong with a stored pod. */
+export interface PodDefect {
+  kind: 'plain' | 'mixed';
+  what: string;
+}
+
 /**
  * Counts lost admissions: creations that failed or were denied although the same pod is accepted on an idle system
  * (creations by controllers count, so they are read from the audit log), and pods that should be injected and are stored
@@ -22,18 +28,22 @@ export interface LostAdmission {
 export function lostAdmissions(
   events: AuditEvent[],
   stored: Pod[],
-  defect: (pod: Pod) => { kind: 'plain' | 'mixed'; what: string } | undefined,
+  defect: (pod: Pod) => PodDefect | undefined,
 ): LostAdmission[] {
-  const refused = events
-    .filter(isPodCreation)
-    .filter((event) => (event.responseStatus?.code ?? 0) >= 400 && !isUnrelated(event))
-    .map((event): LostAdmission => ({ kind: 'refused', description: describeEvent(event) }));
   const defective = stored.flatMap((pod): LostAdmission[] => {
     const found = defect(pod);
     const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
     return found === undefined ? [] : [{ kind: found.kind, description: `pod ${name}: ${found.what}` }];
   });
-  return [...refused, ...defective];
+  return [...refusedCreations(events), ...defective];
+}
+
+/** The first half of it: creations of pods that failed or were denied. */
+export function refusedCreations(events: AuditEvent[]): LostAdmission[] {
+  return events
+    .filter(isPodCreation)
+    .filter((event) => (event.responseStatus?.code ?? 0) >= 400 && !isUnrelated(event))
+    .map((event): LostAdmission => ({ kind: 'refused', description: describeEvent(event) }));
 }
 
 /** Creations of pods, dry runs included; bindings and other subresources are not creations. */

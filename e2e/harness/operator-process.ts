@@ -7,17 +7,19 @@ import { paths } from './paths.ts';
 import { answersOk } from './probe.ts';
 import type { RunDirectory } from './run-directory.ts';
 
+export type OperatorRole = 'all' | 'controller' | 'webhook';
+
 export interface OperatorSettings {
-  /** Name of the replica: for messages and the log file. */
+  /** Name of the replica: for messages, the log file, and the identity. */
   name: string;
-  role?: 'all' | 'controller' | 'webhook';
+  role?: OperatorRole;
   namespace: string;
   kubeconfig: string;
   context?: string | undefined;
   /** Where the API server reaches this machine. */
   advertiseHost: string;
-  /** Name of the object that owns what the operator writes at cluster scope. */
-  owner?: string;
+  /** The port under which the API server reaches the webhook: a balancer's, or the process's own. */
+  advertisePort?: number;
   /** Further flags. */
   flags?: string[];
 }
@@ -75,8 +77,7 @@ function operatorArguments(settings: OperatorSettings, webhookPort: number, heal
     `--namespace=${settings.namespace}`,
     `--kubeconfig=${settings.kubeconfig}`,
     ...(settings.context === undefined ? [] : [`--context=${settings.context}`]),
-    ...(settings.owner === undefined ? [] : [`--owner=${settings.owner}`]),
-    `--advertise=${settings.advertiseHost}:${webhookPort}`,
+    `--advertise=${settings.advertiseHost}:${settings.advertisePort ?? webhookPort}`,
     '--bind-address=127.0.0.1',
     `--webhook-port=${webhookPort}`,
     `--health-port=${healthPort}`,

@@ -4,6 +4,7 @@ import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
 import { found } from './found.ts';
 import { installChart, type Installation } from './installation.ts';
+import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
 import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
 
@@ -25,6 +26,7 @@ export class ScenarioContext {
   passed = 0;
   readonly #report: (line: string) => void;
   readonly #installations: Installation[] = [];
+  readonly #replicas: Replicas[] = [];
   #figures: Figures = {};
 
   constructor(cluster: Cluster, name: string, { size, seed }: ScenarioSize, report: (line: string) => void) {
@@ -47,7 +49,7 @@ export class ScenarioContext {
 
   /** Checks what holds for every scenario: the chart's rights were all that the operator asked for. */
   async checkRights(audit: AuditLog | undefined): Promise<void> {
-    const users = new Set(this.#installations.map(({ username }) => username));
+    const users = new Set(this.#installations.flatMap(({ usernames }) => usernames));
     if (audit === undefined || users.size === 0) return;
     const refused = audit
       .events()
@@ -102,11 +104,22 @@ export class ScenarioContext {
     return name;
   }
 
-  /** Installs the chart into a namespace of this scenario. */
-  async install(values: Record<string, unknown> = {}): Promise<Installation> {
+  /** Installs the chart into a namespace of this scenario; everything in one process unless told. */
+  async install(values: Record<string, unknown> = { mode: 'all' }): Promise<Installation> {
     const installation = await installChart(this.cluster, `${this.name}-system`, values);
     this.#installations.push(installation);
     return installation;
+  }
+
+  /**
+   * Installs the chart as it is made for production and starts its processes behind a balancer: three webhook replicas and two controllers unless told.
+   * All are ready and in rotation when this resolves.
+   */
+  async startReplicas(options: ReplicaOptions = {}, values: Record<string, unknown> = {}): Promise<Replicas> {
+    const installation = await this.install(values);
+    const replicas = await Replicas.start(this.cluster, installation, { seed: this.seed, ...options });
+    this.#replicas.push(replicas);
+    return replicas;
   }
 
   /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
@@ -117,6 +130,7 @@ export class ScenarioContext {
 
   /** Ends the scenario's processes and removes what it left on the cluster. */
   async finish(): Promise<void> {
+    await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
     await cleanUp(
       this.client,

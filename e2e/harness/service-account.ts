@@ -13,6 +13,7 @@ const tokenLifeSeconds = 86_400;
  * Writes a kubeconfig that acts as a ServiceAccount (TokenRequest API), so that its rights and nothing more are what is tested.
  *
  * @param pod the pod that the token is bound to, as a kubelet would do it: the audit log then names the replica
+ * @param server another address of the API server: a proxy's that serves with its certificate
  * @returns the file's path
  */
 export async function serviceAccountKubeconfig(
@@ -20,6 +21,7 @@ export async function serviceAccountKubeconfig(
   namespace: string,
   name: string,
   pod: Pod | undefined,
+  server?: string,
 ): Promise<string> {
   const token = await requestToken(cluster.client, namespace, name, pod);
   const base = loadKubeConfig({ kubeconfig: cluster.kubeconfig, context: cluster.context });
@@ -33,7 +35,7 @@ export async function serviceAccountKubeconfig(
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'cluster', cluster: { server: current.server, ...authority } }],
+    clusters: [{ name: 'cluster', cluster: { server: server ?? current.server, ...authority } }],
     users: [{ name, user: { token } }],
     contexts: [{ name: 'cluster', context: { cluster: 'cluster', user: name, namespace } }],
     'current-context': 'cluster',

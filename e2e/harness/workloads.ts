@@ -135,7 +135,12 @@ export async function podsOf(client: ApiClient, namespace: string, app?: string)
   return podsMatching(client, namespace, app === undefined ? {} : { app });
 }
 
-async function podsMatching(client: ApiClient, namespace: string, labels: Record<string, string>): Promise<Pod[]> {
+/** The pods of a namespace with these labels, oldest first. */
+export async function podsMatching(
+  client: ApiClient,
+  namespace: string,
+  labels: Record<string, string>,
+): Promise<Pod[]> {
   const labelSelector = Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');

@@ -1,0 +1,77 @@
+import { get } from 'node:http';
+import type { ConnectionRecord } from './connection-record.ts';
+
+export interface BackendAddress {
+  /** Unique, for example the replica's name. */
+  name: string;
+  port: number;
+  /** Where its readiness is asked for: `http://127.0.0.1:PORT/readyz`. */
+  readyUrl: string;
+}
+
+export interface BalancerTimes {
+  /** Milliseconds between two probes of a backend. */
+  probeInterval: number;
+  /** Milliseconds after which a probe that is not answered has failed. */
+  probeTimeout: number;
+  /** Milliseconds from a change of readiness until new connections follow it, as a kube-proxy needs them. */
+  delay: number;
+}
+
+/** One replica behind the balancer: whether it is ready, and, later, whether it gets new connections. */
+export class Backend {
+  readonly address: BackendAddress;
+  readonly connections: ConnectionRecord[] = [];
+  isReady = false;
+  isInRotation = false;
+  /** When it last left the rotation, in milliseconds since 1970. */
+  droppedAt: number | undefined;
+  readonly #times: BalancerTimes;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(address: BackendAddress, times: BalancerTimes) {
+    this.address = address;
+    this.#times = times;
+    void this.#follow();
+  }
+
+  /** Takes it out for good. Its connections stay. */
+  remove(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#setInRotation(false);
+  }
+
+  async #follow(): Promise<void> {
+    for (;;) {
+      const ready = await answers(this.address.readyUrl, this.#times.probeTimeout);
+      if (this.#stopped) return;
+      if (ready !== this.isReady) {
+        this.isReady = ready;
+        this.#timer = setTimeout(() => {
+          this.#setInRotation(ready);
+        }, this.#times.delay);
+      }
+      await new Promise((resolve) => setTimeout(resolve, this.#times.probeInterval));
+    }
+  }
+
+  #setInRotation(value: boolean): void {
+    if (this.isInRotation && !value) this.droppedAt = Date.now();
+    this.isInRotation = value;
+  }
+}
+
+function answers(url: string, timeout: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => {
+      resolve(false);
+    });
+  });
+}

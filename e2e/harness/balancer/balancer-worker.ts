@@ -1,0 +1,118 @@
+/** The balancer's thread: accepts TCP connections on one port and passes their bytes on, unread. */
+import { connect, createServer, type Socket } from 'node:net';
+import { workerData } from 'node:worker_threads';
+import { serveWorker } from '../worker/serve-worker.ts';
+import { Backend, type BackendAddress, type BalancerTimes } from './backend.ts';
+import type { BackendState, ConnectionRecord } from './connection-record.ts';
+
+const { port, times } = workerData as { port: number; times: BalancerTimes };
+const backends = new Map<string, Backend>();
+/** Backends that are gone: what was connected to them is still told. */
+const former: Backend[] = [];
+let turn = 0;
+
+const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+  const candidates = [...backends.values()].filter(({ isInRotation }) => isInRotation);
+  const chosen = candidates[turn++ % Math.max(candidates.length, 1)];
+  // A Service without endpoints refuses; nobody else is ever asked instead.
+  if (chosen === undefined) client.resetAndDestroy();
+  else passOn(client, chosen);
+});
+
+function passOn(client: Socket, backend: Backend): void {
+  const record: ConnectionRecord = {
+    backend: backend.address.name,
+    openedAt: Date.now(),
+    closedAt: undefined,
+    closedBy: undefined,
+    bytesUp: 0,
+    bytesDown: 0,
+    isWaiting: true,
+  };
+  backend.connections.push(record);
+  const upstream = connect({ host: '127.0.0.1', port: backend.address.port, allowHalfOpen: true, noDelay: true });
+  let isConnected = false;
+  upstream.once('connect', () => {
+    isConnected = true;
+  });
+  const ended = (by: 'client' | 'backend') => {
+    record.closedBy ??= isConnected || by === 'client' ? by : 'refused';
+    record.closedAt ??= Date.now();
+  };
+  client.on('data', (chunk: Buffer) => {
+    record.bytesUp += chunk.length;
+    // A client answers the end of a connection with an alert of TLS, 31 bytes at most; that is no request.
+    if (record.closedAt === undefined || chunk.length > 64) record.isWaiting = true;
+  });
+  upstream.on('data', (chunk: Buffer) => {
+    record.bytesDown += chunk.length;
+    record.isWaiting = false;
+  });
+  client.once('end', () => {
+    ended('client');
+  });
+  upstream.once('end', () => {
+    ended('backend');
+  });
+  client.pipe(upstream);
+  upstream.pipe(client);
+  tie(client, upstream, () => {
+    ended('client');
+  });
+  tie(upstream, client, () => {
+    ended('backend');
+  });
+}
+
+/** What happens to one side happens to the other: a reset is a reset. */
+function tie(side: Socket, other: Socket, ended: () => void): void {
+  side.on('error', () => {
+    ended();
+    if (!other.destroyed) other.resetAndDestroy();
+  });
+  side.on('close', () => {
+    ended();
+    if (!other.destroyed && !other.writableEnded) other.destroy();
+  });
+}
+
+const listening = new Promise<void>((resolve, reject) => {
+  server.once('error', reject);
+  server.listen(port, '127.0.0.1', resolve);
+});
+
+/** What the balancer's owner may ask for. */
+export interface BalancerMethods {
+  listening(): Promise<void>;
+  add(address: BackendAddress): void;
+  remove(name: string): void;
+  states(): BackendState[];
+  connections(): ConnectionRecord[];
+  droppedAt(name: string): number | undefined;
+}
+
+const methods: BalancerMethods = {
+  listening: () => listening,
+  add(address) {
+    if (backends.has(address.name)) throw new Error(`there is a backend ${address.name} already`);
+    backends.set(address.name, new Backend(address, times));
+  },
+  remove(name) {
+    const backend = backends.get(name);
+    if (backend === undefined) return;
+    backend.remove();
+    backends.delete(name);
+    former.push(backend);
+  },
+  states: () =>
+    [...backends.values()].map(({ address, isReady, isInRotation, connections }) => ({
+      name: address.name,
+      isReady,
+      isInRotation,
+      open: connections.filter(({ closedAt }) => closedAt === undefined).length,
+      opened: connections.length,
+    })),
+  connections: () => [...former, ...backends.values()].flatMap(({ connections }) => connections),
+  droppedAt: (name) => (backends.get(name) ?? former.findLast(({ address }) => address.name === name))?.droppedAt,
+};
+serveWorker(methods);

@@ -1,0 +1,92 @@
+import { freePort } from '../free-port.ts';
+import { waitFor } from '../wait-for.ts';
+import { WorkerHandle } from '../worker/worker-handle.ts';
+import type { BackendAddress, BalancerTimes } from './backend.ts';
+import type { BalancerMethods } from './balancer-worker.ts';
+import type { BackendState, ConnectionRecord } from './connection-record.ts';
+
+const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, delay: 500 };
+
+/** What was on a backend when it died, for the bound of what its death may cost. */
+export interface DeathToll {
+  /** Connections on which something was under way. */
+  inFlight: number;
+  /** Connections that were opened to it afterwards, until the balancer dropped it. */
+  openedAfterwards: number;
+  /** Milliseconds from the death until it was dropped. */
+  droppedAfter: number;
+}
+
+/**
+ * A TCP balancer in front of replicas, in a thread of its own. It passes TLS through, gives new connections to the backends whose readiness said so a
+ * while ago (a kube-proxy is late, too), in turn, and never retries: a connection that a backend refuses is lost. Established connections stay where
+ * they are.
+ */
+export class Balancer {
+  readonly port: number;
+  readonly #worker: WorkerHandle<BalancerMethods>;
+
+  private constructor(port: number, times: BalancerTimes) {
+    this.port = port;
+    this.#worker = new WorkerHandle(new URL('./balancer-worker.ts', import.meta.url), { port, times });
+  }
+
+  /** Listens on a free loopback port. */
+  static async start(times: Partial<BalancerTimes> = {}): Promise<Balancer> {
+    const balancer = new Balancer(await freePort(), { ...defaultTimes, ...times });
+    await balancer.#worker.call('listening');
+    return balancer;
+  }
+
+  add(address: BackendAddress): Promise<void> {
+    return this.#worker.call('add', address);
+  }
+
+  /** Takes a backend out at once; what is connected to it stays. */
+  remove(name: string): Promise<void> {
+    return this.#worker.call('remove', name);
+  }
+
+  states(): Promise<BackendState[]> {
+    return this.#worker.call('states');
+  }
+
+  /** Every connection so far, those to former backends included. */
+  connections(): Promise<ConnectionRecord[]> {
+    return this.#worker.call('connections');
+  }
+
+  /** Waits until exactly these backends get new connections. */
+  async waitForRotation(names: string[], timeout = 20_000): Promise<void> {
+    const wanted = [...names].sort().join(', ');
+    await waitFor(
+      `the balancer to use ${wanted === '' ? 'nobody' : wanted}`,
+      async () => {
+        const used = (await this.states()).filter(({ isInRotation }) => isInRotation).map(({ name }) => name);
+        return used.sort().join(', ') === wanted;
+      },
+      { timeout },
+    );
+  }
+
+  /** Waits until a backend that was killed at `time` is dropped, and counts what was on it. */
+  async deathToll(name: string, time: number): Promise<DeathToll> {
+    const droppedAt = await waitFor(`the balancer to drop ${name}`, async () => {
+      const at = await this.#worker.call('droppedAt', name);
+      return at !== undefined && at >= time ? at : undefined;
+    });
+    const connections = (await this.connections()).filter(({ backend }) => backend === name);
+    const alive = connections.filter(
+      ({ openedAt, closedAt }) => openedAt < time && (closedAt === undefined || closedAt >= time),
+    );
+    return {
+      inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
+      openedAfterwards: connections.filter(({ openedAt }) => openedAt >= time && openedAt <= droppedAt).length,
+      droppedAfter: droppedAt - time,
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.end();
+  }
+}

@@ -1,0 +1,60 @@
+import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { OperatorRole } from './operator-process.ts';
+
+/** A Deployment of the chart: which part of the operator it runs, as whom, and with which flags. */
+export interface ChartWorkload {
+  role: OperatorRole;
+  deployment: DeploymentObject;
+  /** Name of its ServiceAccount. */
+  account: string;
+  /** The flags that the chart gives the container, without those in which a process on this machine differs from a pod. */
+  flags: string[];
+}
+
+export interface DeploymentObject extends KubernetesObject {
+  metadata: KubernetesObject['metadata'] & { name: string };
+  spec: {
+    replicas?: number;
+    selector: { matchLabels: Record<string, string> };
+    template: { spec: { serviceAccountName?: string; containers: { args?: string[] }[] } };
+  };
+}
+
+/** What the harness says itself: addresses, ports, names, logs. */
+const ownFlags = [
+  'role',
+  'namespace',
+  'identity',
+  'kubeconfig',
+  'context',
+  'advertise',
+  'bind-address',
+  'webhook-port',
+  'health-port',
+  'log-level',
+  'log-format',
+];
+
+/** The Deployments among the chart's objects. */
+export function chartWorkloads(objects: KubernetesObject[], namespace: string): ChartWorkload[] {
+  const deployments = objects.filter((object): object is DeploymentObject => object.kind === 'Deployment');
+  if (deployments.length === 0) throw new Error('the chart renders no Deployment');
+  return deployments.map((deployment) => {
+    const { serviceAccountName = 'default', containers } = deployment.spec.template.spec;
+    const args = containers.flatMap(({ args: each }) => each ?? []).slice(1);
+    return {
+      role: (flagValue(args, 'role') ?? 'all') as OperatorRole,
+      deployment,
+      account: serviceAccountName,
+      flags: args
+        .filter((flag) => !ownFlags.some((name) => flag.startsWith(`--${name}=`)))
+        .map((flag) => flag.replaceAll('$(POD_NAMESPACE)', namespace)),
+    };
+  });
+}
+
+/** The value of `--name=value` among arguments. */
+export function flagValue(args: string[], name: string): string | undefined {
+  const prefix = `--${name}=`;
+  return args.find((each) => each.startsWith(prefix))?.slice(prefix.length);
+}

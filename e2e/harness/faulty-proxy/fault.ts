@@ -1,0 +1,77 @@
+/** Which requests are meant; what is left out does not matter. */
+export interface RequestClass {
+  /** A part of the User-Agent; a replica's name is in it. */
+  client?: string;
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, as RBAC names them. */
+  verbs?: readonly string[];
+  /** For example `configmaps`, `injectorconfigs`. */
+  resources?: readonly string[];
+  /** For example `status`; `''` for the object itself. */
+  subresources?: readonly string[];
+  namespace?: string;
+  name?: string;
+}
+
+export type FaultAction =
+  /** The API server's own refusal, without asking it: 403, 429, 500 … */
+  | { kind: 'answer'; status: number; retryAfterSeconds?: number }
+  /** Passed on later. */
+  | { kind: 'delay'; milliseconds: number }
+  /** Never answered, and nothing more comes on watches that are open; the connections stay, as on a half-open path. */
+  | { kind: 'hang' }
+  /** The connection is reset, of open watches too. */
+  | { kind: 'cut' };
+
+export interface Fault {
+  match: RequestClass;
+  action: FaultAction;
+  /** The share of the requests that meet it, 1 unless told. */
+  share?: number;
+}
+
+/** A request to the API server, described as RBAC and the audit log describe it. */
+export interface ProxiedRequest {
+  userAgent: string;
+  verb: string;
+  apiGroup: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+}
+
+const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Reads method and path as the API server does (`/api/v1/…`, `/apis/GROUP/VERSION/…`); paths outside have no resource. */
+export function describeRequest(method: string, url: string, userAgent: string): ProxiedRequest {
+  const { pathname, searchParams } = new URL(url, 'https://api');
+  const parts = pathname.split('/').filter((part) => part !== '');
+  const isCore = parts[0] === 'api';
+  const rest = isCore ? parts.slice(2) : parts[0] === 'apis' ? parts.slice(3) : [];
+  // `namespaces/x` is a Namespace unless something follows.
+  const isInNamespace = rest[0] === 'namespaces' && rest.length > 2;
+  const [resource = '', name = '', subresource = ''] = isInNamespace ? rest.slice(2) : rest;
+  const isWatch = ['true', '1'].includes(searchParams.get('watch') ?? '');
+  const read = isWatch ? 'watch' : name === '' ? 'list' : 'get';
+  return {
+    userAgent,
+    verb: verbs[method] ?? read,
+    apiGroup: isCore ? '' : (parts[1] ?? ''),
+    resource,
+    subresource,
+    namespace: isInNamespace ? (rest[1] ?? '') : '',
+    name,
+  };
+}
+
+export function isOfClass(request: ProxiedRequest, match: RequestClass): boolean {
+  const has = (wanted: readonly string[] | undefined, value: string) => wanted?.includes(value) !== false;
+  return (
+    request.userAgent.includes(match.client ?? '') &&
+    has(match.verbs, request.verb) &&
+    has(match.resources, request.resource) &&
+    has(match.subresources, request.subresource) &&
+    (match.namespace ?? request.namespace) === request.namespace &&
+    (match.name ?? request.name) === request.name
+  );
+}

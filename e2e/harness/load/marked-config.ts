@@ -1,0 +1,69 @@
+import type { InjectorConfigObject } from '../injector-configs.ts';
+import type { PodDefect } from '../lost-admissions.ts';
+import { isInjected, type Pod } from '../pod.ts';
+
+const annotation = 'e2e.sidecar-injector.io/mark';
+
+/**
+ * An InjectorConfig whose every part (template, values, mesh, injected annotations) leaves the same mark in a pod, so that a pod made of two
+ * configurations shows two marks.
+ *
+ * @param mark lower-case letters and digits
+ */
+export function markedConfig(
+  name: string,
+  mark: string,
+  spec: { webhook?: Record<string, unknown>; certificate?: Record<string, unknown> } = {},
+): InjectorConfigObject {
+  const template = `metadata:
+  annotations:
+    ${annotation}-mesh: "{{ .MeshConfig.DefaultConfig.DiscoveryAddress }}"
+spec:
+  containers:
+  - name: marked
+    image: example.com/sidecar:{{ .Values.mark }}
+    env:
+    - name: TEMPLATE
+      value: "${mark}"
+`;
+  return {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+    spec: {
+      injection: {
+        templates: { sidecar: template },
+        values: { mark },
+        meshConfig: { defaultConfig: { discoveryAddress: `${mark}.example:15012` } },
+        injectedAnnotations: { [annotation]: mark },
+      },
+      ...spec,
+    },
+  };
+}
+
+/** The marks that a pod carries, each once, and the configuration that its annotation names (`NAME.HASH`). */
+export function marksOf(pod: Pod): { marks: string[]; configuration: string | undefined } {
+  const sidecar = pod.spec.containers.find(({ name }) => name === 'marked');
+  const environment = (sidecar?.['env'] ?? []) as { name: string; value?: string }[];
+  const { annotations = {} } = pod.metadata;
+  const found = [
+    sidecar?.image.split(':')[1],
+    environment.find(({ name }) => name === 'TEMPLATE')?.value,
+    annotations[annotation],
+    annotations[`${annotation}-mesh`]?.split('.')[0],
+  ];
+  return {
+    marks: [...new Set(found.map((mark) => mark ?? 'none'))],
+    configuration: annotations['sidecar-injector.io/config'],
+  };
+}
+
+/** A pod that should carry one mark everywhere; which ones are allowed is for the caller to say. */
+export function markDefect(pod: Pod, isAllowed: (mark: string) => boolean = () => true): PodDefect | undefined {
+  if (!isInjected(pod)) return { kind: 'plain', what: 'stored without our status' };
+  const { marks } = marksOf(pod);
+  const [mark = 'none'] = marks;
+  if (marks.length > 1 || !isAllowed(mark)) return { kind: 'mixed', what: `made of ${marks.join(' and ')}` };
+  return undefined;
+}

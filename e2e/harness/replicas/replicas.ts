@@ -1,0 +1,196 @@
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { Balancer } from '../balancer/balancer.ts';
+import type { BalancerTimes } from '../balancer/backend.ts';
+import type { ChartWorkload } from '../chart-workloads.ts';
+import type { Cluster } from '../cluster.ts';
+import { FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
+import { workloadFor, type Installation } from '../installation.ts';
+import type { Pod } from '../pod.ts';
+import { serviceAccountKubeconfig } from '../service-account.ts';
+import { waitFor } from '../wait-for.ts';
+import { podsMatching } from '../workloads.ts';
+import type { Replica, ReplicaRole } from './replica.ts';
+
+export interface ReplicaOptions {
+  /** How many replicas serve behind the balancer; 3 unless told. */
+  webhooks?: number;
+  /** How many candidates for leadership there are; 2 unless told. */
+  controllers?: number;
+  /** Further flags of every process; a later one beats the chart's. */
+  flags?: string[];
+  balancer?: Partial<BalancerTimes>;
+  /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
+  proxied?: boolean;
+  /** The seed of the proxy's choices. */
+  seed?: number;
+}
+
+/** Several processes of one installation behind a balancer. */
+export class Replicas {
+  readonly installation: Installation;
+  readonly balancer: Balancer;
+  /** Undefined unless asked for. */
+  readonly proxy: FaultyProxy | undefined;
+  /** Those that serve admission, and those that lead. */
+  readonly webhooks: Replica[] = [];
+  readonly controllers: Replica[] = [];
+  readonly #cluster: Cluster;
+  readonly #options: ReplicaOptions;
+  /** Names of the pods that replicas have or had. */
+  readonly #taken = new Set<string>();
+
+  private constructor(
+    cluster: Cluster,
+    installation: Installation,
+    options: ReplicaOptions,
+    parts: { balancer: Balancer; proxy: FaultyProxy | undefined },
+  ) {
+    this.#cluster = cluster;
+    this.installation = installation;
+    this.#options = options;
+    this.balancer = parts.balancer;
+    this.proxy = parts.proxy;
+  }
+
+  /** Starts them all; ready, and every webhook replica in the balancer's rotation, when this resolves. */
+  static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
+    const { webhooks = 3, controllers = 2, seed = 1 } = options;
+    const proxy = options.proxied === true ? await FaultyProxy.start(cluster, seed) : undefined;
+    const balancer = await Balancer.start(options.balancer);
+    const replicas = new Replicas(cluster, installation, options, { balancer, proxy });
+    try {
+      await replicas.#scale(webhooks, controllers);
+      await Promise.all([
+        ...Array.from({ length: webhooks }, () => replicas.add('webhook')),
+        ...Array.from({ length: controllers }, () => replicas.add('controller')),
+      ]);
+      await replicas.waitUntilServing();
+      return replicas;
+    } catch (error) {
+      await replicas.stop();
+      throw error;
+    }
+  }
+
+  get all(): Replica[] {
+    return [...this.webhooks, ...this.controllers];
+  }
+
+  /** Starts one more, with a pod that no other has, and waits until it is ready. */
+  async add(role: ReplicaRole): Promise<Replica> {
+    const { installation } = this;
+    const workload = workloadFor(installation.workloads, role);
+    const pod = await this.#takePod(workload);
+    const name = pod.metadata.name ?? '';
+    const { namespace } = installation;
+    const server = this.proxy?.url;
+    const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
+    const { flags = [] } = this.#options;
+    const settings = { name, role: workload.role, kubeconfig, advertisePort: this.balancer.port, flags };
+    const operator = await installation.launchOperator(settings);
+    const replica: Replica = { name, role, pod, operator };
+    (role === 'webhook' ? this.webhooks : this.controllers).push(replica);
+    if (role === 'webhook') {
+      const readyUrl = `http://127.0.0.1:${operator.healthPort}/readyz`;
+      await this.balancer.add({ name, port: operator.webhookPort, readyUrl });
+    }
+    await operator.waitUntilReady();
+    return replica;
+  }
+
+  /** SIGTERM, its end, a new process in the same pod, ready again: what a kubelet does when a container ends. */
+  async restart(replica: Replica): Promise<void> {
+    await replica.operator.process.stop(30_000);
+    await replica.operator.restart();
+  }
+
+  /**
+   * A new replica, ready and in rotation, then SIGTERM for the old one, whose pod goes: what a rolling update does (maxSurge 1, maxUnavailable 0).
+   * Returns the new one.
+   */
+  async replace(replica: Replica): Promise<Replica> {
+    const successor = await this.add(replica.role);
+    await this.waitUntilServing();
+    await replica.operator.process.stop(30_000);
+    await this.remove(replica);
+    return successor;
+  }
+
+  /** SIGKILL, and the time of it in milliseconds since 1970. `restart` of its operator brings it back. */
+  async kill(replica: Replica): Promise<number> {
+    const time = Date.now();
+    await replica.operator.process.kill();
+    return time;
+  }
+
+  /** Forgets a replica whose process has ended, and deletes its pod, for which its ReplicaSet makes another. */
+  async remove(replica: Replica): Promise<void> {
+    await replica.operator.process.kill();
+    await this.balancer.remove(replica.name);
+    for (const list of [this.webhooks, this.controllers]) {
+      const index = list.indexOf(replica);
+      if (index >= 0) list.splice(index, 1);
+    }
+    await this.#cluster.client.delete(replica.pod, { gracePeriodSeconds: 0 });
+  }
+
+  /** The controller that holds the leader's Lease now; undefined while nobody does. */
+  async leader(): Promise<Replica | undefined> {
+    const { client } = this.#cluster;
+    const { items } = await client.listAll<{ metadata: { name?: string }; spec?: { holderIdentity?: string } }>(
+      resourceKind('coordination.k8s.io/v1', 'Lease'),
+    );
+    const lease = items.find(({ metadata }) => metadata.name === 'injector-leader-default');
+    return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
+  }
+
+  /** Waits until some controller leads. */
+  async waitForLeader(timeout = 40_000): Promise<Replica> {
+    return waitFor('a leader', () => this.leader(), { timeout });
+  }
+
+  /** Waits until the balancer uses every webhook replica that runs. */
+  async waitUntilServing(timeout?: number): Promise<void> {
+    const running = this.webhooks.filter(({ operator }) => operator.process.running).map(({ name }) => name);
+    await this.balancer.waitForRotation(running, timeout);
+  }
+
+  /** Ends processes, balancer and proxy. */
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map(({ operator }) => operator.process.kill()));
+    await this.balancer.stop();
+    await this.proxy?.stop();
+  }
+
+  /** A pod of a Deployment that no replica has or had; waits until its ReplicaSet has made one. */
+  async #takePod({ deployment }: ChartWorkload): Promise<Pod> {
+    const { namespace } = this.installation;
+    return waitFor('a pod of the chart that no replica has', async () => {
+      const pods = await podsMatching(this.#cluster.client, namespace, deployment.spec.selector.matchLabels);
+      const free = pods.find(
+        ({ metadata: { name = '', deletionTimestamp } }) => deletionTimestamp === undefined && !this.#taken.has(name),
+      );
+      if (free?.metadata.name !== undefined) this.#taken.add(free.metadata.name);
+      return free;
+    });
+  }
+
+  /** One pod more than there are replicas: a replacement needs its own before the old one is gone. */
+  async #scale(webhooks: number, controllers: number): Promise<void> {
+    const { client } = this.#cluster;
+    const { workloads } = this.installation;
+    const needed = new Map<ChartWorkload, number>();
+    for (const [role, count] of [
+      ['webhook', webhooks],
+      ['controller', controllers],
+    ] as const) {
+      const workload = workloadFor(workloads, role);
+      needed.set(workload, (needed.get(workload) ?? 1) + count);
+    }
+    for (const [{ deployment }, replicas] of needed) {
+      const { apiVersion, kind, metadata } = deployment;
+      const target = { apiVersion, kind, metadata: { name: metadata.name, namespace: this.installation.namespace } };
+      await client.patch(target, 'merge', { spec: { replicas } });
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { parentPort } from 'node:worker_threads';
+import type { WorkerAnswer, WorkerCall } from './worker-messages.ts';
+
+type Method = (...args: never[]) => unknown;
+
+/** Answers the calls of a worker's owner. Must be called in a worker. */
+export function serveWorker(methods: object): void {
+  parentPort?.on('message', ({ id, method, args }: WorkerCall) => {
+    const found = (methods as Record<string, Method>)[method];
+    void Promise.resolve()
+      .then(() => found?.(...(args as never[])))
+      .then(
+        (result) => {
+          post({ id, result });
+        },
+        (error: unknown) => {
+          post({ id, error: error instanceof Error ? error.message : String(error) });
+        },
+      );
+  });
+}
+
+/** Tells the owner something without having been asked. */
+export function announce(event: string, data: unknown): void {
+  post({ event, data });
+}
+
+function post(answer: WorkerAnswer): void {
+  parentPort?.postMessage(answer);
+}

@@ -1,0 +1,69 @@
+import { Worker } from 'node:worker_threads';
+import type { WorkerAnswer, WorkerCall } from './worker-messages.ts';
+
+interface Waiting {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * A thread with an event loop of its own, which goes on undisturbed while this one is busy, and ends with the process in whatever way that ends.
+ * `Methods` are what {@link serveWorker} answers in it.
+ */
+export class WorkerHandle<Methods extends object> {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners = new Map<string, (data: unknown) => void>();
+  #calls = 0;
+
+  /** @param entry the worker's module, relative to the caller's: `new URL('./x-worker.ts', import.meta.url)` */
+  constructor(entry: URL, workerData: unknown) {
+    this.#worker = new Worker(entry, { workerData });
+    this.#worker.on('message', (message: WorkerAnswer) => {
+      this.#take(message);
+    });
+    this.#worker.on('error', (error) => {
+      this.#failAll(error instanceof Error ? error : new Error(String(error)));
+    });
+    this.#worker.on('exit', () => {
+      this.#failAll(new Error('the worker has ended'));
+    });
+  }
+
+  /** Calls a method in the worker. Arguments and results are copied. */
+  call<Name extends keyof Methods & string>(
+    method: Name,
+    ...args: Methods[Name] extends (...args: infer Args) => unknown ? Args : never
+  ): Promise<Methods[Name] extends (...args: never[]) => infer Result ? Awaited<Result> : never> {
+    const id = ++this.#calls;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
+      this.#worker.postMessage({ id, method, args } satisfies WorkerCall);
+    });
+  }
+
+  /** Is told what the worker announces under a name. */
+  on(event: string, listener: (data: unknown) => void): void {
+    this.#listeners.set(event, listener);
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #take(message: WorkerAnswer): void {
+    if ('event' in message) {
+      this.#listeners.get(message.event)?.(message.data);
+      return;
+    }
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.error === undefined) waiting?.resolve(message.result);
+    else waiting?.reject(new Error(message.error));
+  }
+
+  #failAll(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Replicas } from '../../harness/replicas/replicas.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import type { Losses } from './losses.ts';
+
+/**
+ * SIGKILL of the controller that leads: another leads when the Lease has expired, and nothing is lost. Returns the milliseconds that took.
+ *
+ * @param meanwhile what else happens while nobody leads
+ */
+export async function killController(
+  context: ScenarioContext,
+  replicas: Replicas,
+  losses: Losses,
+  meanwhile: () => Promise<void>,
+): Promise<number> {
+  const leader = await replicas.waitForLeader();
+  const killed = await replicas.kill(leader);
+  await losses.checkNone('the leading controller is killed', killed);
+  await meanwhile();
+  const next = await context.check(
+    'another leads once its Lease has expired',
+    async () => {
+      const holder = await replicas.leader();
+      return holder !== leader && holder;
+    },
+    { timeout: 60_000 },
+  );
+  const failover = Date.now() - killed;
+  await losses.checkNone(`${next.name} leads`, Date.now());
+  await leader.operator.restart();
+  return failover;
+}
+
+export interface KilledWebhook {
+  lost: number;
+  inFlight: number;
+  openedAfterwards: number;
+  droppedAfterMilliseconds: number;
+}
+
+/** SIGKILL of a webhook replica: what it may cost is what was on it, and what was connected to it before the balancer dropped it. */
+export async function killWebhook(
+  context: ScenarioContext,
+  replicas: Replicas,
+  losses: Losses,
+  index: number,
+): Promise<KilledWebhook> {
+  const victim = replicas.webhooks[index % replicas.webhooks.length];
+  if (victim === undefined) throw new Error('there is no webhook replica');
+  const killed = await replicas.kill(victim);
+  const { inFlight, openedAfterwards, droppedAfter } = await replicas.balancer.deathToll(victim.name, killed);
+  const dropped = killed + droppedAfter;
+  await sleep(2000);
+  const { lost } = losses.report(killed);
+  await context.check(
+    `a webhook replica is killed: ${lost.length} lost, at most the ${inFlight} in flight on it and the ${openedAfterwards} connected to it until it was dropped after ${droppedAfter} ms`,
+    () => lost.length <= inFlight + openedAfterwards,
+    { timeout: 0 },
+  );
+  // What was sent to the API server shortly before may still fail shortly after.
+  await losses.checkNone('after it was dropped', dropped + 250);
+  await victim.operator.restart();
+  await replicas.waitUntilServing();
+  return { lost: lost.length, inFlight, openedAfterwards, droppedAfterMilliseconds: droppedAfter };
+}

@@ -1,0 +1,37 @@
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { reportLoad, type LoadReport } from '../../harness/load/load-report.ts';
+import type { PodLoad } from '../../harness/load/pod-load.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+/** Creations without which a stretch says nothing. */
+const enough = 20;
+
+/** What a load has lost, stretch by stretch. */
+export class Losses {
+  readonly #context: ScenarioContext;
+  readonly #load: PodLoad;
+  readonly #audit: AuditLog;
+
+  constructor(context: ScenarioContext, load: PodLoad, audit: AuditLog) {
+    this.#context = context;
+    this.#load = load;
+    this.#audit = audit;
+  }
+
+  /** What was answered since a time (milliseconds since 1970). */
+  report(since = 0): LoadReport {
+    return reportLoad(this.#load, this.#audit.events(), since);
+  }
+
+  /** Checks that nothing was lost since a time, after some pods were created since; returns how many. */
+  async checkNone(statement: string, since: number): Promise<number> {
+    await waitFor('pods to be created', () => this.report(since).created >= enough);
+    const report = this.report(since);
+    for (const { description } of report.lost.slice(0, 5)) this.#context.say(description);
+    await this.#context.check(`${statement}: 0 of ${report.created} lost`, () => report.lost.length === 0, {
+      timeout: 0,
+    });
+    return report.created;
+  }
+}
