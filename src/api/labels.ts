@@ -13,6 +13,8 @@ export const labelNames = {
   operatorClass: `${group}/operator-class`,
   /** On hashed ConfigMaps: the hash of the configuration. */
   configurationHash: `${group}/configuration-hash`,
+  /** On the Leases by which replicas report: their operator class. */
+  replica: `${group}/replica`,
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
@@ -21,6 +23,14 @@ export const managedBy = 'sidecar-injector';
 
 /** Annotation of an injected pod: `N.<hash8>`, the InjectorConfig and the configuration that injected it. */
 export const injectedByAnnotation = `${group}/config`;
+
+/** Annotations of a replica's Lease. */
+export const replicaAnnotations = {
+  /** What it serves, as JSON: InjectorConfig → hashes and the fingerprint of the certificate. */
+  serves: `${group}/serves`,
+  /** `true` once it is on its way out. */
+  draining: `${group}/draining`,
+} as const;
 
 /** The finalizer with which the operator removes webhooks before anything that serves them. */
 export const finalizer = `${group}/cleanup`;

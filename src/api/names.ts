@@ -33,6 +33,18 @@ export function injectPath(name: string, hash: string): string {
   return `/revisions/${name}/${hash}/inject`;
 }
 
+/**
+ * The RBAC Role that lets replicas read the serving Secrets, each by its name. The chart binds it, and knows its name by the same rule.
+ */
+export function servingRoleName(operatorClass: string): string {
+  return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
+}
+
+/** The Lease by which the process of this identity reports what it serves; the chart's admission policy knows this rule. */
+export function replicaLeaseName(identity: string): string {
+  return `injector-replica-${identity}`;
+}
+
 /** Path of the validating webhook. */
 export const validatePath = '/validate';
 

@@ -9,6 +9,16 @@ export function parsePort(text: string): number {
   return value;
 }
 
+/** What can be part of an object's name: a DNS subdomain (RFC 1123) that leaves room for a prefix. */
+export function parseIdentity(text: string): string {
+  if (!/^[a-z0-9]([-a-z0-9.]{0,198}[a-z0-9])?$/.test(text)) {
+    throw new InvalidArgumentError(
+      'It must be a name: lower-case letters, digits, - and ., at most 200, beginning and ending with a letter or digit.',
+    );
+  }
+  return text;
+}
+
 /** Seconds, up to an hour. */
 export function parseSeconds(text: string): number {
   const value = Number(text);

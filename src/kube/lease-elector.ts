@@ -45,6 +45,8 @@ export class LeaseElector {
   readonly #renewDeadlineMs: number;
   readonly #retryMs: number;
   #observed: { lease: Lease; at: number } | undefined;
+  /** When the last renewal that succeeded was begun; undefined while we do not lead. */
+  #renewedAt: number | undefined;
 
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
@@ -74,10 +76,19 @@ export class LeaseElector {
         signal.removeEventListener('abort', stop);
         leadership.abort();
         const lost = await renewal;
+        this.#renewedAt = undefined;
         if (!lost) await this.#release();
         logger.info(lost ? 'the lease is lost' : 'the lease is released', { lease: name, identity });
       }
     }
+  }
+
+  /**
+   * Whether the lease is ours at this moment, by our own clock and with some seconds to spare: true for no longer than the renew deadline after the
+   * last renewal was begun, whatever timers and requests are late.
+   */
+  get holds(): boolean {
+    return this.#renewedAt !== undefined && this.#options.clock.monotonic() - this.#renewedAt < this.#renewDeadlineMs;
   }
 
   async #acquire(signal: AbortSignal): Promise<boolean> {
@@ -106,6 +117,7 @@ export class LeaseElector {
       cancel();
       if (renewed) renewedAt = clock.monotonic();
       else if (this.#heldByOther() || clock.monotonic() - renewedAt >= this.#renewDeadlineMs) {
+        this.#renewedAt = undefined;
         leadership.abort(new Error('the lease is lost'));
         return true;
       }
@@ -114,7 +126,8 @@ export class LeaseElector {
 
   /** One attempt to get or renew the lease. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
-    const { client, namespace, name, logger } = this.#options;
+    const { client, namespace, name, logger, clock } = this.#options;
+    const began = clock.monotonic();
     try {
       const lease = await client.find<Lease>(leases, name, { namespace, signal, timeoutMs: this.#renewDeadlineMs / 2 });
       if (lease !== undefined) this.#observe(lease);
@@ -124,6 +137,7 @@ export class LeaseElector {
           ? await client.create(this.#lease(undefined), { signal })
           : await client.replace(this.#lease(lease), { signal });
       this.#observe(written);
+      this.#renewedAt = began;
       return true;
     } catch (error) {
       // A Conflict is another candidate who was faster.

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
-import { objectNames } from '../api/names.ts';
+import { objectNames, servingRoleName } from '../api/names.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
@@ -10,6 +10,8 @@ export const configMaps = resourceKind('v1', 'ConfigMap');
 export const secrets = resourceKind('v1', 'Secret');
 export const services = resourceKind('v1', 'Service');
 export const nodes = resourceKind('v1', 'Node');
+export const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+const roles = resourceKind('rbac.authorization.k8s.io/v1', 'Role');
 export const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
 
@@ -19,6 +21,7 @@ export interface Followed {
   readonly store: ObjectStore;
   readonly namespace?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
 }
 
 /** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
@@ -30,6 +33,8 @@ export class ClusterView {
   /** All of them, also those of others: the owner is one, and whose selectors overlap with ours must be known. */
   readonly mutatingWebhooks = new ObjectStore();
   readonly validatingWebhooks = new ObjectStore();
+  /** The one Role that we maintain. */
+  readonly roles = new ObjectStore();
   readonly #namespace: string;
   readonly #operatorClass: string;
 
@@ -48,6 +53,12 @@ export class ClusterView {
       { resource: services, store: this.services, ...ours },
       { resource: mutatingWebhooks, store: this.mutatingWebhooks },
       { resource: validatingWebhooks, store: this.validatingWebhooks, labelSelector },
+      {
+        resource: roles,
+        store: this.roles,
+        namespace: this.#namespace,
+        fieldSelector: `metadata.name=${servingRoleName(this.#operatorClass)}`,
+      },
     ];
   }
 
@@ -64,6 +75,8 @@ export class ClusterView {
         return this.mutatingWebhooks;
       case 'ValidatingWebhookConfiguration':
         return this.validatingWebhooks;
+      case 'Role':
+        return this.roles;
       default:
         throw new Error(`no store follows ${kind}`);
     }

@@ -7,6 +7,7 @@ import type { Clock, Logger } from '../kube/ports.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { Finalizers } from './finalizers.ts';
+import { whileLeading } from './leading-client.ts';
 import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
@@ -19,11 +20,14 @@ import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
 import { Refusals } from './refusals.ts';
 import { Removal } from './removal.ts';
 import { RevisionEvents } from './revision-events.ts';
+import { ServingRoleKeeper } from './serving-role.ts';
 import { fieldManager, type OperatorSettings } from './settings.ts';
 import { ValidatorReconciler } from './validator-reconcile.ts';
 
 export interface ReconcilerParts {
   readonly client: ApiClient;
+  /** Asked before each write. */
+  readonly holdsLease: () => boolean;
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
   readonly reports: ReplicaReports;
@@ -39,17 +43,19 @@ export interface ReconcilerParts {
 export interface Reconcilers {
   readonly revisions: RevisionReconciler;
   readonly validator: ValidatorReconciler;
+  readonly servingRole: ServingRoleKeeper;
   readonly references: ReferenceWatches;
 }
 
 /** Puts the reconcilers together. */
 export function createReconcilers(parts: ReconcilerParts): Reconcilers {
-  const { client, settings, view, reports, logger, metrics, clock, randomBytes, generateKeyPair } = parts;
+  const { settings, view, reports, logger, metrics, clock, randomBytes, generateKeyPair } = parts;
+  const client = whileLeading(parts.client, parts.holdsLease);
   const owned = new OwnedObjects(client, new ObjectApplier({ client, fieldManager, clock }), view, metrics);
   const certificates = new CertificateKeeper({ client, owned, view, clock, random: randomBytes, generateKeyPair });
   const references = new ReferenceWatches(client, parts.followConfigMap, parts.onReferenceChange);
   const recorder = new EventRecorder({
-    client,
+    client: parts.client,
     clock,
     logger,
     controller: 'sidecar-injector.io/operator',
@@ -58,10 +64,12 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const events = new RevisionEvents(recorder);
   const refusals = new Refusals(events, logger);
   const shared = { settings, view, owned, certificates, metrics, clock, logger };
+  const servingRole = new ServingRoleKeeper({ view, owned, context: settings.context, clock, logger });
   const probe = new PathProbe({ client, owned, clock, nonce: () => Buffer.from(randomBytes(16)).toString('hex') });
   const gate = new InstallGate({ view, owned, probe, clock, logger });
   const producer = new RevisionProducer({
     ...shared,
+    servingRole,
     compiler: new ConfigurationCompiler(references),
     publication: new Publication(view, owned, reports, gate, settings.context),
     refusals,
@@ -76,5 +84,5 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     refusals,
     events,
   });
-  return { revisions, validator: new ValidatorReconciler(shared), references };
+  return { revisions, validator: new ValidatorReconciler(shared), servingRole, references };
 }

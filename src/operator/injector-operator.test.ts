@@ -6,6 +6,8 @@ import { failure } from '../kube/testdata/fake-api-server.ts';
 import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
 import { InjectorOperator } from './injector-operator.ts';
 import type { OperatorMetrics } from './ports.ts';
+import { ReplicaLeases } from './replica-leases.ts';
+import { ReplicaReporter } from './replica-reporter.ts';
 import { Replica } from './replica.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
 import { context, injectorConfig, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
@@ -32,38 +34,53 @@ class Process {
   readonly registry = new MemoryRegistry();
   readonly operator: Subclass;
   readonly #replica: Replica;
+  readonly #reporter: ReplicaReporter;
+  readonly #reports: ReplicaLeases;
 
   constructor(cluster: MemoryCluster, identity: string, options: { owner?: string } = {}) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
+    const place = { namespace: context.namespace, operatorClass: context.operatorClass };
     this.#replica = new Replica({
       ...shared,
-      namespace: context.namespace,
-      operatorClass: context.operatorClass,
-      identity,
+      ...place,
       registry: this.registry,
       certificates: new ServingCertificates(),
     });
+    this.#reporter = new ReplicaReporter({
+      ...shared,
+      ...place,
+      identity,
+      instance: 'test',
+      serves: () => this.#replica.serves(),
+    });
+    this.#reports = new ReplicaLeases({ ...shared, ...place });
     const metrics: OperatorMetrics = { reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`) };
     this.operator = new Subclass({
       ...shared,
       kubeConfig: cluster.server.kubeConfig(),
       settings: { context, identity, ...options },
-      reports: this.#replica,
+      reports: this.#reports,
       metrics,
       generateKeyPair: nextKeyPair,
     });
   }
 
   async start(): Promise<void> {
+    this.#replica.subscribe(() => {
+      this.#reporter.changed();
+    });
     this.#replica.start();
+    this.#reporter.start();
+    this.#reports.start();
     await this.operator.start();
   }
 
   async stop(): Promise<void> {
     this.operator.stop();
     this.#replica.stop();
-    await this.operator.stopped();
+    this.#reports.stop();
+    await Promise.all([this.operator.stopped(), this.#reporter.stop()]);
   }
 }
 

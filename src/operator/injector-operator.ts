@@ -25,7 +25,7 @@ export interface InjectorOperatorOptions {
   readonly kubeConfig: KubeConfig;
   readonly client: ApiClient;
   readonly settings: OperatorSettings;
-  /** What the replicas serve: in one process the {@link import('./replica.ts').Replica} itself. */
+  /** What the replicas serve. */
   readonly reports: ReplicaReports;
   readonly logger: Logger;
   readonly metrics?: OperatorMetrics;
@@ -35,8 +35,8 @@ export interface InjectorOperatorOptions {
   readonly generateKeyPair?: GenerateKeyPair;
 }
 
-/** The key of the validating webhook in the queue; no InjectorConfig can be called so. */
-const validatorKey = '(validator)';
+/** Keys of the queue beside the InjectorConfigs, none of which can be called so. */
+const keys = { validator: '(validator)', servingRole: '(serving role)', replicas: '(replicas)' } as const;
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
@@ -58,6 +58,7 @@ export class InjectorOperator extends Operator {
   readonly #events: EventDispatcher;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
+  readonly #elector: LeaseElector;
   /** The generation of each InjectorConfig, and whether it is being deleted. */
   readonly #seen = new Map<string, string>();
   /** Only while we lead. */
@@ -77,8 +78,21 @@ export class InjectorOperator extends Operator {
     this.#view = new ClusterView(context.namespace, context.operatorClass);
     this.#events = new EventDispatcher(this.#clock, options.logger);
     this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
+    this.#elector = new LeaseElector({
+      client: options.client,
+      namespace: context.namespace,
+      name: `injector-leader-${context.operatorClass}`,
+      identity: options.settings.identity,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#log,
+      onHolder: (holder) => {
+        this.#log.info('another process leads; standing by', { holder });
+      },
+    });
     this.#reconcilers = createReconcilers({
       ...options,
+      holdsLease: () => this.#elector.holds,
       view: this.#view,
       clock: this.#clock,
       metrics: this.#metrics,
@@ -149,8 +163,7 @@ export class InjectorOperator extends Operator {
   }
 
   protected override async init(): Promise<void> {
-    const { client, settings } = this.#options;
-    const { namespace, operatorClass } = settings.context;
+    const { settings } = this.#options;
     if (settings.owner === undefined) {
       this.#log.warn(
         'no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods',
@@ -177,21 +190,10 @@ export class InjectorOperator extends Operator {
       this.#enqueue(meta.name);
       // Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else.
       if (isNews) this.#enqueueAll();
+      if (isNews) this.#enqueue(keys.servingRole);
       return Promise.resolve();
     });
-    const elector = new LeaseElector({
-      client,
-      namespace,
-      name: `injector-leader-${operatorClass}`,
-      identity: settings.identity,
-      clock: this.#clock,
-      random: this.#random,
-      logger: this.#log,
-      onHolder: (holder) => {
-        this.#log.info('another process leads; standing by', { holder });
-      },
-    });
-    this.#running.push(elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
+    this.#running.push(this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
   }
 
   /** One leadership: everything is looked at once, then whatever changes or is due. */
@@ -201,20 +203,31 @@ export class InjectorOperator extends Operator {
       clock: this.#clock,
       logger: this.#log,
       metrics: this.#metrics,
-      reconcile: (key, signal) =>
-        key === validatorKey
-          ? this.#reconcilers.validator.reconcile(signal)
-          : this.#reconcilers.revisions.reconcile(key, signal),
+      reconcile: (key, signal) => this.#reconcile(key, signal),
     });
     this.#loop = loop;
     this.#metrics.leading?.(true);
     this.#keyPairs.fill();
-    loop.add(validatorKey);
+    for (const key of Object.values(keys)) loop.add(key);
     this.#enqueueAll();
     for (const name of this.#view.names()) loop.add(name);
     await loop.run(leading);
     this.#loop = undefined;
     this.#metrics.leading?.(false);
+  }
+
+  #reconcile(key: string, signal: AbortSignal): Promise<number> {
+    const { validator, servingRole, revisions } = this.#reconcilers;
+    switch (key) {
+      case keys.validator:
+        return validator.reconcile(signal);
+      case keys.servingRole:
+        return servingRole.reconcile(signal);
+      case keys.replicas:
+        return this.#options.reports.removeExpired(signal);
+      default:
+        return revisions.reconcile(key, signal);
+    }
   }
 
   #onOwnedChange({ object, before }: StoreChange<KubernetesObject>): void {
@@ -225,7 +238,8 @@ export class InjectorOperator extends Operator {
     const { owner } = this.#options.settings;
     const { name } = object.metadata;
     if (owner !== undefined && name === owner) this.#enqueueAll();
-    if (names.size === 1 && names.has(undefined)) this.#loop?.add(validatorKey);
+    if (object.kind === 'Role') this.#loop?.add(keys.servingRole);
+    else if (names.size === 1 && names.has(undefined)) this.#loop?.add(keys.validator);
   }
 
   #enqueue(name: string): void {

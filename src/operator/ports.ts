@@ -15,6 +15,8 @@ export interface ServingCertificatesPort {
   /** Takes a pair over if it can serve; the faults for which it was refused, none when it is served. */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[];
   remove(owner: string): void;
+  /** What is served: who each was offered for, and SHA-256 of its leaf in hex. */
+  all(): readonly { readonly owner: string; readonly fingerprint: string }[];
 }
 
 /** What the server may know of the cluster's nodes, from memory. */
@@ -22,15 +24,31 @@ export interface NodeSource {
   nodes(): readonly NodeFacts[];
 }
 
-/** Which replicas serve what. In one process the replica answers itself; between processes their Leases carry it. */
+/** What one live replica says that it can answer for one InjectorConfig. */
+export interface ReplicaReport {
+  /** Its identity: the name of its pod. */
+  readonly replica: string;
+  /** On its way out: it still answers, and its Lease goes in a moment. */
+  readonly isDraining: boolean;
+  /** Hashes of the configurations in memory. */
+  readonly hashes: readonly string[];
+  /** SHA-256 of the certificate that it serves, in hex; absent while it has none. */
+  readonly certificate?: string;
+}
+
+/** Which replicas serve what, as their Leases say. */
 export interface ReplicaReports {
   /**
    * The live replicas that could not answer a pod of this configuration yet: they lack the injector or the certificate of InjectorConfig `name`.
-   * With no live replica at all one entry says so; empty means that the webhook may point there.
+   * The first five by name, then how many more. With no live replica at all one entry says so; empty means that the webhook may point there.
    */
   lacking(name: string, hash: string): readonly string[];
+  /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
+  replicas(name: string): readonly ReplicaReport[];
   /** Is told after each change of any report. */
   subscribe(listener: () => void): void;
+  /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
+  removeExpired(signal: AbortSignal): Promise<number>;
 }
 
 /** Figures about the controller. Labels are bounded: names of InjectorConfigs, kinds, outcomes. */

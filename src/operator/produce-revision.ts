@@ -18,6 +18,7 @@ import type { Refusals } from './refusals.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import type { Finding, RevisionFindings } from './revision-status.ts';
 import { servingPairOf } from './secret-text.ts';
+import type { ServingRoleKeeper } from './serving-role.ts';
 import { resyncMs, type OperatorSettings } from './settings.ts';
 
 export interface RevisionProducerOptions {
@@ -26,6 +27,7 @@ export interface RevisionProducerOptions {
   readonly owned: OwnedObjects;
   readonly compiler: ConfigurationCompiler;
   readonly certificates: CertificateKeeper;
+  readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly publication: Publication;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
@@ -60,6 +62,7 @@ export class RevisionProducer {
   ): Promise<number> {
     const { publication, owned, settings, view, events, logger } = this.#options;
     const { name } = config.metadata;
+    await this.#options.servingRole.admit(name, signal);
     const rotation = await this.#certificates(config, object, findings, writes, signal);
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);

@@ -17,6 +17,7 @@ describe('RevisionReconciler', () => {
     await fixture.install();
     assert.deepEqual(fixture.cluster.writes, [
       'PATCH injectorconfigs blue',
+      'PATCH roles sidecar-injector-serving',
       'POST secrets sidecar-injector-blue',
       'PATCH secrets sidecar-injector-blue-serving',
       'PATCH services sidecar-injector-blue',

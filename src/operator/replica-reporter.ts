@@ -103,8 +103,7 @@ export class ReplicaReporter {
     try {
       const found = held ?? (await this.#find(options));
       const wanted = this.#wanted(found);
-      this.#lease =
-        found === undefined ? await client.create(wanted, options) : await client.replace(wanted, options);
+      this.#lease = found === undefined ? await client.create(wanted, options) : await client.replace(wanted, options);
       this.#told = undefined;
       return true;
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
-import { objectNames } from '../api/names.ts';
+import { objectNames, validatorNames } from '../api/names.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import { loadInjector } from '../inject/injector.ts';
 import type { ApiClient } from '../kube/api-client.ts';
@@ -11,7 +11,8 @@ import type { ResourceKind } from '../kube/resource-kinds.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from './cluster-view.ts';
 import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
 import { verifiedFiles } from './last-good.ts';
-import type { InjectorRegistryPort, NodeSource, ReplicaReports, ServingCertificatesPort } from './ports.ts';
+import type { InjectorRegistryPort, NodeSource, ServingCertificatesPort } from './ports.ts';
+import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from './secret-text.ts';
 import { keptConfigurations } from './settings.ts';
 
@@ -19,8 +20,6 @@ export interface ReplicaOptions {
   readonly client: Pick<ApiClient, 'list' | 'watch'>;
   readonly namespace: string;
   readonly operatorClass: string;
-  /** Names this replica in reports. */
-  readonly identity: string;
   readonly registry: InjectorRegistryPort;
   readonly certificates: ServingCertificatesPort;
   readonly clock: Clock;
@@ -34,19 +33,25 @@ export interface ReplicaOptions {
  */
 const lingerMs = 15_000;
 
+/** A serving Secret that is followed, alone: that is all a replica may read of Secrets. */
+interface FollowedSecret {
+  readonly store: ObjectStore;
+  readonly stop: AbortController;
+}
+
 /**
- * The serving side of the operator: follows hashed ConfigMaps and serving Secrets, and keeps the injectors and certificates in memory equal to
- * them. Nothing here is on the path of a request, and nothing that goes wrong here takes away what is served already.
+ * The serving side of the operator: follows hashed ConfigMaps and, by name, the serving Secrets of the InjectorConfigs that have any; and keeps the
+ * injectors and certificates in memory equal to them. Nothing here is on the path of a request, and nothing that goes wrong here takes away what
+ * is served already.
  */
-export class Replica implements ReplicaReports, NodeSource {
+export class Replica implements NodeSource {
   readonly #options: ReplicaOptions;
   readonly #configMaps = new ObjectStore();
-  readonly #secrets = new ObjectStore();
+  /** By the Secret's name. */
+  readonly #secrets = new Map<string, FollowedSecret>();
   readonly #nodes = new ObjectStore();
   readonly #stop = new AbortController();
   readonly #listeners: (() => void)[] = [];
-  /** Names of the serving Secrets whose pair was taken over. */
-  readonly #served = new Set<string>();
   /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
   readonly #toLoad = new Map<string, KubernetesObject>();
   /** The hashes that are loaded, by InjectorConfig. */
@@ -66,9 +71,6 @@ export class Replica implements ReplicaReports, NodeSource {
     this.#configMaps.subscribe((change) => {
       this.#onConfigMap(change);
     });
-    this.#secrets.subscribe((change) => {
-      this.#onSecret(change);
-    });
     this.#nodes.subscribe(({ object, before }) => {
       // Heartbeats change nothing here, and the list stays the same object for those who compare.
       const isNews =
@@ -76,9 +78,9 @@ export class Replica implements ReplicaReports, NodeSource {
       if (isNews || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
-    this.#follow(configMaps, this.#configMaps, { namespace, labelSelector });
-    this.#follow(secrets, this.#secrets, { namespace, labelSelector: owned, fieldSelector: 'type=kubernetes.io/tls' });
-    this.#follow(nodes, this.#nodes, { transform: withoutAllButKubelet });
+    this.#follow(configMaps, this.#configMaps, { namespace, labelSelector }, this.#stop.signal);
+    this.#followSecret(validatorNames(operatorClass).servingSecret);
+    this.#follow(nodes, this.#nodes, { transform: withoutAllButKubelet }, this.#stop.signal);
   }
 
   /** Ends the watches; what is loaded stays served. */
@@ -88,7 +90,8 @@ export class Replica implements ReplicaReports, NodeSource {
 
   /** True once configurations and certificates have been read and everything that was there is loaded: from then on an unknown hash is unknown. */
   get ready(): boolean {
-    this.#wasReady ||= this.#configMaps.hasSynced && this.#secrets.hasSynced && this.#toLoad.size === 0;
+    const secretsRead = [...this.#secrets.values()].every(({ store }) => store.hasSynced);
+    this.#wasReady ||= this.#configMaps.hasSynced && this.#toLoad.size === 0 && secretsRead;
     return this.#wasReady;
   }
 
@@ -98,12 +101,22 @@ export class Replica implements ReplicaReports, NodeSource {
     return this.#nodeFacts;
   }
 
-  lacking(name: string, hash: string): readonly string[] {
-    const { registry, identity } = this.#options;
-    const isServed = this.#served.has(objectNames(name).servingSecret);
-    return registry.get(name, hash) !== undefined && isServed ? [] : [identity];
+  /** What is in memory, by InjectorConfig; the validating webhook's certificate under {@link validatorReport}. */
+  serves(): ReadonlyMap<string, ServedConfiguration> {
+    const { certificates, operatorClass } = this.#options;
+    const fingerprints = new Map(certificates.all().map(({ owner, fingerprint }) => [owner, fingerprint]));
+    const served = (secret: string, hashes: Iterable<string>): ServedConfiguration => {
+      const certificate = fingerprints.get(secret);
+      return { hashes: [...hashes].sort(), ...(certificate === undefined ? {} : { certificate }) };
+    };
+    const validator = served(validatorNames(operatorClass).servingSecret, []);
+    const revisions = [...this.#loaded].map(([name, hashes]): [string, ServedConfiguration] => {
+      return [name, served(objectNames(name).servingSecret, hashes)];
+    });
+    return new Map([[validatorReport, validator], ...revisions]);
   }
 
+  /** Is told whenever {@link serves} may have changed. */
   subscribe(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -117,6 +130,7 @@ export class Replica implements ReplicaReports, NodeSource {
       fieldSelector?: string;
       transform?: (object: KubernetesObject) => KubernetesObject;
     },
+    signal: AbortSignal,
   ): void {
     const { client, clock, random, logger, observer } = this.#options;
     const reflector = new Reflector({
@@ -129,7 +143,20 @@ export class Replica implements ReplicaReports, NodeSource {
       ...(observer === undefined ? {} : { observer }),
       ...where,
     });
-    void reflector.run(this.#stop.signal);
+    void reflector.run(signal);
+  }
+
+  /** A watch of one Secret is authorized by its name. */
+  #followSecret(name: string): void {
+    if (this.#secrets.has(name)) return;
+    const followed = { store: new ObjectStore(), stop: new AbortController() };
+    this.#secrets.set(name, followed);
+    followed.store.subscribe((change) => {
+      this.#onSecret(change);
+    });
+    const { namespace } = this.#options;
+    const signal = AbortSignal.any([this.#stop.signal, followed.stop.signal]);
+    this.#follow(secrets, followed.store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
   }
 
   #onConfigMap({ type, object }: StoreChange<KubernetesObject>): void {
@@ -140,6 +167,8 @@ export class Replica implements ReplicaReports, NodeSource {
       return;
     }
     this.#toLoad.set(key, object);
+    const name = injectorConfigOf(object);
+    if (name !== undefined) this.#followSecret(objectNames(name).servingSecret);
     if (this.#loading) return;
     this.#loading = true;
     setImmediate(() => {
@@ -198,7 +227,6 @@ export class Replica implements ReplicaReports, NodeSource {
       logger.error('a serving certificate cannot be used; the last good one stays', { secret: owner, problem });
       return;
     }
-    this.#served.add(owner);
     this.#tell();
   }
 
@@ -221,7 +249,8 @@ export class Replica implements ReplicaReports, NodeSource {
       .list()
       .filter((object) => injectorConfigOf(object) === name)
       .map(hashOf);
-    const isGone = stored.length === 0 && this.#secrets.get(servingSecret, namespace) === undefined;
+    const followed = this.#secrets.get(servingSecret);
+    const isGone = stored.length === 0 && followed?.store.get(servingSecret, namespace) === undefined;
     if (!isGone && stored.length < keptConfigurations) return;
     const loaded = this.#loaded.get(name) ?? new Set();
     for (const hash of loaded) {
@@ -233,7 +262,8 @@ export class Replica implements ReplicaReports, NodeSource {
     if (isGone) {
       this.#loaded.delete(name);
       certificates.remove(servingSecret);
-      this.#served.delete(servingSecret);
+      followed?.stop.abort();
+      this.#secrets.delete(servingSecret);
     }
     this.#tell();
   }

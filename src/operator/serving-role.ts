@@ -73,16 +73,14 @@ export class ServingRoleKeeper {
     const names = new Set([...view.configs.list().filter(this.#isOurs), ...view.names()].map(servingSecretOf));
     if (admitted !== undefined) names.add(admitted);
     const now = clock.monotonic();
-    const useless = this.#names().filter((name) => name.endsWith('-serving') && !names.has(name));
+    const useless = this.#names().filter((name) => /^sidecar-injector-.+-serving$/.test(name) && !names.has(name));
     for (const name of this.#uselessSince.keys()) if (!useless.includes(name)) this.#uselessSince.delete(name);
-    const validator = validatorNames(context.operatorClass).servingSecret;
     for (const name of useless) {
-      if (name === validator) continue;
       const since = this.#uselessSince.get(name) ?? now;
       this.#uselessSince.set(name, since);
       if (now - since < lingerMs) names.add(name);
     }
-    return [validator, ...names];
+    return [validatorNames(context.operatorClass).servingSecret, ...names];
   }
 
   readonly #isOurs = ({ spec }: KubernetesObject): boolean => {

@@ -19,8 +19,43 @@
 {{- printf "%s-%s" (include "injector-operator.fullname" .) .Release.Namespace }}
 {{- end }}
 
+{{/* The Deployments, by role: fromJsonArray it. */}}
+{{- define "injector-operator.roles" -}}
+{{- ternary (list "all") (list "controller" "webhook") (eq .Values.mode "all") | toJson }}
+{{- end }}
+
+{{/* The roles that serve admission and those that lead are one Deployment in mode all. */}}
+{{- define "injector-operator.servingRole" -}}
+{{- ternary "all" "webhook" (eq .Values.mode "all") }}
+{{- end }}
+{{- define "injector-operator.leadingRole" -}}
+{{- ternary "all" "controller" (eq .Values.mode "all") }}
+{{- end }}
+
+{{/* Of a role; call it and those below with (dict "root" $ "role" role). */}}
+{{- define "injector-operator.roleName" -}}
+{{- $fullname := include "injector-operator.fullname" .root }}
+{{- ternary $fullname (printf "%s-%s" $fullname .role) (eq .role "all") }}
+{{- end }}
+
 {{- define "injector-operator.serviceAccount" -}}
-{{- default (ternary (include "injector-operator.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name }}
+{{- $given := (index .root.Values .role).serviceAccountName }}
+{{- default (ternary (include "injector-operator.roleName" .) "default" .root.Values.serviceAccount.create) $given }}
+{{- end }}
+
+{{- define "injector-operator.roleSelectorLabels" -}}
+{{ include "injector-operator.selectorLabels" .root }}
+app.kubernetes.io/component: {{ .role }}
+{{- end }}
+
+{{/* Of the objects of one role. */}}
+{{- define "injector-operator.roleLabels" -}}
+{{ include "injector-operator.labels" (dict "root" .root "labels" (merge (dict "app.kubernetes.io/component" .role) (default (dict) .labels))) }}
+{{- end }}
+
+{{/* The Role that the operator maintains; src/api/names.ts has the same rule. */}}
+{{- define "injector-operator.servingSecretsRole" -}}
+{{- ternary "sidecar-injector-serving" (printf "sidecar-injector-serving-%s" .Values.operator.class) (eq .Values.operator.class "default") }}
 {{- end }}
 
 {{- define "injector-operator.selectorLabels" -}}
@@ -51,10 +86,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end }}
 
-{{/* What the operator is bound to: its ServiceAccount. */}}
+{{/* The ServiceAccount of a role, as the subject of a binding. */}}
 {{- define "injector-operator.subjects" -}}
 subjects:
   - kind: ServiceAccount
     name: {{ include "injector-operator.serviceAccount" . }}
-    namespace: {{ .Release.Namespace }}
+    namespace: {{ .root.Release.Namespace }}
 {{- end }}

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parsePort, parseSeconds } from '../option-values.ts';
+import { parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
 import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
 /** The flags of `injector operator`. */
 export interface OperatorOptions {
-  readonly role: 'all';
+  readonly role: 'all' | 'controller' | 'webhook';
   readonly namespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -26,7 +26,12 @@ export interface OperatorOptions {
 export function addOperatorOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--role <role>', 'which part of the operator this process is').choices(['all']).default('all'),
+      new Option(
+        '--role <role>',
+        'which part of the operator this process is: what leads and writes, what serves admission, or both',
+      )
+        .choices(['all', 'controller', 'webhook'])
+        .default('all'),
     )
     .option('--namespace <name>', "the operator's own namespace (default: the pod's, then the kubeconfig context's)")
     .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod)')
@@ -41,7 +46,11 @@ export function addOperatorOptions(command: Command): Command {
       'where the API server reaches this process when it does not run in the cluster',
       hostAndPort,
     )
-    .option('--identity <name>', 'the name of this replica (default: $POD_NAME, then the host name and process id)')
+    .option(
+      '--identity <name>',
+      'the name of this replica, its pod (default: $POD_NAME, then the host name and process id)',
+      parseIdentity,
+    )
     .option('--pod-selector <labels>', 'labels of the pods that serve admission: key=value,…', labels, {
       'app.kubernetes.io/name': 'injector-operator',
     })

@@ -7,7 +7,7 @@ import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { ClusterView, configMaps, injectorConfigs } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../create-reconcilers.ts';
-import type { InjectorRegistryPort, OperatorMetrics, ReplicaReports } from '../ports.ts';
+import type { InjectorRegistryPort, OperatorMetrics, ReplicaReport, ReplicaReports } from '../ports.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 
@@ -57,9 +57,16 @@ export class MemoryRegistry implements InjectorRegistryPort {
 /** Replicas that say what a test wants them to. */
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
+  live: ReplicaReport[] = [];
   readonly #listeners: (() => void)[] = [];
   lacking(): readonly string[] {
     return this.missing;
+  }
+  replicas(): readonly ReplicaReport[] {
+    return this.live;
+  }
+  removeExpired(): Promise<number> {
+    return Promise.resolve(60_000);
   }
   subscribe(listener: () => void): void {
     this.#listeners.push(listener);
@@ -107,6 +114,7 @@ export class OperatorFixture {
     for (const each of this.view.owned()) follow(each, this.#stop.signal);
     this.reconcilers = createReconcilers({
       client,
+      holdsLease: () => true,
       settings: { context, identity: 'tester', ...settings },
       view: this.view,
       reports: this.reports,

@@ -1,0 +1,64 @@
+import type { KubeConfig } from '../../kube/kube-config.ts';
+import { requireServerVersion } from '../../kube/server-version.ts';
+import { InjectorOperator } from '../../operator/injector-operator.ts';
+import { ReplicaLeases } from '../../operator/replica-leases.ts';
+import type { OperatorSettings } from '../../operator/settings.ts';
+import type { ReadinessCheck } from '../../server/readiness.ts';
+import type { OperatorOptions } from './operator-options.ts';
+import type { PartContext } from './part-context.ts';
+
+/** What reconciles, in a process of role `controller` or `all`. */
+export interface ControllingPart {
+  readonly checks: readonly ReadinessCheck[];
+  /** Begins to follow the cluster and to stand for leader. @throws ConfigurationError when the API server is too old. */
+  start(): Promise<void>;
+  /** Ends what is under way and releases the lease, so that another can lead at once. */
+  stop(): Promise<void>;
+}
+
+export function createControllingPart(
+  options: OperatorOptions,
+  context: PartContext,
+  kubeConfig: KubeConfig,
+): ControllingPart {
+  const { client, namespace, identity, metrics, logger } = context;
+  const reports = new ReplicaLeases({ ...context, operatorClass: options.operatorClass, observer: metrics });
+  const controller = new InjectorOperator({
+    ...context,
+    kubeConfig,
+    settings: operatorSettings(options, namespace, identity),
+    reports,
+  });
+  const synced = {
+    name: 'synced',
+    check: () => (controller.synced ? undefined : 'the cluster has not been read yet'),
+  };
+  return {
+    checks: [synced],
+    async start() {
+      await requireServerVersion(client, logger);
+      reports.start();
+      await controller.start();
+    },
+    async stop() {
+      controller.stop();
+      await controller.stopped();
+      reports.stop();
+    },
+  };
+}
+
+function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
+  const { operatorClass, podSelector, advertise, webhookPort, owner } = options;
+  return {
+    context: {
+      namespace,
+      operatorClass,
+      podSelector,
+      targetPort: webhookPort,
+      ...(advertise === undefined ? {} : { advertise }),
+    },
+    identity,
+    ...(owner === undefined ? {} : { owner }),
+  };
+}
