@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { parseAllDocuments } from 'yaml';
+import { issueAuthority } from '../../certs/authority.ts';
+import { generateRsaKeyPair } from '../../certs/key-pair.ts';
+import { randomBytes } from 'node:crypto';
+import { patchCaBundle } from './patch-ca-bundle.ts';
+
+const head =
+  'apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingWebhookConfiguration\nmetadata:\n  name: one\n';
+
+describe('certs patch-ca-bundle', () => {
+  let ca: string;
+  let value: string;
+  before(async () => {
+    const options = { now: new Date('2026-01-01T00:00:00Z'), duration: 86_400_000, random: randomBytes };
+    ca = issueAuthority('test', await generateRsaKeyPair(2048), options).certificatePem;
+    value = Buffer.from(ca).toString('base64');
+  });
+
+  const rows: [string, string, string][] = [
+    [
+      'a placeholder, and comments stay',
+      `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: \${CA_BUNDLE} # later\n    service: {name: s}\n`,
+      `# a comment\n${head}webhooks:\n- name: a # why\n  clientConfig:\n    caBundle: VALUE # later\n    service: {name: s}\n`,
+    ],
+    [
+      'a value in quotes',
+      `${head}webhooks:\n  - clientConfig:\n      caBundle: ""\n      url: https://x\n`,
+      `${head}webhooks:\n  - clientConfig:\n      caBundle: VALUE\n      url: https://x\n`,
+    ],
+    [
+      'a key without a value',
+      `${head}webhooks:\n- clientConfig:\n    caBundle:\n    url: https://x\n`,
+      `${head}webhooks:\n- clientConfig:\n    caBundle: VALUE\n    url: https://x\n`,
+    ],
+    [
+      'no key at all, in every webhook of two documents',
+      `${head}webhooks:\n- clientConfig:\n    url: https://x\n- clientConfig:\n    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {url: https://z}\n`,
+      `${head}webhooks:\n- clientConfig:\n    caBundle: VALUE\n    url: https://x\n- clientConfig:\n    caBundle: VALUE\n    url: https://y\n---\n${head.replace('Mutating', 'Validating')}webhooks:\n- clientConfig: {"caBundle": "VALUE", url: https://z}\n`,
+    ],
+    [
+      'JSON, in a List, beside an object that is none',
+      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"Cg==","url":"https://x"}}]}]}',
+      '{"kind":"List","items":[{"kind":"Service"},{"kind":"MutatingWebhookConfiguration","webhooks":[{"clientConfig":{"caBundle":"VALUE","url":"https://x"}}]}]}',
+    ],
+    [
+      'an empty clientConfig',
+      `${head}webhooks: [{clientConfig: {}}]\n`,
+      `${head}webhooks: [{clientConfig: {"caBundle": "VALUE"}}]\n`,
+    ],
+  ];
+  for (const [name, text, expected] of rows) {
+    it(name, () => {
+      const patched = patchCaBundle(text, ca);
+      assert.equal(patched.text, expected.replaceAll('VALUE', value));
+      const read = parseAllDocuments(patched.text).map((document) => JSON.stringify(document.toJS()));
+      assert.equal(read.join('').split(`"caBundle":"${value}"`).length - 1, patched.webhooks);
+    });
+  }
+
+  it('keeps every authority, on lines of its own', () => {
+    const text = `${head}webhooks: [{clientConfig: {caBundle: a}}]\n`;
+    const twice = patchCaBundle(text, `${ca.trimEnd()}${ca}`).text;
+    assert.equal(twice, patchCaBundle(text, ca).text);
+  });
+
+  const refusals: [string, string, (() => string) | string, RegExp][] = [
+    ['text without a webhook', 'kind: Pod\n', () => ca, /^standard input: holds no webhook/],
+    ['an empty text', '', () => ca, /^standard input: holds no webhook/],
+    ['what is no YAML', 'a: [', () => ca, /^standard input: not YAML/],
+    [
+      'a webhook without clientConfig',
+      `${head}webhooks: [{name: a}]`,
+      () => ca,
+      /webhooks\[0\] of one has no clientConfig/,
+    ],
+    [
+      'a file without a certificate',
+      `${head}webhooks: [{clientConfig: {}}]`,
+      'nothing',
+      /^--ca: the file holds no cert/,
+    ],
+  ];
+  for (const [name, text, pem, message] of refusals) {
+    it(`refuses ${name}`, () => {
+      assert.throws(() => patchCaBundle(text, typeof pem === 'string' ? pem : pem()), { name: 'UsageError', message });
+    });
+  }
+});

@@ -1,0 +1,94 @@
+import { isMap, isScalar, isSeq, parseAllDocuments, type Document, type Node, type YAMLMap } from 'yaml';
+import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** One change of the text. */
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The text with the caBundle in it, and how many webhooks have it now. */
+export interface PatchedText {
+  readonly text: string;
+  readonly webhooks: number;
+}
+
+const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+
+/**
+ * Writes the authorities of a PEM text into every webhook's `clientConfig.caBundle`; whatever else is in the text stays as it is, to the byte.
+ * A placeholder such as `${CA_BUNDLE}` is a value like any other.
+ * @throws UsageError when the text is no YAML, holds no webhook, or the PEM no certificate.
+ */
+export function patchCaBundle(text: string, caPem: string): PatchedText {
+  if (parseBundle(caPem).length === 0) {
+    throw new UsageError('--ca: the file holds no certificate in PEM; give the authority that signed the webhook');
+  }
+  const caBundle = Buffer.from(joinBundle([caPem])).toString('base64');
+  const clientConfigs = parseAllDocuments(text, { version: '1.1' }).flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw new UsageError(`standard input: not YAML: ${error.message}`, { cause: error });
+    return clientConfigsOf(document);
+  });
+  if (clientConfigs.length === 0) {
+    throw new UsageError(`standard input: holds no webhook; give a ${kinds.join(' or ')} with webhooks`);
+  }
+  const edits = clientConfigs.map((clientConfig) => editOf(clientConfig, text, caBundle));
+  return { text: edited(text, edits), webhooks: edits.length };
+}
+
+function clientConfigsOf({ contents }: Document): YAMLMap[] {
+  const configurations = isMap(contents) ? [contents, ...elements(contents.get('items', true))] : [];
+  return configurations
+    .filter((configuration) => kinds.includes(String(configuration.get('kind'))))
+    .flatMap((configuration) => {
+      const name = String(configuration.getIn(['metadata', 'name']));
+      return elements(configuration.get('webhooks', true)).map((webhook, index) => {
+        const clientConfig = webhook.get('clientConfig', true);
+        if (isMap(clientConfig)) return clientConfig;
+        throw new UsageError(`standard input: webhooks[${index}] of ${name} has no clientConfig with url or service`);
+      });
+    });
+}
+
+function elements(node: unknown): YAMLMap[] {
+  return isSeq(node) ? node.items.filter((item) => isMap(item)) : [];
+}
+
+function editOf(clientConfig: YAMLMap, text: string, caBundle: string): Edit {
+  const value = clientConfig.get('caBundle', true) as Node | undefined;
+  const isFlow = clientConfig.flow === true;
+  const written = isFlow ? `"${caBundle}"` : caBundle;
+  const pair = clientConfig.items.find(({ key }) => isScalar(key) && key.value === 'caBundle');
+  if (value?.range && value.range[1] > value.range[0]) {
+    return { from: value.range[0], to: value.range[1], text: written };
+  }
+  if (pair !== undefined) {
+    // `caBundle:` without a value: it follows the colon behind the key.
+    const end = rangeOf(pair.key)[1];
+    const colon = text.indexOf(':', end) + 1;
+    return { from: colon, to: colon, text: ` ${written}` };
+  }
+  const [first] = clientConfig.items;
+  if (first === undefined) {
+    const [from, to] = rangeOf(clientConfig);
+    return { from, to, text: `{"caBundle": "${caBundle}"}` };
+  }
+  const [from] = rangeOf(first.key);
+  const indentation = ' '.repeat(from - (text.lastIndexOf('\n', from - 1) + 1));
+  return { from, to: from, text: isFlow ? `"caBundle": "${caBundle}", ` : `caBundle: ${caBundle}\n${indentation}` };
+}
+
+function rangeOf(node: unknown): readonly [number, number] {
+  const { range } = node as Node;
+  return [range?.[0] ?? 0, range?.[1] ?? 0];
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  return edits.reduceRight(
+    (result, { from, to, text: written }) => result.slice(0, from) + written + result.slice(to),
+    text,
+  );
+}
