@@ -71,8 +71,10 @@ function helmTarget(): Target {
 
 async function buildTarget(target: Target, go: GoToolchain, report: (line: string) => void): Promise<void> {
   const stamp = join(paths.binaries, `.${basename(target.output)}.stamp`);
+  // Without the output's path: checkouts that share one folder of binaries must not build in turn.
+  const decisive = target.arguments.filter((argument) => argument !== target.output);
   const digest = createHash('sha256')
-    .update(JSON.stringify([go.version, target.arguments, target.inputs]))
+    .update(JSON.stringify([go.version, decisive, target.inputs]))
     .digest('hex');
   if (existsSync(target.output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
   await runGo(
