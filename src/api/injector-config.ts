@@ -19,6 +19,12 @@ export const injectorConfigSpecSchema = z.object({
   revision: dnsLabel()
     .exactOptional()
     .describe('The revision that namespaces and pods name; the name of the object when omitted. It cannot be changed.'),
+  paused: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The kill switch: the webhooks are withdrawn, so pods start without this injector, and nothing is repaired.',
+    ),
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
     .describe('Which operator looks after this object; an operator ignores the objects of other classes.'),

@@ -83,6 +83,14 @@ export const webhookSchema = z.object({
     .describe(
       'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',
     ),
+  toleratedManagers: z
+    .array(z.string().min(1).max(128))
+    .max(16)
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .default(['admissionsenforcer'])
+    .describe(
+      'Field managers that may add expressions to the namespaceSelectors, which is then said in the condition Narrowed; of all others it is taken back. The default is that of AKS.',
+    ),
   pathEnvironment: boundedRecord(z.string().max(1024), 32)
     .default({})
     .describe('Proxy environment by the names of the injection path: cluster, net, and others in upper case.'),

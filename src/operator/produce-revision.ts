@@ -83,6 +83,7 @@ export class RevisionProducer {
       if (forPeople.includes(reason)) this.#options.refusals.refuse(object, 'Webhook', reason, message);
       else this.#options.refusals.settled(name, 'Webhook');
     }
+    if (outcome.narrowed !== undefined) findings.Narrowed = outcome.narrowed;
     findings.publishedHash = outcome.hash;
     if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
       events.published(object, outcome.hash, outcome.before);
@@ -161,6 +162,11 @@ export class RevisionProducer {
       refusals.refuse(object, 'Configuration', reason, error.message);
       return undefined;
     }
+  }
+
+  /** The webhook was withdrawn: the next one must prove itself again. */
+  withdrawn(name: string): void {
+    this.#options.publication.withdrawn(name);
   }
 
   /** The InjectorConfig is gone. */

@@ -12,6 +12,7 @@ import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import type { InstallGate } from './install-gate.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
+import { leaveNarrowed } from './narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
 import { publishedHash } from './published-webhook.ts';
@@ -34,6 +35,8 @@ export interface PublicationOutcome {
   /** What is published now, and what was before; while replicas are waited for it stays, so that it is not forgotten. */
   readonly hash: string | undefined;
   readonly before: string | undefined;
+  /** Whether a tolerated manager narrows what is published; undefined: as it was. */
+  readonly narrowed?: Finding;
   /** Still to be done: waiting for replicas, for instance. */
   readonly isPending: boolean;
 }
@@ -128,7 +131,11 @@ export class Publication {
         : no('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`);
       return { finding, hash: before, before, isPending: true };
     }
-    const desired = webhookConfiguration({ config, hash: wanted, caBundlePem }, context);
+    const { object: desired, finding: narrowed } = leaveNarrowed(
+      webhookConfiguration({ config, hash: wanted, caBundlePem }, context),
+      live,
+      config.spec.webhook.toleratedManagers,
+    );
     const closed = await this.#gate.check({ config, hash: wanted, caBundlePem, context, desired, live }, signal);
     if (closed !== undefined) {
       // What is there goes where it went: that may still work.
@@ -143,7 +150,8 @@ export class Publication {
     if (isDeferred) return { finding: undefined, hash: before, before, isPending: true };
     if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
     const message = `the webhook names configuration ${wanted}`;
-    return { finding: { status: 'True', reason: 'Published', message }, hash: wanted, before, isPending: false };
+    const published: Finding = { status: 'True', reason: 'Published', message };
+    return { finding: published, hash: wanted, before, narrowed, isPending: false };
   }
 
   /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
@@ -218,7 +226,11 @@ export class Publication {
   ): KubernetesObject {
     const asItIs = withCaBundle(live, caBundlePem);
     if (before === undefined || !this.#isNamedOrHeld(config, live, before)) return asItIs;
-    const wanted = webhookConfiguration({ config, hash: before, caBundlePem }, context);
+    const { object: wanted } = leaveNarrowed(
+      webhookConfiguration({ config, hash: before, caBundlePem }, context),
+      live,
+      config.spec.webhook.toleratedManagers,
+    );
     return this.#gate.isOpen(config.metadata.name, wanted, live) ? wanted : asItIs;
   }
 

@@ -1,5 +1,6 @@
+import { isTrue } from '../api/conditions.ts';
 import { ConfigurationError } from '../api/errors.ts';
-import type { InjectorConfig, InjectorConfigStatus } from '../api/injector-config.ts';
+import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { objectNames } from '../api/names.ts';
 import type { ApiClient } from '../kube/api-client.ts';
@@ -16,6 +17,7 @@ import { ParsedConfigs } from './parsed-configs.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { RevisionProducer } from './produce-revision.ts';
 import type { Refusals } from './refusals.ts';
+import { RemovalBlockedError } from './removal-blocked-error.ts';
 import type { Removal } from './removal.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import { revisionStatus, type Finding, type RevisionFindings } from './revision-status.ts';
@@ -37,6 +39,12 @@ export interface ReconcilerOptions {
 
 /** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
 const contestedMs = 1000;
+
+/** What holds unless a pass finds otherwise. */
+const usual: RevisionFindings = {
+  Paused: { status: 'False', reason: 'NotPaused', message: 'spec.paused is not set' },
+  RemovalBlocked: { status: 'False', reason: 'NotBlocked', message: 'nothing that has to go is held' },
+};
 
 /** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
 export class RevisionReconciler {
@@ -66,6 +74,7 @@ export class RevisionReconciler {
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
     if (this.#isOfAnother(object)) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
+    if ((object as { spec?: { paused?: unknown } }).spec?.paused === true) return this.#pause(object, signal);
     const config = this.#configs.parse(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
     const quiet = this.#quietFor(config);
@@ -119,6 +128,7 @@ export class RevisionReconciler {
       this.#contested.set(name, { at: clock.monotonic(), generation: config.metadata.generation });
     }
     this.#options.events.repaired(object, writes.repairs);
+    if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) this.#options.events.resumed(object);
     try {
       if (!signal.aborted) await this.#write(config, object, findings, signal);
     } catch (error) {
@@ -144,7 +154,7 @@ export class RevisionReconciler {
       : '';
     const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published${advice}`;
     refusals.refuse(object, 'Overlap', 'Overlap', message);
-    const wait = await removal.step(config.metadata.name, signal);
+    const wait = await this.#unblocked(object, signal, () => removal.step(config.metadata.name, signal));
     const findings: RevisionFindings = {
       Overlap: { status: 'True', reason: 'Overlap', message },
       WebhookReady: { status: 'False', reason: 'Overlap', message },
@@ -152,6 +162,39 @@ export class RevisionReconciler {
     };
     await this.#write(config, object, findings, signal);
     return wait ?? resyncMs;
+  }
+
+  /** The kill switch: it works whatever else the spec says, also when that is invalid. */
+  async #pause(object: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { removal, producer, events, logger } = this.#options;
+    const { name = '' } = object.metadata;
+    if (await this.#unblocked(object, signal, () => removal.withdraw(name, signal)))
+      logger.warn('paused: the webhook is withdrawn', { injectorConfig: name });
+    producer.withdrawn(name);
+    const message =
+      'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
+    const config = asFarAsKnown(object);
+    if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
+    const WebhookReady: Finding = { status: 'False', reason: 'Paused', message };
+    await this.#write(config, object, { Paused: { ...WebhookReady, status: 'True' }, WebhookReady }, signal);
+    return resyncMs;
+  }
+
+  /** While finalizers of others hold what has to go, a condition and an Event name them. */
+  async #unblocked<T>(object: KubernetesObject, signal: AbortSignal, remove: () => Promise<T>): Promise<T> {
+    const { refusals } = this.#options;
+    try {
+      const removed = await remove();
+      refusals.settled(object.metadata.name ?? '', 'Removal');
+      return removed;
+    } catch (error) {
+      if (!(error instanceof RemovalBlockedError)) throw error;
+      const { message } = error;
+      refusals.refuse(object, 'Removal', 'RemovalBlocked', message);
+      const RemovalBlocked: Finding = { status: 'True', reason: 'ForeignFinalizer', message };
+      await this.#write(asFarAsKnown(object), object, { RemovalBlocked }, signal);
+      throw error;
+    }
   }
 
   /** A step that the API server refused shows in the condition of that step; what came before it keeps its finding. */
@@ -166,9 +209,7 @@ export class RevisionReconciler {
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
     const finding: Finding = { status: 'False', reason: 'Invalid', message: error.message };
-    const { status, metadata } = object as { status?: InjectorConfigStatus } & KubernetesObject;
-    const shell = { metadata, spec: {}, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
-    await this.#write(shell, object, { TemplatesValid: finding }, signal);
+    await this.#write(asFarAsKnown(object), object, { TemplatesValid: finding }, signal);
     return resyncMs;
   }
 
@@ -179,7 +220,7 @@ export class RevisionReconciler {
     signal: AbortSignal,
   ): Promise<void> {
     const { client, clock, view, metrics } = this.#options;
-    const status = revisionStatus(config, findings, clock.now());
+    const status = revisionStatus(config, { ...usual, ...findings }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(config.metadata.name, new Map(conditions));
     const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
@@ -190,7 +231,7 @@ export class RevisionReconciler {
     const { removal, finalizers, logger } = this.#options;
     const { name = '' } = object.metadata;
     if (!hasFinalizer(object)) return resyncMs;
-    const wait = await removal.step(name, signal);
+    const wait = await this.#unblocked(object, signal, () => removal.step(name, signal));
     if (wait !== undefined) return wait;
     await finalizers.release(object, signal);
     logger.info('removed', { injectorConfig: name });
@@ -212,6 +253,13 @@ export class RevisionReconciler {
     this.#contested.delete(name);
     this.#options.metrics.forget?.(name);
   }
+}
+
+/** An InjectorConfig of which only what its status needs is looked at: the rest may be wrong. */
+function asFarAsKnown(object: KubernetesObject): InjectorConfig {
+  const { metadata, spec, status } = object as { spec?: { revision?: unknown } } & KubernetesObject;
+  const revision = typeof spec?.revision === 'string' ? { revision: spec.revision } : {};
+  return { metadata, spec: revision, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
 }
 
 function asError(value: unknown): Error {

@@ -31,9 +31,8 @@ export class Removal {
    * Rejects with {@link RemovalBlockedError} while finalizers of others hold what we have deleted.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
-    const labelled = this.#view.belongingTo(name);
-    const keys = this.#view.namedAfter(name).filter((key) => !labelled.some((object) => isSame(object, key)));
-    const webhooks = [...labelled.filter(isWebhook), ...(await this.#unlabelled(name, keys.filter(isWebhook), signal))];
+    const { labelled, keys } = this.#known(name);
+    const webhooks = await this.#webhooks(name, signal);
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
@@ -53,6 +52,29 @@ export class Removal {
     if (wait > 0) return wait;
     await this.#remove(name, objects, signal);
     return servingGraceMs;
+  }
+
+  /**
+   * Takes away the webhooks alone, the twin of a probe with them: what answers them stays, and nobody is blocked. True when there was anything to do.
+   * Rejects with {@link RemovalBlockedError} as {@link step} does.
+   */
+  async withdraw(name: string, signal: AbortSignal): Promise<boolean> {
+    this.#goneSince.delete(name);
+    const webhooks = await this.#webhooks(name, signal);
+    await this.#remove(name, webhooks, signal);
+    return webhooks.length > 0;
+  }
+
+  /** What carries the label of an InjectorConfig, and the fixed names under which there is nothing with that label. */
+  #known(name: string): { labelled: KubernetesObject[]; keys: ObjectKey[] } {
+    const labelled = this.#view.belongingTo(name);
+    const keys = this.#view.namedAfter(name).filter((key) => !labelled.some((object) => isSame(object, key)));
+    return { labelled, keys };
+  }
+
+  async #webhooks(name: string, signal: AbortSignal): Promise<KubernetesObject[]> {
+    const { labelled, keys } = this.#known(name);
+    return [...labelled.filter(isWebhook), ...(await this.#unlabelled(name, keys.filter(isWebhook), signal))];
   }
 
   /** What has lost its labels while nobody was running: no watch tells of it, but a webhook blocks pods all the same. */

@@ -16,6 +16,15 @@ export class RevisionEvents {
     this.#recorder.record(object, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
+  paused(object: KubernetesObject, note: string): void {
+    this.#recorder.record(object, { type: 'Warning', reason: 'Paused', action: 'Pause', note });
+  }
+
+  resumed(object: KubernetesObject): void {
+    const note = 'spec.paused is no longer set: the webhook comes back once the API server reaches it';
+    this.#recorder.record(object, { type: 'Normal', reason: 'Resumed', action: 'Resume', note });
+  }
+
   refused(object: KubernetesObject, reason: string, message: string): void {
     this.#recorder.record(object, { type: 'Warning', reason, action: 'Check', note: message });
   }

@@ -21,23 +21,31 @@ export interface RevisionFindings {
   Overlap?: Finding;
   /** Shown only once it has been true. */
   Conflict?: Finding;
+  /** Shown only once it has been true. */
+  Narrowed?: Finding;
+  /** Shown only once it has been true. */
+  Paused?: Finding;
+  /** Shown only once it has been true. */
+  RemovalBlocked?: Finding;
   /** The hash that the webhook names now. */
   publishedHash?: string | undefined;
   rotation?: Rotation | undefined;
 }
 
 const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
+/** Nobody needs to read that what hardly ever happens has not. */
+const exceptional = ['Overlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
 
 /** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
 export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
   const before = config.status;
   const observedGeneration = config.metadata.generation ?? 0;
   const observed: ObservedCondition[] = [];
-  for (const type of [...required, 'Overlap', 'Conflict'] as const) {
+  for (const type of [...required, ...exceptional]) {
     const finding = findings[type];
     const isNews =
       finding?.status === 'True' || before?.conditions?.some((condition) => condition.type === type) === true;
-    const isShown = type === 'Overlap' || type === 'Conflict' ? isNews : true;
+    const isShown = !exceptional.some((each) => each === type) || isNews;
     if (finding !== undefined && isShown) observed.push({ type, observedGeneration, ...finding });
   }
   const merged = mergeConditions(before?.conditions ?? [], observed, now);
@@ -55,8 +63,10 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
 
 /** Ready is everything that is required; the first thing that is not says why. */
 function readiness(conditions: readonly Condition[]): Finding {
-  const overlap = conditions.find(({ type, status }) => type === 'Overlap' && status === 'True');
-  if (overlap !== undefined) return { status: 'False', reason: 'Overlap', message: overlap.message };
+  for (const type of ['RemovalBlocked', 'Paused', 'Overlap']) {
+    const condition = conditions.find((each) => each.type === type && each.status === 'True');
+    if (condition !== undefined) return { status: 'False', reason: type, message: condition.message };
+  }
   for (const type of required) {
     const condition = conditions.find((each) => each.type === type);
     if (condition === undefined)
