@@ -93,7 +93,9 @@ export class AdmissionExchange {
   #reply(answer: HttpAnswer): void {
     if (this.#response.destroyed) return;
     if (answer.status === 200) this.#context.sockets.prove(this.#request.socket);
-    writeAnswer(this.#response, answer, answer.close || this.#context.leaving());
+    // Node's parser takes in nothing more on a connection on which another protocol was asked for.
+    const deaf = this.#request.headers.upgrade !== undefined;
+    writeAnswer(this.#response, answer, answer.close || deaf || this.#context.leaving());
     this.#answered(answer.status, answer.body.length);
   }
 

@@ -36,6 +36,14 @@ describe('the admission server', () => {
       assert.equal(first.headers.connection, 'keep-alive');
     });
 
+    it('a review that asks for another protocol, and ends the connection, on which nothing more would be heard', async () => {
+      const { post } = await start();
+      const body = bytesOf(reviewOf());
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+      const answer = await post(body, { headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' } });
+      assert.deepEqual([answer.status, answer.headers.connection], [200, 'close']);
+    });
+
     it('a body of 19 MiB that comes in pieces', async () => {
       const { post } = await start();
       const { status, body } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(19 * 1024 * 1024) } })));
