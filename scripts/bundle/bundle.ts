@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { laneText } from './lane-text.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
 /**
@@ -19,9 +20,10 @@ export async function bundle(entryPoint: string, outfile: string): Promise<numbe
     legalComments: 'external',
     // Names stay as they are written, but for a number where two are the same. `keepNames` would make them equal there too, by a call for every function that is made,
     // also while a request is answered: 4 % of its time.
-    banner: { js: '#!/usr/bin/env node' },
+    // See src/cli/heap-bounds.ts: loading the bundle would let the young generation grow to where it never comes back from.
+    banner: { js: `#!/usr/bin/env node\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');` },
     logLevel: 'warning',
-    plugins: [leanLibraries],
+    plugins: [leanLibraries, laneText],
   });
   const text = inAscii(await readFile(outfile, 'utf8'));
   await writeFile(outfile, text);

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
+import { certsCommand } from './commands/certs.ts';
 import { crdCommand } from './commands/crd.ts';
 import { injectCommand } from './commands/inject.ts';
 import { kubeInjectCommand } from './commands/kube-inject.ts';
@@ -8,9 +9,13 @@ import { serveCommand } from './commands/serve.ts';
 import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
+import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 import { UsageError } from './usage-error.ts';
+
+/** Commands that serve until they are told to stop. */
+const longRunning = new Set(['operator', 'serve']);
 
 /** The whole command line, talking to the given terminal. */
 export function createProgram(terminal: Terminal): Command {
@@ -33,11 +38,16 @@ export function createProgram(terminal: Terminal): Command {
     kubeInjectCommand(terminal),
     serveCommand(),
     templateCommand(terminal),
+    certsCommand(terminal),
     crdCommand(terminal),
     versionCommand(terminal),
   ]) {
     program.addCommand(command.copyInheritedSettings(program));
   }
+  program.hook('preAction', (_program, command) => {
+    if (longRunning.has(command.name())) boundHeap();
+    else leaveHeapToGrow();
+  });
   return program;
 }
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+describe('the heap', () => {
+  const module = JSON.stringify(join(import.meta.dirname, 'heap-bounds.ts'));
+  /** MiB of the young generation of a fresh process that has made much that lives for a while. */
+  function youngGeneration(preparation: string): number {
+    const script = `
+      import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+      const { boundHeap, leaveHeapToGrow } = await import(${module});
+      ${preparation}
+      let kept = [];
+      for (let round = 0; round < 40; round++) {
+        for (let index = 0; index < 20000; index++) kept.push({ index, list: [index] });
+        if (round % 4 === 3) kept = [];
+      }
+      console.log(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size / 1048576);`;
+    const options = ['--semi-space-growth-factor=1', '--import', 'ts-blank-space/register', '--input-type=module'];
+    const result = spawnSync(process.execPath, [...options, '-e', script], {
+      encoding: 'utf8',
+      cwd: import.meta.dirname,
+    });
+    assert.equal(result.status, 0, result.stderr);
+    return Number(result.stdout);
+  }
+
+  it('of a server has a young generation of 8 MiB', () => {
+    assert.equal(youngGeneration('boundHeap();'), 8);
+  });
+
+  it('of any other command grows as V8 likes', () => {
+    assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
+  });
+});
