@@ -5,6 +5,24 @@ import { boundedRecord, configMapReference, freeForm, labelSelector } from './fi
 const maximumTemplateLength = 600_000;
 const templateName = z.string().min(1).max(63);
 
+/** `spec.injection.annotationOverrides`. */
+export const annotationOverridesSchema = z.object({
+  preset: z
+    .enum(['Safe', 'Istio'])
+    .exactOptional()
+    .describe(
+      "Safe (when omitted, but with configFrom it is Istio): annotations and labels may change values, but not what runs, as whom and what it reaches; others are refused. Istio: everything that the templates make of them, as Istio's injector does; nothing is checked.",
+    ),
+  allow: z
+    .array(z.string().min(1).max(317))
+    .max(64)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .default([])
+    .describe(
+      'With preset Safe: annotations and labels that may change more than values, by name; a name that ends in * stands for all that begin so.',
+    ),
+});
+
 /** `spec.injection`: what is injected, and into which of the pods that reach the webhook. */
 export const injectionSchema = z.object({
   policy: z
@@ -75,6 +93,9 @@ export const injectionSchema = z.object({
     .describe(
       'Pods matched by one of these are never injected, unless they opt in themselves; wins over alwaysInjectSelector.',
     ),
+  annotationOverrides: annotationOverridesSchema
+    .exactOptional()
+    .describe("Which annotations and labels a pod's author may use to steer the templates."),
   nativeSidecars: z
     .enum(['Auto', 'Enabled', 'Disabled'])
     .default('Auto')

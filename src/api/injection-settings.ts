@@ -1,3 +1,4 @@
+import type { AnnotationOverrides } from './annotation-overrides.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
 /** How native sidecars (init containers with restartPolicy Always) are chosen. Auto decides by the kubelets' versions. */
@@ -17,4 +18,6 @@ export interface InjectionSettings {
   readonly platform?: 'Kubernetes' | 'OpenShift';
   /** `.CompliancePolicy` of the templates, e.g. `fips-140-2`; empty when absent. */
   readonly compliancePolicy?: string;
+  /** What authors of pods may use; preset Istio when absent. */
+  readonly annotationOverrides?: AnnotationOverrides;
 }

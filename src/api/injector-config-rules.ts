@@ -1,3 +1,4 @@
+import { annotationPattern } from './annotation-overrides.ts';
 import { durationMilliseconds } from './duration.ts';
 import { matchConditionNames } from './match-condition-names.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from './injector-config.ts';
@@ -86,6 +87,23 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     rule: '!(has(self.injection.values) && has(self.injection.valuesFrom))',
     message: 'spec.injection.valuesFrom excludes values: remove one of them',
     holds: ({ injection: { values, valuesFrom } }) => values === undefined || valuesFrom === undefined,
+  },
+  {
+    field: 'spec.injection.annotationOverrides.allow',
+    rule: "!has(self.injection.annotationOverrides) || size(self.injection.annotationOverrides.allow) == 0 || (has(self.injection.annotationOverrides.preset) ? self.injection.annotationOverrides.preset == 'Safe' : !has(self.injection.configFrom))",
+    message:
+      'spec.injection.annotationOverrides.allow needs preset Safe, under preset Istio (with configFrom the default) everything is allowed: set preset Safe or remove allow',
+    holds: ({ injection: { annotationOverrides, configFrom } }) =>
+      (annotationOverrides?.allow ?? []).length === 0 ||
+      (annotationOverrides?.preset ?? (configFrom === undefined ? 'Safe' : 'Istio')) === 'Safe',
+  },
+  {
+    field: 'spec.injection.annotationOverrides.allow',
+    rule: "!has(self.injection.annotationOverrides) || self.injection.annotationOverrides.allow.all(name, name.matches('^[A-Za-z0-9][-A-Za-z0-9_./]*[*]?$'))",
+    message:
+      'spec.injection.annotationOverrides.allow must hold names of annotations or labels such as example.com/image, or their beginning and * such as example.com/*',
+    holds: ({ injection: { annotationOverrides } }) =>
+      (annotationOverrides?.allow ?? []).every((name) => annotationPattern.test(name)),
   },
   {
     field: 'spec.injection.delimiters',

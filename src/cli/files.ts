@@ -11,7 +11,7 @@ export async function readNamedFile(terminal: Terminal, option: string, file: st
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${option} ${file}: ${describe(error)}`, { cause: error });
+    throw new UsageError(`${option} ${file}: ${describeFileError(error)}`, { cause: error });
   }
 }
 
@@ -24,7 +24,7 @@ export function writeNamedFile(terminal: Terminal, option: string, file: string 
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw new UsageError(`${option} ${file}: ${describe(error)}`, { cause: error });
+    throw new UsageError(`${option} ${file}: ${describeFileError(error)}`, { cause: error });
   }
 }
 
@@ -35,7 +35,8 @@ const reasons: Record<string, string> = {
   ENOTDIR: 'a part of the path is not a directory',
 };
 
-function describe(error: unknown): string {
+/** What is wrong with a file, in words. */
+export function describeFileError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return reasons[code] ?? (error instanceof Error ? error.message : String(error));
 }

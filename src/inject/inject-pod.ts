@@ -18,6 +18,7 @@ import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
 import { stripPod } from './pod/strip-pod.ts';
 import type { Workload } from './pod/workload.ts';
+import { guardAuthor, type GuardedSteps } from './safety/guard-author.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
 import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
@@ -56,9 +57,16 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const status = statusText === undefined ? undefined : parseStatus(statusText);
   const saved = savedOverrides(pod, family.overridesKey);
   const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
-  const data = dataFor(injector, injection, reinsertOverrides(stripped, saved));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
-  const rendered = runTemplates(injector.templates, names, data, pod);
+  const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
+  const steps: GuardedSteps = {
+    dataFor: ({ pod: seen, workload }) => dataFor(injector, { ...injection, workload }, seen),
+    run: (data) => runTemplates(injector.templates, names, data, pod),
+  };
+  const rendered =
+    injector.guard === undefined
+      ? steps.run(steps.dataFor(view))
+      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names }, steps);
   const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
     original: pod,
     saved,

@@ -15,6 +15,8 @@ export type SkipReason =
 export type FailureReason =
   | 'InvalidPod'
   | 'InvalidAnnotation'
+  | 'AnnotationNotAllowed'
+  | 'UnsafeAnnotation'
   | 'InvalidProxyConfig'
   | 'InvalidOverrides'
   | 'UnknownTemplate'

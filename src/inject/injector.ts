@@ -14,6 +14,7 @@ import { compileLabelSelector, type CompiledSelector } from './decision/label-se
 import type { Message } from './mesh/decode-message.ts';
 import { proxyConfigLayers, type ProxyConfigLayers } from './mesh/effective-proxy-config.ts';
 import { environmentName, type Environment } from './pod/path-environment.ts';
+import { authorGuard, type AuthorGuard } from './safety/author-guard.ts';
 import type { TemplateSet } from './render/run-templates.ts';
 
 /** How the engine behaves where Istio's webhook and `istioctl kube-inject` differ; a property of the configuration, not of the caller. */
@@ -53,6 +54,8 @@ export interface Injector {
   readonly environment: Environment;
   /** What is odd in the configuration without making it unusable, one sentence each. */
   readonly warnings: readonly string[];
+  /** What is held against the authors of pods; absent under preset Istio. */
+  readonly guard?: AuthorGuard;
 }
 
 /**
@@ -68,13 +71,19 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
   const semantics = options.semantics ?? 'Webhook';
   const { settings, config, mesh, values } = options.read ?? (yield* readConfiguration(files));
   const templates = yield* compileTemplates(config, settings.delimiters, options.limits ?? {});
+  const family = familyOf(settings.keys, config.templates.values());
+  const overrides = settings.annotationOverrides;
+  const guard =
+    overrides.preset === 'Istio'
+      ? undefined
+      : yield* authorGuard(config.templates, settings.delimiters, family, overrides);
   const warnings: string[] = [];
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   return {
     files,
     semantics,
     settings: semantics === 'KubeInject' ? { ...settings, revision: '' } : settings,
-    family: familyOf(settings.keys, config.templates.values()),
+    family,
     rules: {
       policy: effective.policy,
       neverInject: compileSelectors('neverInjectSelector', effective.neverInjectSelector, warnings),
@@ -92,6 +101,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     proxyConfigLayers: proxyConfigLayers(mesh),
     environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
     warnings,
+    ...(guard && { guard }),
   };
 }
 

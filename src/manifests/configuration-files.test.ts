@@ -25,6 +25,10 @@ describe('configurationFiles', () => {
       mesh: '',
       settings: [
         '{',
+        '  "annotationOverrides": {',
+        '    "allow": [],',
+        '    "preset": "Safe"',
+        '  },',
         '  "delimiters": [',
         '    "{{",',
         '    "}}"',
@@ -57,10 +61,11 @@ describe('configurationFiles', () => {
       meshConfig: { rootNamespace: 'mesh', defaultConfig: { concurrency: 2 } },
       delimiters: ['[[', ']]'],
       nativeSidecars: 'Enabled',
+      annotationOverrides: { allow: ['example.com/*'] },
     };
     const webhook = { pathEnvironment: { net: 'n1', cluster: 'c1' }, keys: { status: 'example.com/status' } };
     const files = configurationFiles(injectorConfig('mesh-a', { revision: '1-24', injection, webhook }));
-    const { values, meshConfig, delimiters, nativeSidecars, ...istio } = injection;
+    const { values, meshConfig, delimiters, nativeSidecars, annotationOverrides, ...istio } = injection;
     assert.deepEqual(load(files.config), istio);
     assert.deepEqual(JSON.parse(files.values), values);
     assert.deepEqual(load(files.mesh), meshConfig);
@@ -69,6 +74,7 @@ describe('configurationFiles', () => {
       delimiters,
       nativeSidecars,
       pathEnvironment: webhook.pathEnvironment,
+      annotationOverrides: { preset: 'Safe', ...annotationOverrides },
       keys: {
         injection: 'istio-injection',
         revision: 'istio.io/rev',

@@ -63,6 +63,7 @@ function istioConfig(injection: InjectorConfigSpec['injection']): Record<string,
 
 function injectionSettings(config: InjectorConfig): InjectionSettings {
   const { injection, webhook } = config.spec;
+  const { annotationOverrides, configFrom } = injection;
   const [left = '{{', right = '}}'] = injection.delimiters;
   return {
     revision: revisionOf(config),
@@ -70,6 +71,11 @@ function injectionSettings(config: InjectorConfig): InjectionSettings {
     nativeSidecars: injection.nativeSidecars,
     keys: webhook.keys,
     pathEnvironment: webhook.pathEnvironment,
+    annotationOverrides: {
+      // Who takes over a whole configuration of Istio's gets Istio's pods.
+      preset: annotationOverrides?.preset ?? (configFrom === undefined ? 'Safe' : 'Istio'),
+      allow: annotationOverrides?.allow ?? [],
+    },
   };
 }
 

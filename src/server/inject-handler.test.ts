@@ -154,6 +154,8 @@ describe('decideInjection', () => {
     const expected: Record<FailureReason, number> = {
       InvalidPod: 400,
       InvalidAnnotation: 422,
+      AnnotationNotAllowed: 422,
+      UnsafeAnnotation: 422,
       InvalidProxyConfig: 422,
       InvalidOverrides: 422,
       UnknownTemplate: 422,

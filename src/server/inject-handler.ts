@@ -129,6 +129,8 @@ function codeOf(reason: FailureReason): number {
     case 'InvalidPod':
       return 400;
     case 'InvalidAnnotation':
+    case 'AnnotationNotAllowed':
+    case 'UnsafeAnnotation':
     case 'InvalidProxyConfig':
     case 'InvalidOverrides':
     case 'UnknownTemplate':

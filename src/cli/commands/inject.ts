@@ -6,6 +6,7 @@ import { configurationFiles, type ReferencedTexts } from '../../manifests/config
 import { configurationReferences } from '../../manifests/configuration-references.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { readNamedFile } from '../files.ts';
+import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import {
@@ -28,6 +29,7 @@ interface InjectOptions {
   readonly configDir?: string;
   readonly revision?: string;
   readonly nativeSidecars: NativeSidecarsChoice;
+  readonly annotationOverrides?: string;
   readonly delims?: readonly [string, string];
   readonly namespace?: string;
   readonly kubeletVersion: readonly string[];
@@ -47,6 +49,7 @@ export function injectCommand(terminal: Terminal): Command {
     .option('--revision <name>', 'with --config-dir: the revision')
     .option('--delims <left,right>', 'with --config-dir: the delimiters of the templates', parseDelimiters)
     .addOption(nativeSidecarsOption())
+    .addOption(annotationOverridesOption())
     .option('-n, --namespace <name>', 'the namespace of objects that name none')
     .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
     .action(async (options: InjectOptions) => {
@@ -70,9 +73,15 @@ async function configurationOf(terminal: Terminal, options: InjectOptions): Prom
     const settings = istioSettings({
       revision,
       nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
+      annotationOverrides: annotationOverridesOf(options.annotationOverrides),
       ...(delims === undefined ? {} : { delimiters: delims }),
     });
     return readConfigurationDirectory(configDir, settings);
+  }
+  if (options.annotationOverrides !== undefined) {
+    throw new UsageError(
+      '--annotation-overrides: goes with --config-dir; an InjectorConfig says it in spec.injection.annotationOverrides',
+    );
   }
   const file = config ?? '';
   const parsed = readInjectorConfig(file, await readNamedFile(terminal, '--config', file));

@@ -4,6 +4,7 @@ import { loadInjector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
 import { readNamedFile } from '../files.ts';
+import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import { readConfigMapKey, type ConfigMapReader } from '../injection/istio-config-maps.ts';
 import {
@@ -27,6 +28,7 @@ interface KubeInjectOptions {
   readonly meshConfigMapName?: string;
   readonly istioNamespace: string;
   readonly nativeSidecars: NativeSidecarsChoice;
+  readonly annotationOverrides?: string;
   readonly kubeletVersion: readonly string[];
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -57,6 +59,7 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
     .option('--meshConfigMapName <name>', 'default: istio[-REVISION], key mesh')
     .option('-i, --istioNamespace <name>', 'the namespace of the ConfigMaps', 'istio-system')
     .addOption(nativeSidecarsOption())
+    .addOption(annotationOverridesOption())
     .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars", [])
     .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
     .option('--context <name>', 'a context of the kubeconfig')
@@ -95,7 +98,13 @@ async function configurationOf(
       config,
       values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
       mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
-      settings: JSON.stringify(istioSettings({ revision, nativeSidecars: nativeSidecarsOf(options.nativeSidecars) })),
+      settings: JSON.stringify(
+        istioSettings({
+          revision,
+          nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
+          annotationOverrides: annotationOverridesOf(options.annotationOverrides),
+        }),
+      ),
     };
   } finally {
     client?.close();

@@ -9,6 +9,7 @@ import { injectRoute, type CurrentInjector } from '../../server/inject-route.ts'
 import { readyRoute } from '../../server/ready-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
+import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import {
   nativeSidecarsOf,
@@ -30,6 +31,7 @@ interface ServeOptions {
   readonly tlsKey: string;
   readonly revision: string;
   readonly nativeSidecars: NativeSidecarsChoice;
+  readonly annotationOverrides?: string;
   readonly kubeletVersion: readonly string[];
   readonly delims?: readonly [string, string];
   readonly platform: 'kubernetes' | 'openshift';
@@ -56,6 +58,7 @@ export function serveCommand(): Command {
     .requiredOption('--tls-key <file>', 'its private key as PEM')
     .option('--revision <name>', 'the revision', 'default')
     .addOption(nativeSidecarsOption())
+    .addOption(annotationOverridesOption())
     .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
     .option('--delims <left,right>', 'the delimiters of the templates', parseDelimiters)
     .addOption(
@@ -130,6 +133,7 @@ function settingsOf(options: ServeOptions): InjectionSettings {
     ...istioSettings({
       revision,
       nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
+      annotationOverrides: annotationOverridesOf(options.annotationOverrides),
       ...(delims === undefined ? {} : { delimiters: delims }),
     }),
     platform: options.platform === 'openshift' ? 'OpenShift' : 'Kubernetes',

@@ -1,3 +1,4 @@
+import type { AnnotationOverrides } from '../../api/annotation-overrides.ts';
 import type { InjectionSettings, NativeSidecars } from '../../api/injection-settings.ts';
 import { istioKeys } from '../../api/webhook-keys.ts';
 
@@ -5,6 +6,7 @@ import { istioKeys } from '../../api/webhook-keys.ts';
 export function istioSettings(choices: {
   readonly revision: string;
   readonly nativeSidecars: NativeSidecars;
+  readonly annotationOverrides: AnnotationOverrides;
   readonly delimiters?: readonly [string, string];
 }): InjectionSettings {
   return { delimiters: ['{{', '}}'], keys: istioKeys, pathEnvironment: {}, ...choices };

@@ -1,6 +1,7 @@
 import type { InjectionSettings } from '../../api/injection-settings.ts';
 import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
+import { istioOverrides } from '../../api/annotation-overrides.ts';
 import { istioKeys } from '../../api/webhook-keys.ts';
 
 /** The settings of Istio's own injector: what an absent or partial `settings` text means. */
@@ -19,6 +20,9 @@ const settingsSchema = z.object({
   pathEnvironment: z.record(z.string(), z.string()).default({}),
   platform: z.enum(['Kubernetes', 'OpenShift']).default('Kubernetes'),
   compliancePolicy: z.string().default(''),
+  annotationOverrides: z
+    .object({ preset: z.enum(['Safe', 'Istio']), allow: z.array(z.string()).default([]) })
+    .default({ ...istioOverrides, allow: [] }),
 });
 
 /**

@@ -2,6 +2,7 @@ import type { ExecutionLimits } from '../../template/execution.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
+import type { JsonObject } from '../patch/json-value.ts';
 import {
   containersOf,
   initContainersOf,
@@ -13,7 +14,7 @@ import {
 import { proxyContainer } from '../pod/proxy-container.ts';
 import { placeBehind, readLegacyOutput } from './legacy-template.ts';
 import { emptyPod, overlayPod, OverlayError } from './overlay.ts';
-import type { TemplateOutput, TemplateOutputs } from './template-outputs.ts';
+import { TemplateOutputs, type TemplateOutput } from './template-outputs.ts';
 
 /** The compiled templates of a configuration. */
 export interface TemplateSet {
@@ -34,6 +35,8 @@ export interface RenderedPod {
   readonly templatePod: Pod;
   /** Whether a template of the 1.x kind asked for it. */
   readonly rewriteProbes: boolean;
+  /** What each template rendered. */
+  readonly contents: readonly JsonObject[];
 }
 
 /**
@@ -42,7 +45,7 @@ export interface RenderedPod {
  * @throws InjectionFailure
  */
 export function runTemplates(templates: TemplateSet, names: readonly string[], data: unknown, pod: Pod): RenderedPod {
-  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
+  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false, contents: [] };
   for (const name of names) {
     const output = readOutput(templates.outputs, render(templates, name, data));
     result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
@@ -50,19 +53,38 @@ export function runTemplates(templates: TemplateSet, names: readonly string[], d
   return result;
 }
 
-function addOutput({ pod, templatePod, rewriteProbes }: RenderedPod, output: TemplateOutput): RenderedPod {
+/** What templates render for other data, read but not merged. @throws InjectionFailure */
+export function renderContents(templates: TemplateSet, names: readonly string[], data: unknown): JsonObject[] {
+  const outputs = new TemplateOutputs();
+  return names.map((name) => readOutput(outputs, render(templates, name, data)).content);
+}
+
+function addOutput({ pod, templatePod, rewriteProbes, contents }: RenderedPod, output: TemplateOutput): RenderedPod {
   const { content, onEmptyPod } = output;
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content),
   );
-  return { pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content)), templatePod: added, rewriteProbes };
+  return {
+    pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content)),
+    templatePod: added,
+    rewriteProbes,
+    contents: [...contents, content],
+  };
 }
 
-function addLegacyOutput({ pod, templatePod, rewriteProbes }: RenderedPod, { content }: TemplateOutput): RenderedPod {
+function addLegacyOutput(
+  { pod, templatePod, rewriteProbes, contents }: RenderedPod,
+  { content }: TemplateOutput,
+): RenderedPod {
   const legacy = readLegacyOutput(content);
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
-  return { pod: placeBehind(pod, merged), templatePod: added, rewriteProbes: rewriteProbes || legacy.rewriteProbes };
+  return {
+    pod: placeBehind(pod, merged),
+    templatePod: added,
+    rewriteProbes: rewriteProbes || legacy.rewriteProbes,
+    contents: [...contents, content],
+  };
 }
 
 function render(templates: TemplateSet, name: string, data: unknown): string {

@@ -2,7 +2,8 @@ import type { Values } from '../configuration/values.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
-const imageTypeAnnotation = 'sidecar.istio.io/proxyImageType';
+/** The pod annotation that chooses the type of the proxy image, e.g. distroless. */
+export const imageTypeAnnotation = 'sidecar.istio.io/proxyImageType';
 
 /** `.ProxyImage`: hub, name and tag of the values; the type of image, e.g. distroless, of ProxyConfig or the pod's annotation. */
 export function proxyImage(

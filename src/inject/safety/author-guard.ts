@@ -1,0 +1,73 @@
+import type { AnnotationOverrides } from '../../api/annotation-overrides.ts';
+import { parseTemplate } from '../../template/parser.ts';
+import { SourceText } from '../../template/source-text.ts';
+import type { Steps } from '../../template/steps.ts';
+import type { Family } from '../configuration/family.ts';
+import { templateFunctions } from '../configuration/template-functions.ts';
+import { builtins } from '../../template/builtins.ts';
+import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { authorReads, useOf, type AuthorReads } from './author-reads.ts';
+import { namesOf } from './data-places.ts';
+import { isListPlace } from './json-place.ts';
+import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
+import { templateReads, type TemplateReads } from './template-reads.ts';
+
+/** Why an annotation is structural, in a clause; `undefined` when it is not known to be, or the configuration allows it. */
+export type StructuralReason = (name: string) => string | undefined;
+
+/** What a configuration holds against its pods' authors; found out once. Absent under preset Istio. */
+export interface AuthorGuard {
+  /** What the templates of these names read together. */
+  readonly readsOf: (templates: readonly string[]) => AuthorReads;
+  readonly allows: (name: string) => boolean;
+  readonly structural: StructuralReason;
+}
+
+const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
+const noReads: TemplateReads = { printed: new Set(), steering: new Set(), parsed: new Set() };
+
+/** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */
+export function* authorGuard(
+  templates: ReadonlyMap<string, string>,
+  delimiters: readonly [string, string],
+  family: Family,
+  { allow }: AnnotationOverrides,
+): Steps<AuthorGuard> {
+  const byName = new Map<string, TemplateReads>();
+  for (const [name, text] of templates) {
+    const definitions = yield* parseTemplate(new SourceText(name, text), {
+      delimiters,
+      isFunction: (called) => Object.hasOwn(templateFunctions, called) || Object.hasOwn(builtins, called),
+      functionNames: () => [],
+      unavailable: {},
+    });
+    byName.set(name, yield* templateReads(definitions, name, isList));
+  }
+  const known = new Map<string, AuthorReads>();
+  const allows = (name: string): boolean => matchesName(allow, name) !== undefined;
+  return {
+    readsOf: (names) => {
+      const key = JSON.stringify(names);
+      let reads = known.get(key);
+      if (reads === undefined) {
+        reads = withEngineReads(authorReads(names.map((name) => byName.get(name) ?? noReads)), family);
+        known.set(key, reads);
+      }
+      return reads;
+    },
+    allows,
+    structural: (name) => {
+      if (allows(name)) return undefined;
+      const pattern = matchesName(istioStructuralAnnotations.keys(), name);
+      return pattern === undefined ? undefined : istioStructuralAnnotations.get(pattern);
+    },
+  };
+}
+
+/** For a proxy the engine itself reads its configuration. */
+function withEngineReads(reads: AuthorReads, family: Family): AuthorReads {
+  const { annotations } = reads;
+  if (!family.proxy || useOf(annotations, proxyConfigAnnotation) !== undefined) return reads;
+  const byName = new Map([...annotations.byName, [proxyConfigAnnotation, { steers: true, parsed: true }]]);
+  return { ...reads, annotations: { ...annotations, byName } };
+}
