@@ -44,11 +44,7 @@ export async function installChart(
 ): Promise<Installation> {
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
-  const objects = await renderChart(
-    // One process does everything unless a scenario asks for the roles.
-    { name: 'injector-operator', namespace, values: { mode: 'all', ...values } },
-    cluster.run.path,
-  );
+  const objects = await renderChart({ name: 'injector-operator', namespace, values }, cluster.run.path);
   const workloads = chartWorkloads(objects, namespace);
   // Real kubelets would start a second operator beside the process under test.
   if (!cluster.fakeNodes) for (const { deployment } of workloads) deployment.spec.replicas = 0;

@@ -105,8 +105,8 @@ export class ScenarioContext {
   }
 
   /** Installs the chart into a namespace of this scenario; everything in one process unless told. */
-  async install(values: Record<string, unknown> = { mode: 'all' }): Promise<Installation> {
-    const installation = await installChart(this.cluster, `${this.name}-system`, values);
+  async install(values: Record<string, unknown> = {}): Promise<Installation> {
+    const installation = await installChart(this.cluster, `${this.name}-system`, { mode: 'all', ...values });
     this.#installations.push(installation);
     return installation;
   }
@@ -116,7 +116,7 @@ export class ScenarioContext {
    * All are ready and in rotation when this resolves.
    */
   async startReplicas(options: ReplicaOptions = {}, values: Record<string, unknown> = {}): Promise<Replicas> {
-    const installation = await this.install(values);
+    const installation = await this.install({ mode: 'split', ...values });
     const replicas = await Replicas.start(this.cluster, installation, { seed: this.seed, ...options });
     this.#replicas.push(replicas);
     return replicas;

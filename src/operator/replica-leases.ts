@@ -31,7 +31,7 @@ interface Seen {
 /** Whatever a Lease says, a replica that has not been heard of for a minute is gone. */
 const longestMs = 60_000;
 /** An expired Lease is removed after this long: its replica may only have been cut off. Milliseconds. */
-const removeAfterMs = 60_000;
+const removeAfterMs = 30_000;
 /** How many replicas are named before the rest is counted. */
 const mostNamed = 5;
 
