@@ -129,11 +129,13 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       return jsonAnswer(encodeAdmissionReview(version, uid ?? '', denied('MalformedReview', 400, problem)));
     };
     const decideElsewhere = (elsewhere: ReviewLane): Promise<HttpAnswer> =>
-      elsewhere.decide({ body, keepsBody: question !== undefined, timeout }).then((verdict) => {
-        if ('unavailable' in verdict) return unavailable(verdict.unavailable);
-        if ('problem' in verdict) return malformed(verdict.problem, verdict.version, verdict.uid);
-        return finish(verdict.version, verdict.request, verdict.decision, verdict.encoded, verdict.dependencies);
-      });
+      elsewhere
+        .decide({ body, maxDepth: jsonBounds.maxDepth, keepsBody: question !== undefined, timeout })
+        .then((verdict) => {
+          if ('unavailable' in verdict) return unavailable(verdict.unavailable);
+          if ('problem' in verdict) return malformed(verdict.problem, verdict.version, verdict.uid);
+          return finish(verdict.version, verdict.request, verdict.decision, verdict.encoded, verdict.dependencies);
+        });
     if (lane !== undefined && body.length > laneBytes) return decideElsewhere(lane);
     const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
     if ('problem' in review) {

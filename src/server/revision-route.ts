@@ -1,17 +1,22 @@
 import type { AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionRequest } from './admission-request.ts';
 import { decideInjection, type InjectPod, type PodSurroundings } from './inject-handler.ts';
 import type { InjectorSource } from './injector-source.ts';
+import type { HeavyLane } from './lane/heavy-lane.ts';
+import { laneOf } from './lane/target-lane.ts';
 
 const revisionPath = /^\/revisions\/([^/]+)\/([^/]+)(\/inject(?:\/.*)?)$/s;
 
 /**
  * `/revisions/N/<hash8>/inject`: pods for the configuration `hash8` of InjectorConfig N. A configuration that is not in memory is unavailable here,
  * never not found: another replica may have it already, or still.
+ * @param lane where heavy reviews are decided; without it this thread decides all
  */
 export function revisionRoute(
   injectors: InjectorSource,
   surroundings: PodSurroundings = {},
   inject?: InjectPod,
+  lane?: HeavyLane,
 ): AdmissionRoute {
   return {
     kind: 'revision',
@@ -23,14 +28,16 @@ export function revisionRoute(
       if (injector === undefined)
         return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };
       const target = { name, hash, injector, path: rest, annotate: true };
+      const dependencies = ({ namespace }: AdmissionRequest): readonly unknown[] => [
+        injector,
+        surroundings.nodes?.(),
+        surroundings.namespaceMetadata?.(namespace),
+        surroundings.proxyConfigs?.(namespace),
+      ];
       return {
         handler: (request) => decideInjection(target, request, surroundings, inject),
-        dependencies: ({ namespace }) => [
-          injector,
-          surroundings.nodes?.(),
-          surroundings.namespaceMetadata?.(namespace),
-          surroundings.proxyConfigs?.(namespace),
-        ],
+        dependencies,
+        ...(lane === undefined ? {} : { lane: laneOf(lane, { target, surroundings, dependencies }) }),
       };
     },
   };

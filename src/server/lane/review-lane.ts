@@ -4,6 +4,8 @@ import type { AdmissionRequest, ReviewVersion } from '../admission-request.ts';
 /** A review that would hold up others if it were decided on the thread that answers them. */
 export interface HeavyReview {
   readonly body: Buffer;
+  /** Levels to which its objects may nest. */
+  readonly maxDepth: number;
   /** Whether the caller still needs the body; otherwise its memory is handed over. */
   readonly keepsBody: boolean;
   /** The webhook's timeout in milliseconds, where it is known. */

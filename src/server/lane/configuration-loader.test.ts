@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { readConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
+import { atOnce } from '../../template/steps.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { ConfigurationLoader } from './configuration-loader.ts';
+
+function loader() {
+  const readElsewhere: ConfigurationFiles[] = [];
+  const made = new ConfigurationLoader({
+    clock: () => performance.now(),
+    readElsewhere: (files) => {
+      readElsewhere.push(files);
+      return Promise.resolve(atOnce(readConfiguration(files)));
+    },
+    slices: { work: 0, pause: 0 },
+  });
+  return { readElsewhere, load: (files: ConfigurationFiles) => made.load(files) };
+}
+const pod = { metadata: {}, spec: { containers: [] } };
+const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });
+
+describe('ConfigurationLoader', () => {
+  it('loads with the bounds of the thread that answers', async () => {
+    const injector = await loader().load(
+      withConfig('policy: enabled\ntemplates: {sidecar: "{{ range until 50000 }}{{ . }}{{ end }}"}\n'),
+    );
+    const result = inject(injector, { pod, namespace: 'shop' });
+    assert.equal(result.outcome === 'failed' && result.reason, 'TemplateLimit');
+  });
+
+  it('lets others have a turn', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await loader().load(withConfig(`policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`));
+    clearInterval(timer);
+    assert.ok(turns > 5, `${turns} turns`);
+  });
+
+  it('has large configurations read elsewhere', async () => {
+    const { readElsewhere, load } = loader();
+    const large = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
+    await load(someInjector.files);
+    const injector = await load(large);
+    assert.deepEqual(readElsewhere, [large]);
+    assert.deepEqual(injector.templateNames, ['hello']);
+    assert.equal(injector.files, large);
+  });
+
+  it('loads one after the other, and goes on after a mistake', async () => {
+    const { load } = loader();
+    const order: string[] = [];
+    const follow = async (name: string, config: string): Promise<void> => {
+      await load(withConfig(config)).then(
+        () => order.push(name),
+        (error: unknown) => order.push(error instanceof Error ? error.name : ''),
+      );
+    };
+    const long = `policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`;
+    await Promise.all([follow('first', long), follow('second', 'policy: ['), follow('third', 'policy: enabled')]);
+    assert.deepEqual(order, ['first', 'ConfigurationError', 'third']);
+  });
+
+  it('loads what a trial shows to inject nothing: that is for others to judge', async () => {
+    const injector = await loader().load(withConfig('policy: enabled\ntemplates: {sidecar: "{{ fail .Values }}"}\n'));
+    assert.deepEqual(injector.templateNames, ['sidecar']);
+  });
+});

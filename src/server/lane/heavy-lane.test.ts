@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { bytesOf, reviewOf } from '../testdata/reviews.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { until } from '../testdata/until.ts';
+import { HeavyLane } from './heavy-lane.ts';
+import type { LaneLimits } from './lane-limits.ts';
+import { readIn } from './read-job.ts';
+import type { LaneVerdict } from './review-lane.ts';
+import { laneOf } from './target-lane.ts';
+
+/** A thread that does as the first letters of a body say, and posts anything else as the outcome. */
+const scripted = `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', (message) => {
+    if (message.kind === 'read') throw new Error('broken');
+    if (message.kind !== 'review') return;
+    const script = Buffer.from(message.body).toString().trim();
+    if (script === 'loop') for (;;);
+    if (script === 'exit') process.exit(3);
+    if (script === 'throw') throw new Error('broken');
+    if (script === 'grow') { const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 })); }
+    if (script === 'nothing') return;
+    parentPort.postMessage(JSON.parse(script));
+  });
+`;
+const decided = JSON.stringify({
+  kind: 'decided',
+  decision: { outcome: 'allowed', reason: 'Scripted', allowed: true },
+  encoded: '"allowed":true',
+});
+
+describe('HeavyLane', () => {
+  let lane: HeavyLane;
+  let log: RecordingLog;
+  let ended: string[];
+
+  function start(limits: Partial<LaneLimits> = {}, source = scripted): void {
+    log = new RecordingLog();
+    ended = [];
+    lane = new HeavyLane({
+      log,
+      clock: () => performance.now(),
+      observer: { ended: (outcome) => ended.push(outcome) },
+      limits,
+      program: { source, isText: true },
+    });
+  }
+  afterEach(() => lane.close());
+
+  const target = { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true };
+  function decide(body: Buffer | string, timeout?: number): Promise<LaneVerdict> {
+    const context = { target, surroundings: {}, dependencies: () => [someInjector] };
+    return laneOf(lane, context).decide({ body: Buffer.from(body), maxDepth: 50, keepsBody: true, timeout });
+  }
+  function reasonOf(verdict: LaneVerdict): string {
+    if ('unavailable' in verdict) return 'unavailable';
+    return 'problem' in verdict ? 'malformed' : verdict.decision.reason;
+  }
+
+  it('hands over a body of its own, and copies one that is needed further', async () => {
+    start();
+    const context = { target, surroundings: {}, dependencies: () => [] };
+    const body = Buffer.from(new Uint8Array(new TextEncoder().encode(decided)).buffer);
+    await laneOf(lane, context).decide({ body, maxDepth: 50, keepsBody: true, timeout: undefined });
+    assert.equal(body.length, decided.length);
+    await laneOf(lane, context).decide({ body, maxDepth: 50, keepsBody: false, timeout: undefined });
+    assert.equal(body.length, 0);
+  });
+
+  it('ends a thread that takes too long, refuses what it was doing, and goes on with another', async () => {
+    start({ deadline: 300 });
+    const [slow, next] = await Promise.all([decide('loop'), decide(decided)]);
+    assert.equal(reasonOf(slow), 'TooSlow');
+    assert.ok('encoded' in slow);
+    assert.match(
+      slow.encoded,
+      /"code":500.*takes longer than the limit of 300 ms: make it smaller, or the templates of default cheaper/,
+    );
+    assert.equal('dependencies' in slow, false);
+    assert.equal(reasonOf(next), 'Scripted');
+    assert.deepEqual(ended, ['deadline', 'done']);
+    assert.deepEqual(
+      log.lines.map(({ level }) => level),
+      ['warn'],
+    );
+  });
+
+  it('takes no longer over a review than its webhook waits', async () => {
+    start({ deadline: 60_000 });
+    assert.equal(reasonOf(await decide('loop', 1000)), 'TooSlow');
+  });
+
+  it('knows a review by its first bytes when the thread never got to tell', async () => {
+    start({ deadline: 300 });
+    const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
+    const program = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { for (;;); });`;
+    start({ deadline: 300 }, program);
+    const verdict = await decide(bytesOf(reviewOf({ uid }, { apiVersion: 'admission.k8s.io/v1beta1' })));
+    assert.ok('request' in verdict);
+    assert.deepEqual([verdict.version, verdict.request.uid], ['admission.k8s.io/v1beta1', uid]);
+  });
+
+  const crashes: [script: string, reason: string][] = [
+    ['throw', 'Internal'],
+    ['exit', 'Internal'],
+    ['grow', 'TooMuchMemory'],
+    ['{"kind":"defect","error":"broken"}', 'Internal'],
+    ['{"kind":"refused","field":"f","message":"broken"}', 'Internal'],
+  ];
+  for (const [script, reason] of crashes) {
+    it(`refuses a review at which the thread answers ${script}, logs it, and goes on`, async () => {
+      start({ heapMebibytes: 24 });
+      const [broken, next] = await Promise.all([decide(script), decide(`${decided}   `)]);
+      assert.equal(reasonOf(broken), reason);
+      assert.equal(reasonOf(next), 'Scripted');
+      assert.deepEqual(
+        log.lines.map(({ level }) => level),
+        ['error'],
+      );
+    });
+  }
+
+  it('has no room for more than its queue holds, and refuses the largest', async () => {
+    start({ maxWaiting: 1, deadline: 300 });
+    const running = decide('loop');
+    await until(() => lane.isAwake);
+    const [large, small] = [decide(`${decided} `), decide(decided)];
+    assert.deepEqual(await large, { unavailable: 'too many large reviews at once' });
+    assert.ok(lane.waitingBytes > 0);
+    assert.equal(reasonOf(await running), 'TooSlow');
+    assert.equal(reasonOf(await small), 'Scripted');
+    assert.deepEqual(ended, ['full', 'deadline', 'done']);
+  });
+
+  it('does not start what nobody waits for any more', async () => {
+    start({ deadline: 400 });
+    const running = decide('loop');
+    assert.deepEqual(await decide(decided, 100), { unavailable: 'too many large reviews at once' });
+    await running;
+    assert.deepEqual(ended, ['deadline', 'late']);
+  });
+
+  it('ends a thread that has nothing to do, and starts one when there is something', async () => {
+    start({ idle: 20 });
+    await decide(decided);
+    assert.equal(lane.isAwake, true);
+    await until(() => !lane.isAwake);
+    assert.equal(reasonOf(await decide(decided)), 'Scripted');
+  });
+
+  it('fails what runs and what waits when it is closed', async () => {
+    start();
+    const all = Promise.all([decide('nothing'), decide(decided)]);
+    await lane.close();
+    assert.deepEqual((await all).map(reasonOf), ['Internal', 'Internal']);
+    assert.equal(lane.isAwake, false);
+    await lane.close();
+  });
+
+  const readFailures: [name: string, limits: Partial<LaneLimits>, script: string, error: object][] = [
+    [
+      'takes too long',
+      { readDeadline: 200 },
+      'for (;;);',
+      { name: 'ConfigurationError', message: /longer than the limit of 200 ms/ },
+    ],
+    [
+      'takes too much memory',
+      { heapMebibytes: 24 },
+      'const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 }));',
+      { name: 'ConfigurationError', message: /more memory/ },
+    ],
+    ['breaks the thread', {}, 'throw new Error("broken")', { name: 'Error', message: /has ended/ }],
+    [
+      'is a defect',
+      {},
+      'parentPort.postMessage({ kind: "defect", error: "broken" })',
+      { name: 'Error', message: 'broken' },
+    ],
+    [
+      'is answered with nonsense',
+      {},
+      `parentPort.postMessage(${decided})`,
+      { name: 'Error', message: /unexpected answer: decided/ },
+    ],
+  ];
+  for (const [name, limits, script, error] of readFailures) {
+    it(`says so when reading a configuration ${name}`, async () => {
+      start(
+        limits,
+        `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { ${script} });`,
+      );
+      await assert.rejects(readIn(lane)(someInjector.files), error);
+    });
+  }
+
+  it('takes up what a handler gave up at a bound, nothing else', () => {
+    start();
+    const offered = laneOf(lane, { target, surroundings: {}, dependencies: () => [] });
+    const failed = { outcome: 'failed', allowed: false } as const;
+    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateLimit' }), true);
+    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateFailed' }), false);
+    assert.equal(offered.goesOn({ outcome: 'injected', allowed: true, reason: 'Injected' }), false);
+  });
+});
