@@ -23,7 +23,7 @@ export const builtins: FunctionTable = {
   and: compiled,
   or: compiled,
   // Compiled with the callee's name before the arguments.
-  call: goVariadic([reflected], reflected, callValue),
+  call: goVariadic([reflected], reflected, callValue, { changesData: true }),
   eq: goVariadic([reflected], reflected, equal),
   ne: goFunction([reflected, reflected], (left, right) => !equal(left, right)),
   lt: goFunction([reflected, reflected], less),
@@ -31,7 +31,7 @@ export const builtins: FunctionTable = {
   gt: goFunction([reflected, reflected], greater),
   ge: goFunction([reflected, reflected], greaterOrEqual),
   html: goVariadic([], any, (...values) => escapeHtml(textOf(values))),
-  index: goVariadic([reflected], reflected, index),
+  index: goVariadic([reflected], reflected, index, { looksUp: { operands: 2, below: [] } }),
   js: goVariadic([], any, (...values) => escapeJavaScript(textOf(values))),
   len: goFunction([reflected], (value) => int(lengthOf(value))),
   not: goFunction([reflected], (value) => !isTrue(value)),

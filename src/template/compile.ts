@@ -5,6 +5,8 @@ import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, Templat
 import { printValue } from './print-value.ts';
 import { iterate } from './range.ts';
 import type { Steps } from './steps.ts';
+import type { Dependencies } from './dependencies.ts';
+import { rememberedList, type KnownStatement } from './remembered-list.ts';
 import { isTrue } from './value-kind.ts';
 
 /** Statements that are compiled in one step, see {@link Steps}. */
@@ -13,16 +15,21 @@ const statementsPerStep = 64;
 /** Compiles templates' bodies to closures. */
 export class Compiler {
   readonly #pipelines: PipelineCompiler;
+  readonly #dependencies: Dependencies | undefined;
   #statements = 0;
 
-  constructor(functions: Functions) {
+  /** @param dependencies What is known of statements' outputs; none is remembered without. */
+  constructor(functions: Functions, dependencies: Dependencies | undefined) {
     this.#pipelines = new PipelineCompiler(functions);
+    this.#dependencies = dependencies;
   }
 
   /** A list of statements. */
   *list(node: ListNode): Steps<Run> {
-    const statements: Run[] = [];
-    for (const statement of node.nodes) statements.push(yield* this.#statement(statement));
+    const known: KnownStatement[] = [];
+    for (const statement of node.nodes)
+      known.push({ run: yield* this.#statement(statement), dependencies: this.#dependencies?.of(statement) });
+    const statements = rememberedList(known);
     return (execution, dot) => {
       for (const statement of statements) {
         const completion = statement(execution, dot);

@@ -1,6 +1,7 @@
 import { byteLength } from './go-string.ts';
 import { printNode } from './nodes.ts';
 import type { PlacedNode } from './nodes.ts';
+import type { Reading } from './readings.ts';
 import type { SourceText } from './source-text.ts';
 import type { TemplateError } from './template-error.ts';
 
@@ -24,6 +25,8 @@ export interface Program {
   readonly missingKey: 'default' | 'zero' | 'error';
   /** The named templates' bodies. */
   readonly templates: Map<string, Run>;
+  /** The parts of the data on which statements depend, see dependencies.ts. */
+  readonly readings: readonly Reading[];
 }
 
 /** How a statement ended: by itself, or by {{break}} or {{continue}}. */
@@ -38,6 +41,9 @@ export type Evaluate = (execution: Execution, dot: unknown) => unknown;
 /** After how many steps the clock is read again: single steps can take long, reading it takes longer than most. */
 const clockInterval = 32;
 
+/** In the place of a reading that nothing has asked for yet. */
+const notRead: unique symbol = Symbol('not read');
+
 /** The state of one execution of a template. Programs are immutable; everything that changes is here. */
 export class Execution {
   readonly program: Program;
@@ -49,18 +55,25 @@ export class Execution {
   /** The stack of variables: a name and a value each. Lookups go from the top, as Go's do. */
   names: string[] = ['$'];
   values: unknown[];
+  /** Pipelines evaluated and iterations begun so far. */
+  steps = 0;
+  readonly #data: unknown;
+  readonly #readings: unknown[];
   readonly #limits: ExecutionLimits;
   readonly #maximumSteps: number;
   readonly #maximumOutput: number;
   readonly #maximumDepth: number;
   readonly #deadline: number;
-  #steps = 0;
+  /** UTF-16 units written so far. */
+  #written = 0;
   #depth = 0;
 
   constructor(program: Program, data: unknown, limits: ExecutionLimits) {
     this.program = program;
     this.executing = program.source.name;
     this.values = [data];
+    this.#data = data;
+    this.#readings = new Array<unknown>(program.readings.length).fill(notRead);
     this.#limits = limits;
     this.#maximumSteps = limits.steps ?? 1_000_000;
     this.#maximumOutput = limits.outputBytes ?? 16 * 1024 * 1024;
@@ -92,9 +105,12 @@ export class Execution {
 
   /** Counts one unit of work. */
   step(): void {
-    this.#steps += 1;
-    if (this.#steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
-    if (this.#steps % clockInterval !== 0) return;
+    this.steps += 1;
+    if (this.steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
+    if (this.steps % clockInterval === 0) this.#checkTime();
+  }
+
+  #checkTime(): void {
     const { now, milliseconds } = this.#limits;
     if (now !== undefined && now() > this.#deadline)
       throw this.limit(`exceeded the limit of ${String(milliseconds)} ms`);
@@ -103,7 +119,31 @@ export class Execution {
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
   write(text: string): void {
     this.output += text;
-    if (this.output.length > this.#maximumOutput) throw this.#outputError();
+    this.#written += text.length;
+    if (this.#written > this.#maximumOutput) throw this.#outputError();
+  }
+
+  /**
+   * Writes what statements wrote in an earlier execution, at the cost in steps that it had then.
+   * @returns Whether it did: not when that exceeds a bound. Then executing the statements tells where.
+   */
+  repeat(text: string, steps: number): boolean {
+    if (this.steps + steps > this.#maximumSteps || this.#written + text.length > this.#maximumOutput) return false;
+    const ticks = Math.floor(this.steps / clockInterval);
+    this.steps += steps;
+    if (Math.floor(this.steps / clockInterval) > ticks) this.#checkTime();
+    this.output += text;
+    this.#written += text.length;
+    return true;
+  }
+
+  /** What a reading of the program gives for the data of this execution. */
+  reading(place: number): unknown {
+    const known = this.#readings[place];
+    if (known !== notRead) return known;
+    const value = (this.program.readings[place] as Reading)(this.#data, this);
+    this.#readings[place] = value;
+    return value;
   }
 
   #outputError(): TemplateError {
@@ -125,8 +165,11 @@ export class Execution {
 
   /** Drops the variables declared since the stack had this length. */
   unwind(length: number): void {
-    this.names.length = length;
-    this.values.length = length;
+    // Setting the length costs, also when it stays the same.
+    while (this.names.length > length) {
+      this.names.pop();
+      this.values.pop();
+    }
   }
 
   /** Where on the stack the variable of this name is; the latest one wins. */

@@ -8,21 +8,37 @@ type Values<Parameters extends readonly unknown[]> = {
   readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
 };
 
+/** What is known of a function besides what it gives. */
+export interface FunctionTraits {
+  /** Whether it changes an argument, or calls what may do so: then nothing that a template has read before can be relied on. */
+  readonly changesData?: boolean;
+  /**
+   * Of its first argument the function reads one entry of a map: the one that its second argument names, below these JSON members. Holds for
+   * calls with this number of operands.
+   */
+  readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
+}
+
+const noTraits: FunctionTraits = {};
+
 /** A function that templates may call. Made by `goFunction` and `goVariadic`; a value of this class in data can be called by `call`. */
 export class GoFunction {
   readonly parameters: readonly GoType[];
   /** The type of every argument after `parameters`. */
   readonly rest: GoType | undefined;
   readonly invoke: (...args: readonly unknown[]) => unknown;
+  readonly traits: FunctionTraits;
 
   constructor(
     parameters: readonly GoType[],
     rest: GoType | undefined,
     invoke: (...args: readonly unknown[]) => unknown,
+    traits: FunctionTraits = noTraits,
   ) {
     this.parameters = parameters;
     this.rest = rest;
     this.invoke = invoke;
+    this.traits = traits;
   }
 
   /** The type as Go prints it, e.g. `func(string, ...interface {})` (results are not recorded). */
@@ -39,8 +55,9 @@ export type FunctionTable = Readonly<Record<string, GoFunction>>;
 export function goFunction<const Parameters extends readonly Parameter<unknown>[]>(
   parameters: Parameters,
   invoke: (...args: Values<Parameters>) => unknown,
+  traits?: FunctionTraits,
 ): GoFunction {
-  return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke']);
+  return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke'], traits);
 }
 
 /** A function with fixed parameters and any number of further arguments of one type. */
@@ -48,6 +65,7 @@ export function goVariadic<const Parameters extends readonly Parameter<unknown>[
   parameters: Parameters,
   rest: Parameter<Rest>,
   invoke: (...args: [...Values<Parameters>, ...Rest[]]) => unknown,
+  traits?: FunctionTraits,
 ): GoFunction {
-  return new GoFunction(parameters, rest, invoke as unknown as GoFunction['invoke']);
+  return new GoFunction(parameters, rest, invoke as unknown as GoFunction['invoke'], traits);
 }

@@ -1,5 +1,7 @@
 import { builtins } from './builtins.ts';
+import type { Functions } from './compile-pipeline.ts';
 import { Compiler } from './compile.ts';
+import { Dependencies } from './dependencies.ts';
 import { Execution, limitOf } from './execution.ts';
 import type { ExecutionLimits, Program, Run } from './execution.ts';
 import type { FunctionTable } from './go-function.ts';
@@ -19,9 +21,15 @@ export interface TemplateOptions {
   readonly unavailable?: Readonly<Record<string, string>>;
   /** Go's missingkey option: what an absent key of a map is. Default `default`: no value, printed `<no value>`. */
   readonly missingKey?: Program['missingKey'];
+  /**
+   * Turns remembering on: statements write what they wrote in the last execution when what they read of the data is the same. These fields
+   * of the data are compared by identity: their values are replaced between executions, never changed. Of other fields only strings, numbers
+   * and booleans are compared; what reads more of them is executed each time.
+   */
+  readonly stableFields?: readonly string[];
 }
 
-/** A compiled template. Immutable: any number of executions may use it. */
+/** A compiled template. Any number of executions may use it: what they find out for each other never shows. */
 export class Template {
   readonly name: string;
   readonly #program: Program;
@@ -74,12 +82,17 @@ export function* compileTemplateInSteps(text: string, options: TemplateOptions):
     unavailable: options.unavailable ?? {},
     functionNames: () => [...Object.keys(functions), ...Object.keys(builtins)],
   });
-  const compiler = new Compiler({
+  const known: Functions = {
     get: (name) => (has(name) ? functions[name] : builtins[name]),
     isBuiltin: (name) => !has(name),
-  });
+  };
+  const { stableFields } = options;
+  const dependencies = stableFields === undefined ? undefined : new Dependencies(trees, known, stableFields);
+  if (dependencies !== undefined) yield* dependencies.analyse(options.name);
+  const compiler = new Compiler(known, dependencies);
   const templates = new Map<string, Run>();
   for (const [name, list] of trees) templates.set(name, yield* compiler.list(list));
-  const program: Program = { source, missingKey: options.missingKey ?? 'default', templates };
+  const missingKey = options.missingKey ?? 'default';
+  const program: Program = { source, missingKey, templates, readings: dependencies?.readings ?? [] };
   return new Template(program, templates.get(options.name) as Run);
 }

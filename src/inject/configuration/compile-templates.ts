@@ -4,6 +4,7 @@ import type { Steps } from '../../template/steps.ts';
 import { compileTemplateInSteps, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { TemplateSet } from '../render/run-templates.ts';
+import { stableDataFields } from '../template-data/template-data.ts';
 import { TemplateOutputs } from '../render/template-outputs.ts';
 import type { InjectorConfigText } from './parse-injector-config.ts';
 import { templateFunctions } from './template-functions.ts';
@@ -38,7 +39,8 @@ function* compileOne(
 ): Steps<Template> {
   try {
     // Istio compiles every template under the name `inject`; its errors at run time carry it.
-    return yield* compileTemplateInSteps(text, { name: 'inject', delimiters, functions: templateFunctions });
+    const options = { name: 'inject', delimiters, functions: templateFunctions, stableFields: stableDataFields };
+    return yield* compileTemplateInSteps(text, options);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const field = legacy ? 'config.template' : `config.templates.${name}`;

@@ -26,6 +26,9 @@ export interface TemplateData {
   readonly CompliancePolicy: string;
 }
 
+/** The fields that come from the configuration, most often as the same object for each pod; nobody changes what they hold. */
+export const stableDataFields: readonly (keyof TemplateData)[] = ['Values', 'MeshConfig', 'ProxyConfig'];
+
 function text(raw: unknown, name: string): string {
   const value = isJsonObject(raw) ? raw[name] : undefined;
   return typeof value === 'string' ? value : '';

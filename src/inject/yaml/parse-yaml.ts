@@ -1,5 +1,6 @@
 import { loadAll, YAMLException, type LoadOptions } from 'js-yaml';
 import { finishDocument } from './finish-document.ts';
+import { readSimpleYaml } from './read-simple-yaml.ts';
 import { YamlError } from './yaml-error.ts';
 import { goSchema } from './yaml-schema.ts';
 
@@ -20,6 +21,11 @@ const DEFAULT_LIMITS: YamlLimits = { depth: 500, nodes: 1_000_000 };
  * @throws YamlError naming the line
  */
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): unknown {
+  return readSimpleYaml(text) ?? parseAnyYaml(text, limits);
+}
+
+/** {@link parseYaml} without the short cut for simple texts. */
+export function parseAnyYaml(text: string, limits: Partial<YamlLimits> = {}): unknown {
   const { depth, nodes } = { ...DEFAULT_LIMITS, ...limits };
   return finishDocument(readFirstDocument(text, depth), nodes);
 }

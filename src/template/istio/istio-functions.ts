@@ -110,7 +110,7 @@ function annotation(meta: TypedValue, name: string, otherwise: unknown): string 
  */
 export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
   return {
-    annotation: goFunction([objectMeta, string, any], annotation),
+    annotation: goFunction([objectMeta, string, any], annotation, { looksUp: { operands: 3, below: ['annotations'] } }),
     appendMultusNetwork: goFunction([string, string], appendMultusNetwork),
     applicationPorts: goFunction([containers], (value) => ports(value, (name) => name !== proxyContainerName)),
     contains: stringFunctions.contains as GoFunction,
@@ -125,7 +125,9 @@ export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}):
     fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}')),
     includeInboundPorts: goFunction([containers], (value) => ports(value, () => true)),
     indent: goFunction([integer, string], indent),
-    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key)),
+    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
+      looksUp: { operands: 2, below: [] },
+    }),
     kubevirtInterfaces: goFunction([string], (names) => names),
     mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
     omit: goVariadic([stringMap], string, (map, ...keys) => {

@@ -76,14 +76,21 @@ function copyOf(value: unknown): unknown {
 }
 
 function merging(overwrite: boolean): FunctionTable[string] {
-  return goVariadic([anyMap], anyMap, (target, ...sources) => {
-    // The nil map is replaced by a new one, as soon as there is something to merge.
-    const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
-    if (!(result instanceof TypedValue)) for (const source of sources) mergeMaps(result, rawEntries(source), overwrite);
-    return result;
-  });
+  return goVariadic(
+    [anyMap],
+    anyMap,
+    (target, ...sources) => {
+      // The nil map is replaced by a new one, as soon as there is something to merge.
+      const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
+      if (!(result instanceof TypedValue))
+        for (const source of sources) mergeMaps(result, rawEntries(source), overwrite);
+      return result;
+    },
+    changing,
+  );
 }
 
+const changing = { changesData: true };
 const copy = goFunction([any], deepCopy);
 
 /** sprig's functions on maps. */
@@ -108,14 +115,22 @@ export const dictionaryFunctions: FunctionTable = {
   pluck: goVariadic([string], anyMap, (key, ...maps) =>
     maps.map((map) => property(rawEntries(map), key)).filter((value) => value !== undefined),
   ),
-  set: goFunction([anyMap, string, any], (map, key, value) => {
-    const target = writableMap(map);
-    setEntry(target, key, value);
-    return target;
-  }),
-  unset: goFunction([anyMap, string], (map, key) => {
-    if (!(map instanceof TypedValue)) Reflect.deleteProperty(map, key);
-    return map;
-  }),
+  set: goFunction(
+    [anyMap, string, any],
+    (map, key, value) => {
+      const target = writableMap(map);
+      setEntry(target, key, value);
+      return target;
+    },
+    changing,
+  ),
+  unset: goFunction(
+    [anyMap, string],
+    (map, key) => {
+      if (!(map instanceof TypedValue)) Reflect.deleteProperty(map, key);
+      return map;
+    },
+    changing,
+  ),
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import { istioKeys } from '../../src/api/webhook-keys.ts';
+
+const settings = JSON.stringify({
+  revision: 'default',
+  delimiters: ['{{', '}}'],
+  nativeSidecars: 'Disabled',
+  keys: istioKeys,
+  pathEnvironment: {},
+});
+
+/** A small template of our own that brings a proxy, so that everything after the merge is done too. */
+const own = [
+  'policy: enabled',
+  'defaultTemplates: [proxy]',
+  'templates:',
+  '  proxy: |',
+  '    metadata:',
+  '      labels:',
+  '        service.istio.io/canonical-name: {{ index .ObjectMeta.Labels "app" | default .DeploymentMeta.Name | quote }}',
+  '    spec:',
+  '      containers:',
+  '      - name: istio-proxy',
+  '        image: {{ annotation .ObjectMeta "sidecar.istio.io/proxyImage" .ProxyImage | quote }}',
+  '        args: [proxy, sidecar, --domain, "{{ .DeploymentMeta.Namespace }}.svc"]',
+  '        env:',
+  '        - name: PORTS',
+  '          value: {{ includeInboundPorts .Spec.Containers | quote }}',
+  '        {{- range $name, $value := .ProxyConfig.ProxyMetadata }}',
+  '        - {name: {{ $name }}, value: {{ $value | quote }}}',
+  '        {{- end }}',
+  '        resources: {{ toYaml .Values.resources | nindent 10 }}',
+].join('\n');
+
+export const ownConfiguration: ConfigurationFiles = {
+  config: own,
+  values:
+    '{"global": {"hub": "registry.example.com", "tag": "1"}, "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}',
+  mesh: 'defaultConfig: {proxyMetadata: {A: "1", B: "2"}}',
+  settings,
+};
+
+/** Istio's default set-up and the pod of a recorded review, of a folder of golden data. */
+export function recordedSetup(folder: string): { files: ConfigurationFiles; review: string } {
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<
+    string,
+    string
+  >;
+  return {
+    files: { config: read(config ?? ''), values: read(values ?? ''), mesh: read(meshConfigMapKey ?? ''), settings },
+    review: read('review.json'),
+  };
+}

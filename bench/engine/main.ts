@@ -1,0 +1,132 @@
+/**
+ * What injecting one new pod costs inside one process, without a server around it: CPU time, where it goes, allocations, how it grows with
+ * the pod, and how it falls while the code gets warm.
+ *
+ *     node --import ts-blank-space/register bench/engine/main.ts [folder of golden data]
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { inject } from '../../src/inject/inject.ts';
+import { loadInjector, type Injector } from '../../src/inject/injector.ts';
+import { ownConfiguration, recordedSetup } from './configurations.ts';
+import { phaseOf } from './phases.ts';
+import { newPods, newWorkloads, reviewOf, sizedPods, type PodMaker } from './pods.ts';
+import { profileRun } from './profile.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+let made = 0;
+
+function parsed(pods: PodMaker, count: number): Record<string, unknown>[] {
+  return Array.from({ length: count }, () => JSON.parse(pods(made++)) as Record<string, unknown>);
+}
+
+function injectAll(injector: Injector, pods: readonly Record<string, unknown>[]): void {
+  for (const pod of pods) {
+    const result = inject(injector, { pod, namespace: 'shop' });
+    if (result.outcome !== 'injected') throw new Error(`not injected: ${JSON.stringify(result)}`);
+  }
+}
+
+/** CPU milliseconds of this process, other threads (compiler, garbage collector) included, as a request costs them. */
+function cpuMilliseconds(run: () => void): number {
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** CPU milliseconds a pod: the median of rounds. */
+function measure(injector: Injector, pods: PodMaker, count: number, rounds = 9): number {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const batch = parsed(pods, count);
+    times.push(
+      cpuMilliseconds(() => {
+        injectAll(injector, batch);
+      }) / count,
+    );
+  }
+  return median(times);
+}
+
+/** Bytes a pod: what the heap grows by while nothing is collected. */
+function allocated(injector: Injector, pods: PodMaker): number {
+  const batch = 10;
+  const bytes = Array.from({ length: 15 }, () => {
+    const list = parsed(pods, batch);
+    collectGarbage();
+    const heap = process.memoryUsage().heapUsed;
+    injectAll(injector, list);
+    return (process.memoryUsage().heapUsed - heap) / batch;
+  });
+  return median(bytes.filter((value) => value > 0));
+}
+
+async function report(title: string, injector: Injector, pods: PodMaker): Promise<void> {
+  measure(injector, pods, 300, 4);
+  const milliseconds = measure(injector, pods, 300);
+  const bytes = allocated(injector, pods);
+  console.log(`${title}: ${milliseconds.toFixed(3)} ms CPU, ${Math.round(bytes / 1024)} KiB allocated a pod`);
+  const batch = parsed(pods, 2000);
+  const shares = await profileRun(() => {
+    injectAll(injector, batch);
+  }, phaseOf);
+  const total = [...shares.values()].reduce((sum, value) => sum + value, 0);
+  for (const [phase, spent] of [...shares].sort((left, right) => right[1] - left[1])) {
+    const share = ((100 * spent) / total).toFixed(1).padStart(5);
+    console.log(`  ${phase.padEnd(34)} ${((milliseconds * spent) / total).toFixed(3).padStart(7)} ms ${share} %`);
+  }
+}
+
+/** The least squares of milliseconds = fixed + each * size, and how much of the variation that explains. */
+function fitLine(points: readonly (readonly [number, number])[]): { fixed: number; each: number; explained: number } {
+  const n = points.length;
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / n;
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / n;
+  const each =
+    points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) /
+    points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const fixed = meanY - each * meanX;
+  const residual = points.reduce((sum, [x, y]) => sum + (y - fixed - each * x) ** 2, 0);
+  return { fixed, each, explained: 1 - residual / points.reduce((sum, [, y]) => sum + (y - meanY) ** 2, 0) };
+}
+
+function growth(title: string, injector: Injector, sizes: readonly number[], pods: (size: number) => PodMaker): void {
+  const points = sizes.map((size) => {
+    measure(injector, pods(size), 60, 2);
+    return [size, measure(injector, pods(size), 60, 7)] as const;
+  });
+  const { fixed, each, explained } = fitLine(points);
+  console.log(
+    `${title}: ${points.map(([size, milliseconds]) => `${size}: ${milliseconds.toFixed(3)}`).join(', ')} ms; ` +
+      `${fixed.toFixed(3)} ms + ${(each * 1000).toFixed(2)} µs each, R² ${explained.toFixed(4)}`,
+  );
+}
+
+const [golden] = process.argv.slice(2);
+const recorded = golden === undefined ? undefined : recordedSetup(golden);
+const files = recorded?.files ?? ownConfiguration;
+const review = recorded?.review ?? reviewOf(sizedPods(2, 10)(0));
+console.log(recorded === undefined ? 'templates of our own' : "Istio's default set-up, the pod of review.json");
+
+const loading = cpuMilliseconds(() => loadInjector(files));
+const injector = loadInjector(files);
+const cold = [1, 9, 90, 900].map((count) => {
+  const batch = parsed(newWorkloads(review), count);
+  return `${(
+    cpuMilliseconds(() => {
+      injectAll(injector, batch);
+    }) / count
+  ).toFixed(2)} (${count})`;
+});
+console.log(`loading ${loading.toFixed(0)} ms; the first pods, ms each: ${cold.join(', ')}`);
+await report('new pods of one workload', injector, newPods(review));
+await report('new pods, a workload each', injector, newWorkloads(review));
+growth('containers of 5 variables', injector, [1, 5, 10, 20, 35, 50], (size) => sizedPods(size, 5));
+growth('variables of 1 container', injector, [1, 100, 500, 1000, 1500, 2000], (size) => sizedPods(1, size));

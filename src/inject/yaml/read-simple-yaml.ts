@@ -1,0 +1,379 @@
+import { PlaceDependent, resolvePlain } from './plain-scalar.ts';
+
+/** Thrown where a text goes beyond what is read here; never leaves this file. */
+const unusual = new Error('not simple YAML');
+
+/** Texts that are read here are printable ASCII, so that bytes, characters and columns are the same. */
+const notSimple = /[^\n\x20-\x7e]/;
+/** What begins a line that is no content, but marks or directs documents. */
+const documentMarks = ['---', '...', '%'];
+const deepest = 60;
+
+const space = 0x20;
+const lineBreak = 0x0a;
+const quote = 0x22;
+const hash = 0x23;
+const apostrophe = 0x27;
+const comma = 0x2c;
+const dash = 0x2d;
+const colon = 0x3a;
+const openList = 0x5b;
+const backslash = 0x5c;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const bar = 0x7c;
+const closeObject = 0x7d;
+
+/** Characters that keys consist of when they are read here; any other key is unusual. */
+const keyCharacters = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-');
+/** What begins a plain scalar that may be no string. */
+const hints = flags('-+0123456789.yYnNtTfFoO~<');
+/** What words that are no strings begin with, and what numbers do not: they are short. */
+const words = flags('yYnNtTfFoO~<');
+const longestWord = 5;
+/** What a plain scalar cannot begin with, or not always. */
+const indicators = flags('-?:,[]{}#&*!|>\'"%@`');
+
+function flags(characters: string): Uint8Array {
+  const table = new Uint8Array(128);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}
+
+/**
+ * Reads the plain part of YAML in which nearly all manifests are written, several times as fast as a reader of all of it: block lists and
+ * mappings, lists and mappings in brackets, scalars on one line, literal blocks. The result is the same as that of reading all of YAML.
+ * @returns `undefined` for any other text, whether it is YAML or not
+ */
+export function readSimpleYaml(text: string): unknown {
+  if (notSimple.test(text)) return undefined;
+  if (documentMarks.some((mark) => text.startsWith(mark) || text.includes(`\n${mark}`))) return undefined;
+  try {
+    return new SimpleReader(text).document();
+  } catch (error) {
+    if (error !== unusual) throw error;
+    return undefined;
+  }
+}
+
+class SimpleReader {
+  readonly #text: string;
+  /** The next character to read. */
+  #at = 0;
+  /** The column and the end of the line to which {@link #nextLine} has led. */
+  #indent = -1;
+  #end = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    this.#nextLine();
+    if (this.#indent < 0) throw unusual;
+    const value = this.#block(this.#indent, 0);
+    if (this.#indent >= 0) throw unusual;
+    return value;
+  }
+
+  /** Goes to the content of the next line that has any; the indentation is -1 at the end of the text. */
+  #nextLine(): void {
+    const text = this.#text;
+    for (let start = this.#at; start < text.length;) {
+      let at = start;
+      while (text.charCodeAt(at) === space) at += 1;
+      const first = text.charCodeAt(at);
+      let end = text.indexOf('\n', at);
+      if (end < 0) end = text.length;
+      if (at < end && first !== hash) {
+        this.#at = at;
+        this.#indent = at - start;
+        while (text.charCodeAt(end - 1) === space) end -= 1;
+        this.#end = end;
+        return;
+      }
+      start = end + 1;
+    }
+    this.#at = text.length;
+    this.#end = text.length;
+    this.#indent = -1;
+  }
+
+  /** Behind the content of a line. */
+  #leaveLine(): void {
+    const next = this.#text.indexOf('\n', this.#end);
+    this.#at = next < 0 ? this.#text.length : next + 1;
+    this.#nextLine();
+  }
+
+  /** A list or a mapping whose first line stands at this column. */
+  #block(indent: number, depth: number): unknown {
+    if (depth > deepest) throw unusual;
+    return this.#isItem() ? this.#list(indent, depth) : this.#mapping(indent, depth);
+  }
+
+  #isItem(): boolean {
+    if (this.#text.charCodeAt(this.#at) !== dash) return false;
+    return this.#at + 1 === this.#end || this.#text.charCodeAt(this.#at + 1) === space;
+  }
+
+  #list(indent: number, depth: number): unknown[] {
+    const list: unknown[] = [];
+    while (this.#indent === indent && this.#isItem()) {
+      // Readers differ in what a dash alone is, depending on what follows.
+      if (this.#at + 1 === this.#end) throw unusual;
+      const dashAt = this.#at;
+      this.#at += 2;
+      while (this.#text.charCodeAt(this.#at) === space) this.#at += 1;
+      if (this.#isItem()) throw unusual;
+      if (this.#keyEnd() >= 0) {
+        this.#indent = indent + this.#at - dashAt;
+        list.push(this.#mapping(this.#indent, depth + 1));
+      } else {
+        list.push(this.#scalar(indent, depth));
+      }
+    }
+    if (this.#indent > indent) throw unusual;
+    return list;
+  }
+
+  #mapping(indent: number, depth: number): unknown {
+    const mapping: Record<string, unknown> = {};
+    while (this.#indent === indent) {
+      const end = this.#keyEnd();
+      if (end < 0) throw unusual;
+      const key = this.#key(this.#at, end);
+      this.#at = end + 1;
+      if (this.#at === this.#end) {
+        this.#leaveLine();
+        if (this.#indent > indent) mapping[key] = this.#block(this.#indent, depth + 1);
+        // A key's list need not be indented under it.
+        else mapping[key] = this.#indent === indent && this.#isItem() ? this.#list(indent, depth + 1) : null;
+        continue;
+      }
+      while (this.#text.charCodeAt(this.#at) === space) this.#at += 1;
+      mapping[key] = this.#scalar(indent, depth);
+    }
+    if (this.#indent > indent) throw unusual;
+    return mapping;
+  }
+
+  /** Where the colon is that ends the key that begins here; -1 when none does. */
+  #keyEnd(): number {
+    const text = this.#text;
+    let at = this.#at;
+    if (text.charCodeAt(at) === quote) {
+      at = text.indexOf('"', at + 1);
+      if (at < 0 || at >= this.#end) return -1;
+      at += 1;
+    } else {
+      while (keyCharacters[text.charCodeAt(at)] === 1) at += 1;
+      if (at === this.#at) return -1;
+    }
+    if (text.charCodeAt(at) !== colon) return -1;
+    return at + 1 === this.#end || text.charCodeAt(at + 1) === space ? at : -1;
+  }
+
+  #key(start: number, end: number): string {
+    const text = this.#text;
+    const quoted = text.charCodeAt(start) === quote;
+    const key = quoted ? text.slice(start + 1, end - 1) : text.slice(start, end);
+    const isPlainKey = quoted
+      ? !/[\\[]/.test(key)
+      : text.charCodeAt(start) !== dash && (isString(key) || resolvePlain(key) === undefined);
+    if (!isPlainKey || key === '__proto__') throw unusual;
+    return key;
+  }
+
+  /** What stands behind a key or a dash, up to the end of the line or beyond; then the next line. */
+  #scalar(indent: number, depth: number): unknown {
+    const text = this.#text;
+    switch (text.charCodeAt(this.#at)) {
+      case bar:
+        return this.#literal(indent);
+      case openObject:
+      case openList: {
+        const value = this.#flow(depth + 1);
+        this.#endLine();
+        return value;
+      }
+      case quote:
+      case apostrophe: {
+        const value = this.#quoted(this.#end);
+        this.#endLine();
+        return value;
+      }
+      default: {
+        const value = this.#plain(this.#at, this.#end);
+        this.#at = this.#end;
+        this.#endLine();
+        // The scalar would go on in a line that is indented under it.
+        if (this.#indent > indent) throw unusual;
+        return value;
+      }
+    }
+  }
+
+  /** Nothing but space may follow on the line. */
+  #endLine(): void {
+    const text = this.#text;
+    let at = this.#at;
+    while (text.charCodeAt(at) === space) at += 1;
+    if (at < text.length && text.charCodeAt(at) !== lineBreak) throw unusual;
+    this.#end = at;
+    this.#leaveLine();
+  }
+
+  #plain(start: number, end: number): unknown {
+    const text = this.#text;
+    if (indicators[text.charCodeAt(start)] === 1) {
+      // A dash may begin a scalar when something other than a space follows.
+      const next = start + 1 < end ? text.charCodeAt(start + 1) : space;
+      if (text.charCodeAt(start) !== dash || next === space) throw unusual;
+    }
+    for (let at = start; at < end; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === colon && (at + 1 === end || text.charCodeAt(at + 1) === space)) throw unusual;
+      if (code === hash && text.charCodeAt(at - 1) === space) throw unusual;
+    }
+    return plainValue(text.slice(start, end));
+  }
+
+  /** A scalar in quotes that ends before `end`. */
+  #quoted(end: number): string {
+    const text = this.#text;
+    const start = this.#at + 1;
+    const mark = text.charCodeAt(this.#at);
+    let special = false;
+    let at = start;
+    for (; at < end; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === lineBreak) throw unusual;
+      if (code === backslash && mark === quote) {
+        const next = text.charCodeAt(at + 1);
+        if (next !== quote && next !== backslash) throw unusual;
+        special = true;
+        at += 1;
+      } else if (code === mark) {
+        if (mark === quote || text.charCodeAt(at + 1) !== apostrophe) break;
+        special = true;
+        at += 1;
+      }
+    }
+    if (at >= end) throw unusual;
+    this.#at = at + 1;
+    const content = text.slice(start, at);
+    if (!special) return content;
+    return mark === quote ? content.replace(/\\(.)/g, '$1') : content.replaceAll("''", "'");
+  }
+
+  /** A literal block, whose lines are indented deeper than the key or dash it belongs to. */
+  #literal(indent: number): string {
+    const text = this.#text;
+    const header = text.slice(this.#at, this.#end);
+    if (header !== '|' && header !== '|-') throw unusual;
+    let start = text.indexOf('\n', this.#end) + 1;
+    if (start === 0) throw unusual;
+    let column = -1;
+    const lines: string[] = [];
+    while (start < text.length) {
+      let end = text.indexOf('\n', start);
+      if (end < 0) end = text.length;
+      let at = start;
+      while (text.charCodeAt(at) === space) at += 1;
+      if (at >= end) {
+        // Spaces alone are an empty line, unless there are more of them than the block is indented.
+        if (column < 0 || end - start > column) throw unusual;
+        lines.push('');
+      } else {
+        if (column < 0) column = at - start;
+        if (at - start < column) break;
+        if (column <= indent) throw unusual;
+        lines.push(text.slice(start + column, end));
+      }
+      start = end + 1;
+    }
+    if (column <= indent) throw unusual;
+    while (lines.at(-1) === '') lines.pop();
+    this.#at = start;
+    this.#nextLine();
+    return header === '|' ? `${lines.join('\n')}\n` : lines.join('\n');
+  }
+
+  /** A list or mapping in brackets. */
+  #flow(depth: number): unknown {
+    if (depth > deepest) throw unusual;
+    const isList = this.#text.charCodeAt(this.#at) === openList;
+    const list: unknown[] = [];
+    const mapping: Record<string, unknown> = {};
+    this.#at += 1;
+    for (;;) {
+      this.#skipFlowSpace();
+      if (this.#text.charCodeAt(this.#at) === (isList ? closeList : closeObject)) break;
+      if (isList) {
+        list.push(this.#flowValue(depth));
+      } else {
+        const key = this.#flowKey();
+        mapping[key] = this.#flowValue(depth);
+      }
+      this.#skipFlowSpace();
+      if (this.#text.charCodeAt(this.#at) === comma) this.#at += 1;
+      else if (this.#text.charCodeAt(this.#at) !== (isList ? closeList : closeObject)) throw unusual;
+    }
+    this.#at += 1;
+    return isList ? list : mapping;
+  }
+
+  #skipFlowSpace(): void {
+    const text = this.#text;
+    for (let code = text.charCodeAt(this.#at); code === space || code === lineBreak; code = text.charCodeAt(this.#at))
+      this.#at += 1;
+  }
+
+  #flowKey(): string {
+    const lineEnd = this.#text.indexOf('\n', this.#at);
+    this.#end = lineEnd < 0 ? this.#text.length : lineEnd;
+    const colonAt = this.#keyEnd();
+    if (colonAt < 0) throw unusual;
+    const key = this.#key(this.#at, colonAt);
+    this.#at = colonAt + 1;
+    if (this.#at === this.#end) throw unusual;
+    while (this.#text.charCodeAt(this.#at) === space) this.#at += 1;
+    return key;
+  }
+
+  #flowValue(depth: number): unknown {
+    const text = this.#text;
+    const first = text.charCodeAt(this.#at);
+    if (first === openList || first === openObject) return this.#flow(depth + 1);
+    if (first === quote || first === apostrophe) return this.#quoted(text.length);
+    const start = this.#at;
+    let at = start;
+    for (let code = first; ; code = text.charCodeAt(at)) {
+      if (code === comma || code === closeList || code === closeObject || code === lineBreak || Number.isNaN(code))
+        break;
+      if (code === openList || code === openObject) throw unusual;
+      at += 1;
+    }
+    this.#at = at;
+    while (at > start && text.charCodeAt(at - 1) === space) at -= 1;
+    if (at === start) throw unusual;
+    return this.#plain(start, at);
+  }
+}
+
+function plainValue(text: string): unknown {
+  if (isString(text)) return text;
+  if (text === '<<') throw unusual;
+  const value = resolvePlain(text);
+  if (value === undefined) return text;
+  if (!(value instanceof PlaceDependent)) return value;
+  if (typeof value.value === 'number' && !Number.isFinite(value.value)) throw unusual;
+  return value.value;
+}
+
+/** Whether a look at the beginning of a plain scalar is enough to know that it is a string. */
+function isString(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return hints[first] !== 1 || (words[first] === 1 && text.length > longestWord);
+}

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { ExecutionLimits } from './execution.ts';
+import { functionsOfFamily } from './function-families.ts';
+import { goFunction } from './go-function.ts';
+import { int64Type, pointerTo, stringMapType, type StructType } from './go-type.ts';
+import { any } from './parameters.ts';
+import { compileTemplate, type Template, type TemplateOptions } from './template.ts';
+import { TemplateError } from './template-error.ts';
+import { property, typed } from './typed-value.ts';
+import { garage } from './testdata/garage-type.ts';
+import { readGoResults, steady } from './testdata/go-results.ts';
+
+/** How often templates called `seen`. */
+let calls = 0;
+const functions = {
+  ...functionsOfFamily('istio'),
+  seen: goFunction([any], (value) => {
+    calls += 1;
+    return value;
+  }),
+};
+
+/** The output, or the error's message. */
+function outcome(template: Template, data: unknown, limits?: ExecutionLimits): string {
+  try {
+    return steady(template.execute(data, limits));
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
+
+function compile(text: string, options: Partial<TemplateOptions> = {}): Template {
+  return compileTemplate(text, { name: 't', functions, ...options });
+}
+
+describe('remembered output', () => {
+  it('is what executing anew gives, for rows of the table and whatever was executed before', () => {
+    const { documents, rows } = readGoResults();
+    const [whole, empty] = [documents['garage'], documents['garage-empty']];
+    // Each fifth row: the table has several for each function.
+    for (const [index, row] of rows.entries()) {
+      if (index % 5 !== 0) continue;
+      const options = {
+        functions: functionsOfFamily(row.functions),
+        ...(row.delimiters === undefined ? {} : { delimiters: row.delimiters }),
+        ...(row.missingKey === undefined ? {} : { missingKey: row.missingKey }),
+      };
+      const wrap = (data: unknown): unknown => (row.document.startsWith('garage') ? garage(data) : data);
+      const own = documents[row.document];
+      const others = row.document.startsWith('garage') ? [whole, empty] : [{}, { ...(own as object), word: 'changed' }];
+      let plain: Template;
+      try {
+        plain = compile(row.template, options);
+      } catch {
+        continue;
+      }
+      const stableFields = [[], Object.keys(own ?? {}), ['Labels', 'Owner', 'Doors']][(index / 5) % 3] ?? [];
+      const remembering = compile(row.template, { ...options, stableFields });
+      for (const data of [own, own, ...others, own]) {
+        const copies = [structuredClone(data), structuredClone(data)];
+        assert.equal(outcome(remembering, wrap(copies[0])), outcome(plain, wrap(copies[1])), row.template);
+      }
+    }
+  }).timeout(60_000);
+
+  /** What a template of `stable` and other fields must notice: each execution's data, and how often `seen` is called in all. */
+  const table: [title: string, template: string, data: readonly unknown[], calls: number][] = [
+    ['a scalar', '{{ seen .a }}', [{ a: 1 }, { a: 1 }, { a: '1' }, { a: 1 }], 3],
+    ['that a key is missing', '{{ seen .a }}', [{ a: null }, {}, { a: null }], 2],
+    ['a list, which may have changed', '{{ seen .a }}', [{ a: [1] }, { a: [1] }], 2],
+    ['another object in a stable field', '{{ seen .stable.x }}', [{ stable: { x: 1 } }, { stable: { x: 2 } }], 2],
+    ['a key that index reads', '{{ seen (index .m "k") }}', [{ m: { k: 1, o: 1 } }, { m: { k: 1 } }, { m: {} }], 2],
+    ['a key without a map', '{{ seen (index .m "k") }}', [{ m: {} }, { m: 'text' }, { m: [1] }, {}, { m: {} }], 1],
+    ['a nested key of a map', '{{ seen (index .m "k" "l") }}', [{ m: { k: { l: 1 } } }, { m: { k: { l: 2 } } }], 2],
+    [
+      'a key that is computed',
+      '{{ seen (index .m .k) }}',
+      [
+        { m: { a: 1 }, k: 'a' },
+        { m: { a: 2 }, k: 'a' },
+      ],
+      2,
+    ],
+    ['a variable', '{{ $x := .a }}{{ seen $x }}', [{ a: 1 }, { a: 1 }, { a: 2 }], 2],
+    [
+      'a variable that is set again',
+      '{{ $x := 1 }}{{ if .a }}{{ $x = .b }}{{ end }}{{ seen $x }}',
+      [{}, { a: 1, b: 2 }],
+      2,
+    ],
+    [
+      'a variable of the same name',
+      '{{ $x := .a }}{{ with .b }}{{ $x := . }}{{ seen $x }}{{ end }}',
+      [
+        { a: 1, b: 2 },
+        { a: 1, b: 3 },
+        { a: 2, b: 3 },
+      ],
+      2,
+    ],
+    [
+      'the dot of a with',
+      '{{ with .a }}{{ seen .b }}{{ else }}{{ seen .c }}{{ end }}',
+      [{ a: { b: 1 } }, { a: { b: 2 } }, { c: 3 }],
+      3,
+    ],
+    [
+      'the data from within',
+      '{{ with .a }}{{ seen $.b }}{{ end }}',
+      [
+        { a: 1, b: 1 },
+        { a: 1, b: 2 },
+        { a: 1, b: 2 },
+      ],
+      2,
+    ],
+    ['the data as a whole', '{{ seen . }}{{ seen $ }}', [{ a: 1 }, { a: 1 }], 4],
+    ['the elements of a range', '{{ range .l }}{{ seen . }}{{ end }}', [{ l: [1, 2] }, { l: [1, 3] }], 4],
+    [
+      'a range over what is stable',
+      '{{ range $k, $v := .stable }}{{ seen $v }}{{ end }}',
+      [{ stable: { a: 1, b: 2 } }],
+      2,
+    ],
+    [
+      'the end of a range',
+      '{{ range $i, $v := .stable }}{{ if $i }}{{ break }}{{ end }}{{ seen $v }}{{ continue }}{{ end }}',
+      [{ stable: [7, 8] }],
+      1,
+    ],
+    [
+      'what a template is called with',
+      '{{ define "d" }}{{ seen .x }}{{ end }}{{ template "d" . }}{{ template "d" .m }}',
+      [
+        { x: 1, m: { x: 2 } },
+        { x: 1, m: { x: 3 } },
+        { x: 2, m: { x: 3 } },
+      ],
+      5,
+    ],
+    [
+      'a template that is called with nothing',
+      '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}',
+      [{ a: 1 }, { a: 1 }, { a: 2 }],
+      2,
+    ],
+    [
+      'a template that calls itself',
+      '{{ define "d" }}{{ if . }}{{ seen . }}{{ template "d" }}{{ end }}{{ end }}{{ template "d" .a }}',
+      [{ a: 1 }, { a: 1 }],
+      2,
+    ],
+    ['a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', [{ m: { k: 1 } }, { m: { k: 2 } }], 4],
+    ['a pipeline', '{{ .a | default "d" | seen }}', [{ a: 'x' }, { a: 'x' }, { a: '' }, {}], 3],
+    ['a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', [{ stable: { x: 1 } }], 1],
+    [
+      'one statement among others',
+      '{{ seen .a }},{{ seen .b }},{{ seen .c }},{{ seen .d }}',
+      [
+        { a: 1, b: 1, c: 1, d: 1 },
+        { a: 1, b: 1, c: 2, d: 1 },
+        { a: 1, b: 1, c: 2, d: 1 },
+      ],
+      5,
+    ],
+  ];
+  for (const [title, text, data, expected] of table) {
+    it(`notices ${title}`, () => {
+      const remembering = compile(text, { stableFields: ['stable'] });
+      calls = 0;
+      const outputs = data.map((one) => outcome(remembering, structuredClone(one)));
+      assert.equal(calls, expected);
+      assert.deepEqual(
+        outputs,
+        data.map((one) => outcome(compile(text), structuredClone(one))),
+      );
+    });
+  }
+
+  it('repeats what depends on the same stable object', () => {
+    const stable = { x: [1], set: 'y' };
+    const template = compile('{{ range .stable.x }}{{ seen . }}{{ end }}{{ index .stable "set" | seen }}', {
+      stableFields: ['stable'],
+    });
+    calls = 0;
+    assert.deepEqual(
+      [{ stable }, { stable, other: 1 }].map((data) => template.execute(data)),
+      ['1y', '1y'],
+    );
+    assert.equal(calls, 2);
+  });
+
+  it('does not survive an error, a text beyond its size, or more readings than are worth it', () => {
+    const failing = compile('{{ seen .a }}{{ if .a }}{{ fail "no" }}{{ end }}', { stableFields: [] });
+    const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, index]));
+    const all = Array.from({ length: 600 }, (_, index) => `{{ seen .f${index} }}`).join('');
+    for (const [template, data, expected] of [
+      [failing, { a: 1 }, 3],
+      [compile('{{ seen .a }}', { stableFields: [] }), { a: 'x'.repeat(70_000) }, 3],
+      [compile(`{{ if true }}${all}{{ end }}`, { stableFields: [] }), many, 600],
+    ] as const) {
+      calls = 0;
+      for (let time = 0; time < 3; time += 1) outcome(template, data);
+      assert.equal(calls, expected);
+    }
+  });
+
+  it('knows typed data', () => {
+    const type: StructType = {
+      kind: 'struct',
+      name: 'T',
+      fields: [
+        { name: 'Count', json: 'count', type: int64Type },
+        { name: 'Labels', json: 'labels', type: stringMapType },
+        {
+          name: 'Next',
+          json: 'next',
+          type: {
+            kind: 'pointer',
+            get element() {
+              return type;
+            },
+          },
+        },
+      ],
+      methods: { Twice: { result: int64Type, call: (raw) => 2 * Number(property(raw, 'count')) } },
+    };
+    const pointer = pointerTo(type);
+    const labels = { a: 'x' };
+    const list = [
+      { count: 1, labels },
+      { count: 1, labels, next: { count: 3, labels } },
+      { count: 1, labels, next: { count: 3, labels: { a: 'y' } } },
+      { count: 2, labels: { b: 'z' }, next: { count: 4 } },
+      { count: 2, labels: null, next: { count: 4, labels: { a: 'y' } } },
+    ].flatMap((data) => [typed(pointer, data), typed(type, data)]);
+    for (const [text, expected] of [
+      ['{{ seen .Count }}', 10],
+      ['{{ seen (index .Labels "a") }}', 10],
+      ['{{ seen .Next.Count }}', 8],
+      ['{{ seen (index .Next.Labels "a") }}', 8],
+      ['{{ seen .Twice }}', 10],
+      ['{{ seen .Labels.a }}', 10],
+    ] as const) {
+      for (const stableFields of [['Count', 'Labels'], []]) {
+        calls = 0;
+        const template = compile(text, { stableFields });
+        const outputs = list.map((data) => outcome(template, data));
+        assert.ok(calls <= expected, `${text}: ${calls}`);
+        assert.deepEqual(
+          outputs,
+          list.map((data) => outcome(compile(text), data)),
+        );
+      }
+    }
+    calls = 0;
+    const counting = compile('{{ seen .Count }}{{ seen (index .Next.Labels "a") }}', { stableFields: ['Count'] });
+    for (let time = 0; time < 3; time += 1)
+      counting.execute(typed(pointer, { count: 5, next: { labels: { a: 'b' } } }));
+    assert.equal(calls, 2);
+  });
+
+  it('counts as what it cost, so that bounds hold', () => {
+    const stable = Array.from({ length: 100 }, (_, index) => index);
+    const text = 'a{{ range .stable }}{{ . }}{{ end }}{{ .b }}';
+    const template = compile(text, { stableFields: ['stable'] });
+    template.execute({ stable, b: 1 });
+    let time = 0;
+    const now = (): number => (time += 1);
+    for (const limits of [
+      { steps: 201 },
+      { steps: 203 },
+      { outputBytes: 50 },
+      { outputBytes: 192 },
+      { outputBytes: 193 },
+      { now, milliseconds: 2 },
+    ]) {
+      const data = { stable, b: 2 };
+      time = 0;
+      const repeated = outcome(template, data, limits);
+      time = 0;
+      const anew = outcome(compile(text), data, limits);
+      if ('now' in limits) assert.ok(repeated.length > 0);
+      else assert.equal(repeated, anew);
+    }
+    time = 0;
+    assert.match(outcome(template, { stable, b: 2 }, { now, milliseconds: 0 }), /exceeded the limit of 0 ms/);
+  });
+
+  it('is the output for any data, one after the other', () => {
+    const text = [
+      '{{ define "part" }}{{ .s.x | default "none" }}{{ range .l }}{{ . }},{{ end }}{{ end }}',
+      '{{ $a := index .m "a" }}{{ if eq .t "x" }}A{{ $a }}{{ else if .f }}B{{ .f }}{{ end }}',
+      'text {{ template "part" . }} {{ with .s.y }}{{ . }}{{ $.t }}{{ end }} {{ index .m "b" | default .t | quote }}',
+      '{{ range $k, $v := .m }}{{ $k }}={{ $v }}{{ end }}{{ .s.x }}{{ .t }}{{ len .l }}',
+    ].join('\n');
+    const scalar = fc.constantFrom('x', 'y', '', 0, 1, true, false, null);
+    const stables = [{ x: 1, y: 'why' }, { x: '' }, { y: 0 }];
+    const data = fc.record({
+      s: fc.constantFrom(...stables),
+      t: fc.constantFrom('x', 'y', ''),
+      f: scalar,
+      l: fc.array(scalar, { maxLength: 2 }),
+      m: fc.dictionary(fc.constantFrom('a', 'b', 'c'), scalar),
+    });
+    const plain = compile(text);
+    fc.assert(
+      fc.property(fc.array(data, { minLength: 2, maxLength: 12 }), (list) => {
+        const remembering = compile(text, { stableFields: ['s'] });
+        for (const one of list) assert.equal(outcome(remembering, one), outcome(plain, one));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
