@@ -23,6 +23,13 @@ describe('the log', () => {
     assert.match(line, /^\S+Z warn {2}two \| lines name=web problem="a b" milliseconds=1\.235 list=\[1\]$/);
   });
 
+  it('carries nothing to a terminal but text', () => {
+    const [line = ''] = written('text', (logger) => {
+      logger.warn('bell \u0007', { name: '\u001b[2J', namespace: 'a b\u009b31m', uid: '\u202etxt' });
+    });
+    assert.match(line, / bell \\u\{7\} name=\\u\{1b\}\[2J namespace="a b\\u\{9b\}31m" uid=\\u\{202e\}txt$/);
+  });
+
   it('is one JSON object for collectors', () => {
     const [line = ''] = written('json', (logger) => {
       logger.error('bad', { name: 'web' });

@@ -25,12 +25,20 @@ function readable(info: Logform.TransformableInfo): string {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${shown(value)}`)
     .join('');
-  return `${String(timestamp)} ${level.padEnd(5)} ${String(message).replaceAll(/\s*\n\s*/g, ' | ')}${rest}`;
+  return `${String(timestamp)} ${level.padEnd(5)} ${printable(String(message).replaceAll(/\s*\n\s*/g, ' | '))}${rest}`;
 }
 
 function shown(value: unknown): string {
   if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
-  return typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+  return printable(typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value));
+}
+
+/** Names come from whoever creates a pod: none of them is to move a terminal's cursor, or to turn the direction of its text. */
+function printable(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
 
 /**

@@ -65,6 +65,19 @@ describe('the admission observer', () => {
     assert.deepEqual([log.lines.length, log.lines.at(-1)?.fields.suppressed], [21, 80]);
   });
 
+  it('cuts what a client made long', () => {
+    const { observer, log } = observed(true);
+    const long = 'x'.repeat(5000);
+    observer.malformed('revision', 'no kind', long);
+    observer.decided('revision', { ...podCreation(), name: long }, denied('Any', 422, long), 0);
+    observer.decided('revision', { ...podCreation(), uid: long }, allowed('Any'), 0);
+    const cut = `${'x'.repeat(1000)}… (5000 characters)`;
+    assert.deepEqual(
+      log.lines.map(({ fields }) => [fields.uid, fields.name, fields.problem].filter((value) => value === cut).length),
+      [1, 2, 1],
+    );
+  });
+
   it('keeps the stack of a defect, whatever was thrown', () => {
     const { observer, log } = observed();
     const bare = new Error('bare');

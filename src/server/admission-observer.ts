@@ -1,5 +1,6 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
+import { boundFields } from './bound-fields.ts';
 import { nameForPeople } from './pod-name.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
 import type { ServerMetrics } from './server-metrics.ts';
@@ -35,7 +36,9 @@ export function createAdmissionObserver(
   const allowance = throttle(clock, warningsPerSecond);
   const warn = (message: string, fields: Record<string, unknown>): void => {
     const suppressed = allowance();
-    if (suppressed !== undefined) log.warn(message, suppressed === 0 ? fields : { ...fields, suppressed });
+    if (suppressed === undefined) return;
+    const bounded = boundFields(fields);
+    log.warn(message, suppressed === 0 ? bounded : { ...bounded, suppressed });
   };
   return {
     started: clock,
@@ -58,7 +61,7 @@ export function createAdmissionObserver(
       if (reused) fields.reused = true;
       if (request.dryRun) fields.dryRun = true;
       if (decision.injector !== undefined) fields.config = `${decision.injector.name}.${decision.injector.hash}`;
-      if (!worrying) log.debug('admission', fields);
+      if (!worrying) log.debug('admission', boundFields(fields));
       else warn('admission refused', { ...fields, problem: decision.status?.message });
     },
     malformed(kind, problem, uid) {
