@@ -20,7 +20,10 @@ export const injectorConfigStatusSchema = z.object({
     .exactOptional()
     .describe('Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
   config: z
-    .object({ hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.') })
+    .object({
+      hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),
+      servedBy: z.int().min(0).exactOptional().describe('How many live replicas say that they serve it.'),
+    })
     .exactOptional()
     .describe('The configuration that is served.'),
   certificate: z
@@ -34,6 +37,14 @@ export const injectorConfigStatusSchema = z.object({
       fingerprint: z.string().max(128).exactOptional().describe('SHA-256 of the serving certificate, in hex.'),
       caNotAfter: z.string().meta({ format: 'date-time' }).exactOptional().describe('When the authority expires.'),
       phase: z.string().max(64).exactOptional().describe('Phase of the rotation.'),
+      rotateRequest: z
+        .object({
+          nonce: z.string().max(63).describe('The nonce of the request.'),
+          state: z.enum(['Accepted', 'Done', 'Refused']).describe('How far it is.'),
+          message: z.string().max(1024).exactOptional().describe('Why it was refused.'),
+        })
+        .exactOptional()
+        .describe('The answer to the latest request for a renewal (annotation sidecar-injector.io/rotate).'),
     })
     .exactOptional()
     .describe('The certificate that is served.'),

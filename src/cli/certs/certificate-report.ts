@@ -1,0 +1,135 @@
+import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { bundleFingerprints, parseBundle } from '../../certs/bundle.ts';
+import { verifyChain } from '../../certs/verify-chain.ts';
+import { webhooksOf, type Webhook } from './webhooks-of.ts';
+
+/** What was read of an InjectorConfig's certificates. */
+export interface CertificateObservation {
+  readonly config: Pick<InjectorConfig, 'metadata' | 'status'>;
+  /** Every webhook configuration that sends admissions to this InjectorConfig. */
+  readonly configurations: readonly KubernetesObject[];
+  /** `tls.crt` of the serving Secret; undefined when it is missing or may not be read. */
+  readonly certificatePem: string | undefined;
+  /** Why it could not be read, when it could not. */
+  readonly unreadable?: string;
+  /** The fingerprint that each live replica says it serves. */
+  readonly replicas: ReadonlyMap<string, string | undefined>;
+  readonly now: Date;
+}
+
+/** One webhook configuration and the authorities in it. */
+export interface BundleReport {
+  readonly configuration: string;
+  readonly webhooks: number;
+  /** The first 8 hex digits of each authority that every webhook of it trusts. */
+  readonly authorities: readonly string[];
+}
+
+/** What `injector certs status` says of one InjectorConfig. Times are RFC 3339 in UTC. */
+export interface CertificateReport {
+  readonly name: string;
+  readonly phase: string;
+  /** SHA-256 of the serving certificate in hex. */
+  readonly fingerprint?: string;
+  readonly notAfter?: string;
+  readonly renewAt?: string;
+  readonly caNotAfter?: string;
+  readonly bundles: readonly BundleReport[];
+  /** Replicas and the first 8 hex digits of what each serves. */
+  readonly replicas: Readonly<Record<string, string>>;
+  /** Each with what to do; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at the certificates of one InjectorConfig as the API server will: what is wrong, and what to do about it. */
+export function certificateReport(observation: CertificateObservation): CertificateReport {
+  const { config, configurations, certificatePem, replicas } = observation;
+  const { phase, fingerprint, notAfter, renewAt, caNotAfter } = config.status?.certificate ?? {};
+  const [leaf] = parseBundle(certificatePem ?? '');
+  return {
+    name: config.metadata.name,
+    phase: phase ?? 'None',
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(leaf === undefined ? (notAfter === undefined ? {} : { notAfter }) : { notAfter: rfc3339(leaf.notAfter) }),
+    ...(renewAt === undefined ? {} : { renewAt }),
+    ...(caNotAfter === undefined ? {} : { caNotAfter }),
+    bundles: configurations.map(bundleReport),
+    replicas: Object.fromEntries([...replicas].map(([name, served]) => [name, served?.slice(0, 8) ?? 'none'])),
+    problems: [...certificateProblems(observation), ...bundleProblems(observation), ...replicaProblems(observation)],
+  };
+}
+
+function certificateProblems({ config, certificatePem, unreadable, now }: CertificateObservation): string[] {
+  const { name } = config.metadata;
+  const problems: string[] = [];
+  const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
+  if (ready === undefined) problems.push('no operator has looked at it yet: is one of its operatorClass running?');
+  else if (ready.status !== 'True')
+    problems.push(`CertificateReady is ${ready.status} (${ready.reason}): ${ready.message}`);
+  const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
+  if (conflict?.status === 'True') problems.push(`somebody else writes too: ${conflict.message}`);
+  if (unreadable !== undefined) return [...problems, unreadable];
+  if (certificatePem === undefined)
+    return [...problems, `there is no Secret sidecar-injector-${name}-serving: nothing can be served`];
+  const [leaf] = parseBundle(certificatePem);
+  if (leaf === undefined) return [...problems, `Secret sidecar-injector-${name}-serving holds no certificate`];
+  const life = leaf.notAfter.getTime() - leaf.notBefore.getTime();
+  const left = leaf.notAfter.getTime() - now.getTime();
+  if (left <= 0) problems.push('the serving certificate has expired: is the operator running?');
+  else if (left < life / 5)
+    problems.push(
+      "less than a fifth of the certificate's life is left: renewal does not work; the operator's log says why",
+    );
+  return problems;
+}
+
+/** The serving certificate against the bundle of each webhook, as the API server checks it. */
+function bundleProblems({ configurations, certificatePem, now }: CertificateObservation): string[] {
+  if (certificatePem === undefined) return [];
+  return configurations.flatMap((configuration) => {
+    const faults = webhooksOf(configuration).flatMap((webhook) =>
+      verifyChain(certificatePem, caBundleOf(webhook), { now, names: hostsOf(webhook) }).map(
+        ({ message }) => `${configuration.metadata.name ?? ''}: the API server refuses the certificate: ${message}`,
+      ),
+    );
+    return [...new Set(faults)];
+  });
+}
+
+function replicaProblems({ config, certificatePem, replicas }: CertificateObservation): string[] {
+  const [leaf] = parseBundle(certificatePem ?? '');
+  const fingerprint = leaf?.fingerprint ?? config.status?.certificate?.fingerprint;
+  if (fingerprint === undefined) return [];
+  return [...replicas]
+    .filter(([, served]) => served !== fingerprint)
+    .map(
+      ([name, served]) =>
+        `replica ${name} serves ${served === undefined ? 'no certificate' : served.slice(0, 8)}, not ${fingerprint.slice(0, 8)}: it follows within seconds, or cannot reach the API server`,
+    );
+}
+
+function bundleReport(configuration: KubernetesObject): BundleReport {
+  const webhooks = webhooksOf(configuration);
+  const [first, ...rest] = webhooks.map((webhook) => bundleFingerprints(caBundleOf(webhook)));
+  const everywhere = [...(first ?? [])].filter((each) => rest.every((bundle) => bundle.has(each)));
+  return {
+    configuration: configuration.metadata.name ?? '',
+    webhooks: webhooks.length,
+    authorities: everywhere.map((each) => each.slice(0, 8)),
+  };
+}
+
+function caBundleOf({ clientConfig }: Webhook): string {
+  return Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8');
+}
+
+function hostsOf({ clientConfig }: Webhook): string[] {
+  const { url, service } = clientConfig ?? {};
+  if (url !== undefined) return URL.canParse(url) ? [new URL(url).hostname] : [];
+  return service === undefined ? [] : [`${service.name ?? ''}.${service.namespace ?? ''}.svc`];
+}
+
+function rfc3339(time: Date): string {
+  return time.toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,115 @@
+import { injectorConfigKind, apiVersion, type InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { objectNames } from '../../api/names.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { readReplicaLease, replicaOf } from '../../operator/replica-lease.ts';
+import { UsageError } from '../usage-error.ts';
+import type { CertificateObservation } from './certificate-report.ts';
+import { webhooksOf } from './webhooks-of.ts';
+
+const configKind = resourceKind(apiVersion, injectorConfigKind);
+const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+const secretKind = resourceKind('v1', 'Secret');
+const leaseKind = resourceKind('coordination.k8s.io/v1', 'Lease');
+
+/** How long after its last sign of life a replica is left out. Milliseconds. */
+const silentAfter = 60_000;
+
+type Lease = KubernetesObject & { spec?: { renewTime?: string } };
+
+/** Whose certificates: one InjectorConfig as it is read, defaults or not. */
+export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'>;
+
+/**
+ * The InjectorConfigs of these names, or all of them.
+ * @throws UsageError for a name that does not exist.
+ */
+export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: readonly string[]): Promise<ReadConfig[]> {
+  const { items } = await client.listAll<ReadConfig>(configKind);
+  const missing = names.filter((name) => items.every(({ metadata }) => metadata.name !== name));
+  if (missing.length > 0) {
+    const known = items.map(({ metadata }) => metadata.name).join(', ');
+    throw new UsageError(
+      `InjectorConfig ${missing.join(', ')} does not exist; ${known === '' ? 'there is none' : `there are: ${known}`}`,
+    );
+  }
+  return items.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
+}
+
+/** The webhook configurations that send admissions to an InjectorConfig: its own, and those of tags. */
+export async function readConfigurations(
+  client: Pick<ApiClient, 'listAll'>,
+  name: string,
+): Promise<KubernetesObject[]> {
+  const labelSelector = `${labelNames.injectorConfig}=${name}`;
+  return (await client.listAll(webhookKind, { labelSelector })).items;
+}
+
+/**
+ * Everything that `certs status` looks at. Rights on Secrets and Leases are not needed: what may not be read is said.
+ * @param namespace the operator's; without one the webhook's Service tells
+ */
+export async function observeCertificates(
+  client: Pick<ApiClient, 'listAll' | 'find'>,
+  config: ReadConfig,
+  namespace: string | undefined,
+  now: Date,
+): Promise<CertificateObservation> {
+  const { name } = config.metadata;
+  const configurations = await readConfigurations(client, name);
+  const where = namespace ?? operatorNamespace(configurations);
+  const seen = { config, configurations, now };
+  if (where === undefined) {
+    const unreadable =
+      "the operator's namespace is not known, so its Secrets were not looked at: name it with --namespace";
+    return { ...seen, certificatePem: undefined, unreadable, replicas: new Map() };
+  }
+  const replicas = await unlessForbidden(readReplicas(client, where, name, now));
+  const secret = await unlessForbidden(client.find(secretKind, objectNames(name).servingSecret, { namespace: where }));
+  return {
+    ...seen,
+    replicas: replicas instanceof ApiError ? new Map<string, string | undefined>() : replicas,
+    certificatePem: secret instanceof ApiError ? undefined : certificateOf(secret),
+    ...(secret instanceof ApiError ? { unreadable: `the serving Secret was not looked at: ${secret.message}` } : {}),
+  };
+}
+
+/** Where the Service lives that the webhooks call; undefined when they call a url. */
+export function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
+  return configurations.flatMap(webhooksOf).find(({ clientConfig }) => clientConfig?.service !== undefined)
+    ?.clientConfig?.service?.namespace;
+}
+
+async function readReplicas(
+  client: Pick<ApiClient, 'listAll'>,
+  namespace: string,
+  name: string,
+  now: Date,
+): Promise<Map<string, string | undefined>> {
+  const { items } = await client.listAll<Lease>(leaseKind, { namespace, labelSelector: labelNames.replica });
+  // The clocks are those of other machines: what counts here is only that a replica which is long gone is not complained of.
+  const isLive = ({ spec }: Lease): boolean => now.getTime() - Date.parse(spec?.renewTime ?? '') < silentAfter;
+  const live = items.filter(isLive).map((lease) => ({ replica: replicaOf(lease), ...readReplicaLease(lease) }));
+  return new Map(
+    live
+      .filter(({ isDraining, serves }) => !isDraining && serves.has(name))
+      .map(({ replica, serves }) => [replica, serves.get(name)?.certificate]),
+  );
+}
+
+function certificateOf(secret: KubernetesObject | undefined): string | undefined {
+  const encoded = (secret?.data as Record<string, string> | undefined)?.['tls.crt'];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+async function unlessForbidden<Value>(reading: Promise<Value>): Promise<Value | ApiError> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 403) return error;
+    throw error;
+  }
+}
