@@ -25,6 +25,7 @@ function refusal(value: unknown, options?: Parameters<typeof parseInjectorConfig
 describe('parseInjectorConfig', () => {
   it('fills in every default', () => {
     assert.deepEqual(parseInjectorConfig(object({})).spec, {
+      paused: false,
       operatorClass: 'default',
       injection: {
         enableNamespacesByDefault: false,
@@ -43,6 +44,7 @@ describe('parseInjectorConfig', () => {
         matchConditions: [],
         excludedNamespaces: [],
         selection: 'Revision',
+        toleratedManagers: ['admissionsenforcer'],
         pathEnvironment: {},
         keys: {
           injection: 'istio-injection',

@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
 import { certsCommand } from './commands/certs.ts';
 import { crdCommand } from './commands/crd.ts';
+import { disableCommand } from './commands/disable.ts';
+import { enableCommand } from './commands/enable.ts';
 import { injectCommand } from './commands/inject.ts';
 import { kubeInjectCommand } from './commands/kube-inject.ts';
 import { operatorCommand } from './commands/operator.ts';
@@ -39,6 +41,8 @@ export function createProgram(terminal: Terminal): Command {
     serveCommand(),
     templateCommand(terminal),
     certsCommand(terminal),
+    disableCommand(terminal),
+    enableCommand(terminal),
     crdCommand(terminal),
     versionCommand(terminal),
   ]) {

@@ -130,7 +130,12 @@ export class MemoryCluster {
   }
 
   #write(request: FakeRequest, target: Target, response: ServerResponse): void {
-    const body = JSON.parse(request.body) as KubernetesObject & { preconditions?: { uid?: string } };
+    // A patch may leave metadata out.
+    const body = { metadata: {}, ...JSON.parse(request.body) } as KubernetesObject & { preconditions?: { uid?: string } };
+    if (target.plural === 'selfsubjectaccessreviews') {
+      json(response, 201, { ...body, status: { allowed: true } });
+      return;
+    }
     const { plural, namespace, subresource } = target;
     const name = target.name ?? body.metadata.name ?? '';
     const found = this.get(plural, name, namespace);
@@ -213,6 +218,7 @@ function merged(
   if (found === undefined) return body;
   if (subresource === 'status') return { ...found, status: body.status };
   if (method === 'PUT') return body;
+  if (headers['content-type'] === 'application/merge-patch+json') return mergePatch(found, body) as KubernetesObject;
   const isApply = headers['content-type'] === 'application/apply-patch+yaml';
   const metadata = { ...found.metadata, ...body.metadata };
   if (isApply) {
@@ -220,6 +226,15 @@ function merged(
     metadata.resourceVersion = found.metadata.resourceVersion!;
   }
   return { ...found, ...body, metadata };
+}
+
+/** RFC 7386. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const before = (typeof target === 'object' ? target : {}) as Record<string, unknown>;
+  const changed = Object.entries(patch).map(([key, value]) => [key, value === null ? undefined : mergePatch(before[key], value)] as const);
+  const result = { ...before, ...Object.fromEntries(changed) };
+  return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined));
 }
 
 function parsePath(path: string): Target {

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { checkRights } from '../kill-switch/check-rights.ts';
+import {
+  addSwitchOptions,
+  commandLineManager,
+  connectToCluster,
+  type ConnectionOptions,
+} from '../kill-switch/connection.ts';
+import { checkSelection, switchTargets, type SwitchSelection } from '../kill-switch/switch-targets.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface DisableOptions extends SwitchSelection, ConnectionOptions {
+  readonly dryRun?: true;
+}
+
+/** What became of one object. */
+interface Deed {
+  readonly line: string;
+  readonly failed?: true;
+}
+
+/** How often what was deleted is looked for, and how long between, in milliseconds: an operator may just have been writing it. */
+const looks = 4;
+const betweenMs = 250;
+
+/**
+ * `injector disable`: takes injectors out of the way with nothing but a kubeconfig, whether or not any operator or replica is alive: spec.paused first, so that
+ * no operator puts the webhooks back, then the webhooks, which the API server lets nobody's webhook stop.
+ */
+export function disableCommand(terminal: Terminal, connect = connectToCluster): Command {
+  const command = new Command('disable').description('take injectors out of the way: pods start without them');
+  return addSwitchOptions(command).action(async (options: DisableOptions) => {
+    checkSelection(options);
+    const client = connect(options);
+    try {
+      const isDone = await disable(client, options, terminal);
+      if (!isDone) terminal.setExitCode(exitCodes.failure);
+    } finally {
+      client.close();
+    }
+  });
+}
+
+async function disable(client: ApiClient, options: DisableOptions, terminal: Terminal): Promise<boolean> {
+  await checkRights(client, [
+    { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
+    { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
+    { verb: 'list', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
+    { verb: 'delete', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
+  ]);
+  const { configs, webhooks } = await switchTargets(client, options);
+  if (configs.length + webhooks.length === 0) {
+    terminal.out('nothing to disable: the cluster has no InjectorConfig and no webhook of one\n');
+    return true;
+  }
+  const isDryRun = options.dryRun === true;
+  const deeds = [
+    // Together: where the validating webhook hangs each of them takes its timeout.
+    ...(await Promise.all(configs.map((config) => pause(client, config, isDryRun)))),
+    ...(await Promise.all(webhooks.map((webhook) => withdraw(client, webhook, isDryRun)))),
+  ];
+  const deleted = new Set(webhooks.map(({ metadata }) => metadata.name));
+  const isMeant = ({ metadata }: KubernetesObject): boolean => options.all === true || deleted.has(metadata.name);
+  if (!isDryRun) deeds.push(...(await leftovers(client, isMeant)));
+  for (const { line } of deeds) terminal.out(`${line}\n`);
+  const hasFailed = deeds.some(({ failed }) => failed === true);
+  if (!isDryRun) terminal.out(hasFailed ? failure : success);
+  return !hasFailed;
+}
+
+const success = 'pods start without these injectors now; `injector enable` takes it back\n';
+const failure =
+  'not everything is done: what is not paused, a living operator installs again; what is not deleted, still stops pods\n';
+
+async function pause(client: ApiClient, config: KubernetesObject, isDryRun: boolean): Promise<Deed> {
+  const what = `InjectorConfig ${config.metadata.name ?? ''}`;
+  if ((config.spec as { paused?: boolean } | undefined)?.paused === true) return { line: `${what}: paused already` };
+  if (isDryRun) return { line: `${what}: would be paused` };
+  return attempt(what, 'paused', async () => {
+    await client.patch(config, 'merge', { spec: { paused: true } }, { fieldManager: commandLineManager });
+  });
+}
+
+async function withdraw(client: ApiClient, webhook: KubernetesObject, isDryRun: boolean): Promise<Deed> {
+  const what = `MutatingWebhookConfiguration ${webhook.metadata.name ?? ''}`;
+  if (isDryRun) return { line: `${what}: would be deleted` };
+  return attempt(what, 'deleted', async () => {
+    try {
+      await client.delete(webhook);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  });
+}
+
+async function attempt(what: string, done: string, act: () => Promise<void>): Promise<Deed> {
+  try {
+    await act();
+    return { line: `${what}: ${done}` };
+  } catch (error) {
+    return { line: `${what}: not ${done}: ${error instanceof Error ? error.message : String(error)}`, failed: true };
+  }
+}
+
+/** What is there all the same: put back by an operator that had not seen the pause yet, or held by a finalizer. */
+async function leftovers(client: ApiClient, isMeant: (webhook: KubernetesObject) => boolean): Promise<Deed[]> {
+  const deeds: Deed[] = [];
+  for (let look = 1; ; look += 1) {
+    const left = (await switchTargets(client, { all: true })).webhooks.filter(isMeant);
+    if (left.length === 0) return deeds;
+    if (look === looks) return [...deeds, ...left.map(stillThere)];
+    const again = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    for (const webhook of again) deeds.push(await withdraw(client, webhook, false));
+    await sleep(betweenMs);
+  }
+}
+
+function stillThere({ metadata }: KubernetesObject): Deed {
+  const holders = metadata.finalizers ?? [];
+  const why = holders.length === 0 ? 'somebody makes it again' : `held by finalizers ${holders.join(', ')}`;
+  return { line: `MutatingWebhookConfiguration ${metadata.name ?? ''}: still there: ${why}`, failed: true };
+}

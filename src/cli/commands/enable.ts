@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { Condition, KubernetesObject } from '../../api/kubernetes.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { checkRights } from '../kill-switch/check-rights.ts';
+import {
+  addSwitchOptions,
+  commandLineManager,
+  connectToCluster,
+  type ConnectionOptions,
+} from '../kill-switch/connection.ts';
+import { checkSelection, listConfigs, switchTargets, type SwitchSelection } from '../kill-switch/switch-targets.ts';
+import { parseSeconds } from '../option-values.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface EnableOptions extends SwitchSelection, ConnectionOptions {
+  readonly dryRun?: true;
+  /** Seconds; 0: do not wait. */
+  readonly timeout: number;
+}
+
+const pollMs = 200;
+
+/** `injector enable`: takes `injector disable` and spec.paused back, and waits until the operator has installed the webhooks again. */
+export function enableCommand(terminal: Terminal, connect = connectToCluster): Command {
+  const command = new Command('enable').description('bring injectors back that are disabled or paused');
+  return addSwitchOptions(command)
+    .option('--timeout <seconds>', 'how long to wait until they are Ready (0: not at all)', parseSeconds, 60)
+    .action(async (options: EnableOptions) => {
+      checkSelection(options);
+      const client = connect(options);
+      try {
+        const isDone = await enable(client, options, terminal);
+        if (!isDone) terminal.setExitCode(exitCodes.failure);
+      } finally {
+        client.close();
+      }
+    });
+}
+
+async function enable(client: ApiClient, options: EnableOptions, terminal: Terminal): Promise<boolean> {
+  await checkRights(client, [
+    { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
+    { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
+  ]);
+  const { configs } = await switchTargets(client, options);
+  if (configs.length === 0) {
+    terminal.out('nothing to enable: there is no such InjectorConfig\n');
+    return true;
+  }
+  const awaited = await Promise.all(configs.map((config) => resume(client, config, options.dryRun === true, terminal)));
+  if (options.dryRun === true || options.timeout === 0) return true;
+  return untilReady(client, awaited, options.timeout, terminal);
+}
+
+async function resume(
+  client: ApiClient,
+  config: KubernetesObject,
+  isDryRun: boolean,
+  terminal: Terminal,
+): Promise<KubernetesObject> {
+  const what = `InjectorConfig ${config.metadata.name ?? ''}`;
+  if ((config.spec as { paused?: boolean } | undefined)?.paused !== true) {
+    terminal.out(`${what}: not paused\n`);
+    return config;
+  }
+  if (isDryRun) {
+    terminal.out(`${what}: would be resumed\n`);
+    return config;
+  }
+  const patched = await client.patch(config, 'merge', { spec: { paused: null } }, { fieldManager: commandLineManager });
+  terminal.out(`${what}: no longer paused\n`);
+  return patched;
+}
+
+/** Prints each InjectorConfig once it is Ready at the generation that was asked for, and those that are not in time. */
+async function untilReady(
+  client: ApiClient,
+  awaited: readonly KubernetesObject[],
+  seconds: number,
+  terminal: Terminal,
+): Promise<boolean> {
+  const waiting = new Map(awaited.map(({ metadata }) => [metadata.name ?? '', metadata.generation ?? 0]));
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const configs = await listConfigs(client);
+    for (const [name, generation] of waiting) {
+      const found = configs.find(({ metadata }) => metadata.name === name);
+      if (found === undefined || readiness(found, generation)?.status !== 'True') continue;
+      waiting.delete(name);
+      terminal.out(`InjectorConfig ${name}: Ready\n`);
+    }
+    if (waiting.size === 0) return true;
+    if (performance.now() >= end) {
+      for (const [name, generation] of waiting) {
+        const found = configs.find(({ metadata }) => metadata.name === name);
+        terminal.out(`InjectorConfig ${name}: not Ready after ${seconds} s: ${reason(found, generation)}\n`);
+      }
+      return false;
+    }
+    await sleep(pollMs);
+  }
+}
+
+function readiness(config: KubernetesObject, generation: number): Condition | undefined {
+  const { conditions = [], observedGeneration = 0 } = (config.status ?? {}) as {
+    conditions?: Condition[];
+    observedGeneration?: number;
+  };
+  return observedGeneration < generation ? undefined : conditions.find(({ type }) => type === 'Ready');
+}
+
+function reason(config: KubernetesObject | undefined, generation: number): string {
+  if (config === undefined) return 'it is gone';
+  const ready = readiness(config, generation);
+  return ready === undefined ? 'no operator has looked at it; is one running?' : `${ready.reason}: ${ready.message}`;
+}

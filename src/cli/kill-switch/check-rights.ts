@@ -1,0 +1,41 @@
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+
+/** A right on a resource of the whole cluster. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+}
+
+/**
+ * Asks the API server (SelfSubjectAccessReview of authorization.k8s.io/v1, which everybody may create) for rights, before anything is touched.
+ * @throws Error that names each one that is missing
+ */
+export async function checkRights(client: Pick<ApiClient, 'request'>, rights: readonly Right[]): Promise<void> {
+  const answers = await Promise.all(rights.map((right) => isMissing(client, right)));
+  const missing = rights
+    .filter((_, index) => answers[index])
+    .map(({ verb, group, resource }) => `${verb} ${resource}.${group}`);
+  if (missing.length === 0) return;
+  throw new Error(`the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`);
+}
+
+async function isMissing(client: Pick<ApiClient, 'request'>, { verb, group, resource }: Right): Promise<boolean> {
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { verb, group, resource } },
+  };
+  try {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const { status } = (await client.request('POST', path, { body: JSON.stringify(review) })) as {
+      status?: { allowed?: boolean };
+    };
+    return status?.allowed === false;
+  } catch (error) {
+    // Where asking is not allowed, the deed itself will tell.
+    if (error instanceof ApiError && error.code === 403) return false;
+    throw error;
+  }
+}
