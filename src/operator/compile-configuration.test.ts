@@ -4,7 +4,7 @@ import type { InjectorConfig } from '../api/injector-config.ts';
 import { parseInjectorConfig } from '../api/parse-injector-config.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import { ReferenceWatches } from './reference-watches.ts';
-import { injectorConfig, template } from './testdata/operator-fixture.ts';
+import { injectorConfig, loadAtOnce, template } from './testdata/operator-fixture.ts';
 
 const { signal } = new AbortController();
 
@@ -23,6 +23,7 @@ function compilerReading(values: Record<string, string>): ConfigurationCompiler 
       () => undefined,
       () => undefined,
     ),
+    loadAtOnce,
   );
 }
 

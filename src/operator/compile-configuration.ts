@@ -3,13 +3,14 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
-import { loadInjector, type Injector } from '../inject/injector.ts';
+import type { Injector } from '../inject/injector.ts';
 import { configurationFiles, type ReferencedTexts } from '../manifests/configuration-files.ts';
 import {
   configurationReferences,
   type ConfigurationReference,
   type ConfigurationReferences,
 } from '../manifests/configuration-references.ts';
+import type { LoadConfiguration } from './ports.ts';
 import type { ReferenceWatches } from './reference-watches.ts';
 
 /** A configuration that compiles, and the name it is published under. */
@@ -32,10 +33,12 @@ interface Compilation {
 /** Turns InjectorConfigs into configurations that compile; what has not changed is not compiled again. */
 export class ConfigurationCompiler {
   readonly #references: ReferenceWatches;
+  readonly #load: LoadConfiguration;
   readonly #last = new Map<string, Compilation>();
 
-  constructor(references: ReferenceWatches) {
+  constructor(references: ReferenceWatches, load: LoadConfiguration) {
     this.#references = references;
+    this.#load = load;
   }
 
   /**
@@ -48,7 +51,7 @@ export class ConfigurationCompiler {
     const texts = await this.#read(config, references, signal);
     const input = JSON.stringify([uid, generation, texts]);
     const last = this.#last.get(name);
-    const outcome = last?.input === input ? last.outcome : compileOrRefuse(config, references, texts);
+    const outcome = last?.input === input ? last.outcome : await this.#compileOrRefuse(config, references, texts);
     this.#last.set(name, { input, outcome });
     if (outcome instanceof ConfigurationError) throw outcome;
     return outcome;
@@ -74,40 +77,40 @@ export class ConfigurationCompiler {
     return texts;
   }
 
+  async #compileOrRefuse(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    texts: ReferencedTexts,
+  ): Promise<CompiledConfiguration | ConfigurationError> {
+    try {
+      refuseMistakes(config);
+      return await this.#compileTexts(config, references, texts);
+    } catch (error) {
+      if (error instanceof ConfigurationError) return error;
+      throw error;
+    }
+  }
+
+  async #compileTexts(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    texts: ReferencedTexts,
+  ): Promise<CompiledConfiguration> {
+    try {
+      const files = configurationFiles(config, texts);
+      refuseOversize(files);
+      const injector = await this.#load(files);
+      refuseUseless(injector);
+      const { templateNames, warnings } = injector;
+      return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+    } catch (error) {
+      throw error instanceof ConfigurationError ? placed(error, config, references) : error;
+    }
+  }
+
   forget(name: string): void {
     this.#last.delete(name);
     this.#references.keepOnly(name, []);
-  }
-}
-
-function compileOrRefuse(
-  config: InjectorConfig,
-  references: ConfigurationReferences,
-  texts: ReferencedTexts,
-): CompiledConfiguration | ConfigurationError {
-  try {
-    refuseMistakes(config);
-    return compileTexts(config, references, texts);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error;
-    throw error;
-  }
-}
-
-function compileTexts(
-  config: InjectorConfig,
-  references: ConfigurationReferences,
-  texts: ReferencedTexts,
-): CompiledConfiguration {
-  try {
-    const files = configurationFiles(config, texts);
-    refuseOversize(files);
-    const injector = loadInjector(files);
-    refuseUseless(injector);
-    const { templateNames, warnings } = injector;
-    return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
-  } catch (error) {
-    throw error instanceof ConfigurationError ? placed(error, config, references) : error;
   }
 }
 

@@ -11,7 +11,7 @@ import { whileLeading } from './leading-client.ts';
 import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
-import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { PathProbe } from './path-probe.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from './publication.ts';
@@ -36,6 +36,7 @@ export interface ReconcilerParts {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
+  readonly load: LoadConfiguration;
   readonly followConfigMap: FollowConfigMap;
   readonly onReferenceChange: (injectorConfig: string) => void;
 }
@@ -70,7 +71,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const producer = new RevisionProducer({
     ...shared,
     servingRole,
-    compiler: new ConfigurationCompiler(references),
+    compiler: new ConfigurationCompiler(references, parts.load),
     publication: new Publication(view, owned, reports, gate, settings.context),
     refusals,
     events,

@@ -10,7 +10,7 @@ import { ReplicaLeases } from './replica-leases.ts';
 import { ReplicaReporter } from './replica-reporter.ts';
 import { Replica } from './replica.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
-import { context, injectorConfig, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
+import { context, injectorConfig, loadAtOnce, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
 
 /** Uses what the library gives to subclasses. */
 class Subclass extends InjectorOperator {
@@ -45,6 +45,7 @@ class Process {
       ...shared,
       ...place,
       registry: this.registry,
+      load: loadAtOnce,
       certificates: new ServingCertificates(),
     });
     this.#reporter = new ReplicaReporter({
@@ -61,6 +62,7 @@ class Process {
       kubeConfig: cluster.server.kubeConfig(),
       settings: { context, identity, ...options },
       reports: this.#reports,
+      load: loadAtOnce,
       metrics,
       generateKeyPair: nextKeyPair,
     });

@@ -14,7 +14,7 @@ import { Reflector } from '../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, resourcePath, type ResourceKind } from '../kube/resource-kinds.ts';
 import { ClusterView, configMaps, injectorConfigOf, injectorConfigs } from './cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
-import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from './key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
@@ -27,6 +27,8 @@ export interface InjectorOperatorOptions {
   readonly settings: OperatorSettings;
   /** What the replicas serve. */
   readonly reports: ReplicaReports;
+  /** Compiles a configuration as a replica will. */
+  readonly load: LoadConfiguration;
   readonly logger: Logger;
   readonly metrics?: OperatorMetrics;
   readonly clock?: Clock;

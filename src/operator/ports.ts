@@ -1,4 +1,5 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
+import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { WatchObserver } from '../kube/ports.ts';
@@ -9,6 +10,12 @@ export interface InjectorRegistryPort {
   set(name: string, hash8: string, injector: Injector): void;
   delete(name: string, hash8: string): void;
 }
+
+/**
+ * Loads a configuration. In a process that answers admissions it lets them have their turn meanwhile.
+ * @throws ConfigurationError naming the key, and where there is one the line and column.
+ */
+export type LoadConfiguration = (files: ConfigurationFiles) => Promise<Injector>;
 
 /** The serving certificates in memory: the replica fills it, the server's TLS listener chooses from it. */
 export interface ServingCertificatesPort {

@@ -9,7 +9,7 @@ import { configurationFiles } from '../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../manifests/config-maps.ts';
 import { Replica } from './replica.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
-import { injectorConfig, MemoryRegistry, OperatorFixture, template } from './testdata/operator-fixture.ts';
+import { injectorConfig, loadAtOnce, MemoryRegistry, OperatorFixture, template } from './testdata/operator-fixture.ts';
 
 function configuration(name: string, image: string): { object: KubernetesObject; hash: string } {
   const config = parseInjectorConfig(injectorConfig(name, { injection: { templates: { sidecar: template(image) } } }));
@@ -54,6 +54,7 @@ describe('Replica', () => {
       namespace: 'injection',
       operatorClass: 'default',
       registry,
+      load: loadAtOnce,
       certificates,
       clock,
       random: () => 0,

@@ -2,7 +2,6 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
 import { objectNames, validatorNames } from '../api/names.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
-import { loadInjector } from '../inject/injector.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ObjectStore, type StoreChange } from '../kube/object-store.ts';
 import type { Clock, Logger, Random, WatchObserver } from '../kube/ports.ts';
@@ -11,7 +10,7 @@ import type { ResourceKind } from '../kube/resource-kinds.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from './cluster-view.ts';
 import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
 import { verifiedFiles } from './last-good.ts';
-import type { InjectorRegistryPort, NodeSource, ServingCertificatesPort } from './ports.ts';
+import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from './ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
 import { servingPairOf } from './secret-text.ts';
 import { keptConfigurations } from './settings.ts';
@@ -21,6 +20,7 @@ export interface ReplicaOptions {
   readonly namespace: string;
   readonly operatorClass: string;
   readonly registry: InjectorRegistryPort;
+  readonly load: LoadConfiguration;
   readonly certificates: ServingCertificatesPort;
   readonly clock: Clock;
   readonly random: Random;
@@ -172,27 +172,23 @@ export class Replica implements NodeSource {
     if (this.#loading) return;
     this.#loading = true;
     setImmediate(() => {
-      this.#loadNext();
+      void this.#loadAll();
     });
   }
 
-  #loadNext(): void {
-    const [next] = this.#toLoad;
-    if (next === undefined) {
-      this.#loading = false;
-      return;
+  async #loadAll(): Promise<void> {
+    for (let [next] = this.#toLoad; next !== undefined; [next] = this.#toLoad) {
+      const [key, object] = next;
+      await this.#load(object);
+      // A newer one may have come meanwhile.
+      if (this.#toLoad.get(key) === object) this.#toLoad.delete(key);
+      this.#tell();
     }
-    const [key, object] = next;
-    this.#load(object);
-    this.#toLoad.delete(key);
-    this.#tell();
-    setImmediate(() => {
-      this.#loadNext();
-    });
+    this.#loading = false;
   }
 
-  #load(object: KubernetesObject): void {
-    const { registry, logger } = this.#options;
+  async #load(object: KubernetesObject): Promise<void> {
+    const { registry, load, logger } = this.#options;
     const name = injectorConfigOf(object);
     const configMap = object.metadata.name;
     const verified = verifiedFiles(object);
@@ -203,7 +199,7 @@ export class Replica implements NodeSource {
     const { files, hash } = verified;
     if (registry.get(name, hash) !== undefined) return;
     try {
-      registry.set(name, hash, loadInjector(files));
+      registry.set(name, hash, await load(files));
       this.#loaded.set(name, (this.#loaded.get(name) ?? new Set()).add(hash));
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {

@@ -13,11 +13,12 @@ export interface Validation {
 }
 
 /** Checks an object that is created, updated or deleted. */
-export type ValidateObject = (request: AdmissionRequest) => Validation;
+export type ValidateObject = (request: AdmissionRequest) => Validation | Promise<Validation>;
 
 /** `/validate`: our own resources. A refusal names all the fields that are wrong, in its message and as causes. */
 export function validateRoute(validate: ValidateObject): AdmissionRoute {
-  const handler = (request: AdmissionRequest): AdmissionDecision => verdict(request, validate(request));
+  const handler = async (request: AdmissionRequest): Promise<AdmissionDecision> =>
+    verdict(request, await validate(request));
   return { kind: 'validate', resolve: (path) => (path === validatePath ? { handler } : undefined) };
 }
 

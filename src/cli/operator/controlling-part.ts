@@ -2,6 +2,7 @@ import type { KubeConfig } from '../../kube/kube-config.ts';
 import { requireServerVersion } from '../../kube/server-version.ts';
 import { InjectorOperator } from '../../operator/injector-operator.ts';
 import { ReplicaLeases } from '../../operator/replica-leases.ts';
+import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { OperatorSettings } from '../../operator/settings.ts';
 import type { ReadinessCheck } from '../../server/readiness.ts';
 import type { OperatorOptions } from './operator-options.ts';
@@ -20,6 +21,7 @@ export function createControllingPart(
   options: OperatorOptions,
   context: PartContext,
   kubeConfig: KubeConfig,
+  load: LoadConfiguration,
 ): ControllingPart {
   const { client, namespace, identity, metrics, logger } = context;
   const reports = new ReplicaLeases({ ...context, operatorClass: options.operatorClass, observer: metrics });
@@ -28,6 +30,7 @@ export function createControllingPart(
     kubeConfig,
     settings: operatorSettings(options, namespace, identity),
     reports,
+    load,
   });
   const synced = {
     name: 'synced',

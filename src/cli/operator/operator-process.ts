@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
+import { loadInjector } from '../../inject/injector.ts';
 import { createHealthServer } from '../../server/health-server.ts';
 import type { Logger } from '../logger.ts';
 import { version } from '../version.ts';
@@ -35,7 +36,9 @@ export async function startOperator(
   const metrics = new PrometheusOperatorMetrics(registry);
   const context = { client, namespace, identity, clock: systemClock, random: Math.random, logger, metrics };
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry);
-  const controlling = role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig);
+  // Where nobody waits for an answer, nobody needs a turn.
+  const load = serving?.load ?? ((files) => Promise.resolve().then(() => loadInjector(files)));
+  const controlling = role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, load);
   const health = createHealthServer({
     bindAddress: options.bindAddress,
     port: options.healthPort,

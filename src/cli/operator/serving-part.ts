@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { ProxyConfigResources } from '../../operator/proxy-config-resources.ts';
+import type { LoadConfiguration } from '../../operator/ports.ts';
 import { ReplicaReporter } from '../../operator/replica-reporter.ts';
 import { Replica } from '../../operator/replica.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/certificates-check.ts';
+import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
+import { HeavyLane } from '../../server/lane/heavy-lane.ts';
+import { LaneMetrics } from '../../server/lane/lane-metrics.ts';
+import { readIn } from '../../server/lane/read-job.ts';
 import { listenerCheck } from '../../server/listener-check.ts';
 import type { ReadinessCheck } from '../../server/readiness.ts';
 import { withPathProbe } from '../../server/path-probe-route.ts';
@@ -21,6 +26,8 @@ import { validateReview } from './validate-review.ts';
 /** What serves admission, in a process of role `webhook` or `all`. */
 export interface ServingPart {
   readonly checks: readonly ReadinessCheck[];
+  /** Loads a configuration without holding up what is served. */
+  readonly load: LoadConfiguration;
   /** @throws ConfigurationError when the address or port cannot be used. */
   listen(): Promise<void>;
   /** Closes the listener when the process cannot go on. */
@@ -35,6 +42,12 @@ export interface ServingPart {
 export function createServingPart(options: OperatorOptions, context: PartContext, registry: Registry): ServingPart {
   const { namespace, identity, metrics, ...shared } = context;
   const { operatorClass } = options;
+  const clock = (): number => performance.now();
+  const laneMetrics = new LaneMetrics(registry);
+  const lane = new HeavyLane({ log: shared.logger, clock, observer: laneMetrics });
+  laneMetrics.readFrom(lane);
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
+  const load: LoadConfiguration = (files) => loader.load(files);
   const injectors = new InjectorRegistry();
   const certificates = new ServingCertificates();
   const replica = new Replica({
@@ -42,6 +55,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     namespace,
     operatorClass,
     registry: injectors,
+    load,
     certificates,
     observer: metrics,
   });
@@ -59,11 +73,14 @@ export function createServingPart(options: OperatorOptions, context: PartContext
   const server = createAdmissionServer({
     bindAddress: options.bindAddress,
     port: options.webhookPort,
-    routes: [withPathProbe(revisionRoute(injectors, surroundings), identity), validateRoute(validateReview)],
+    routes: [
+      withPathProbe(revisionRoute(injectors, surroundings, undefined, lane), identity),
+      validateRoute((request) => validateReview(load, request)),
+    ],
     certificates,
     log: shared.logger,
     metrics: new ServerMetrics(registry),
-    clock: () => performance.now(),
+    clock,
   });
   const synced = {
     name: 'synced',
@@ -72,6 +89,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
   const valid = certificatesCheck(certificates, () => shared.clock.now());
   return {
     checks: [synced, servingCheck(server), listenerCheck(server), valid],
+    load,
     listen: () => server.listen(),
     close: () => server.close(0),
     start() {
@@ -85,6 +103,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     async stop() {
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
+      await lane.close();
       await reporter.stop();
       replica.stop();
       proxyConfigs.stop();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
+import { loadInjector } from '../../inject/injector.ts';
 import { validateReview } from './validate-review.ts';
 
 /** The creation of InjectorConfig `trial` with this spec. */
@@ -17,32 +18,36 @@ function creation(spec: unknown): AdmissionRequest {
   };
 }
 
+const validate = (request: AdmissionRequest) =>
+  validateReview((files) => Promise.resolve().then(() => loadInjector(files)), request);
+
 const sidecar = (text: string) => ({ injection: { templates: { sidecar: text } } });
 
 describe('the review of an InjectorConfig', () => {
-  it('lets a good one pass without a word', () => {
-    assert.deepEqual(validateReview(creation(sidecar('spec: {}'))), { mistakes: [], warnings: [] });
+  it('lets a good one pass without a word', async () => {
+    assert.deepEqual(await validate(creation(sidecar('spec: {}'))), { mistakes: [], warnings: [] });
   });
 
-  it('refuses what breaks the schema, and what breaks a rule between fields', () => {
-    const field = (spec: unknown): string | undefined => validateReview(creation(spec)).mistakes[0]?.field;
-    assert.equal(field({ webhook: { timeoutSeconds: 31 } }), 'spec.webhook.timeoutSeconds');
-    assert.equal(field({ injection: { templates: { other: '' } } }), 'spec.injection.defaultTemplates');
+  it('refuses what breaks the schema, and what breaks a rule between fields', async () => {
+    const field = async (spec: unknown): Promise<string | undefined> =>
+      (await validate(creation(spec))).mistakes[0]?.field;
+    assert.equal(await field({ webhook: { timeoutSeconds: 31 } }), 'spec.webhook.timeoutSeconds');
+    assert.equal(await field({ injection: { templates: { other: '' } } }), 'spec.injection.defaultTemplates');
   });
 
-  it('warns of a template that does not compile, with the line', () => {
-    const { mistakes, warnings } = validateReview(creation(sidecar('spec:\n  {{ if }}')));
+  it('warns of a template that does not compile, with the line', async () => {
+    const { mistakes, warnings } = await validate(creation(sidecar('spec:\n  {{ if }}')));
     assert.deepEqual(mistakes, []);
     assert.match(warnings?.join() ?? '', /^not published: .*templates\.sidecar.*line 2/s);
   });
 
-  it('leaves what it cannot read to the operator', () => {
+  it('leaves what it cannot read to the operator', async () => {
     const valuesFrom = { namespace: 'a', name: 'b', key: 'c' };
     const spec = { injection: { templates: { sidecar: '{{ if }}' }, valuesFrom } };
-    assert.deepEqual(validateReview(creation(spec)), { mistakes: [], warnings: [] });
+    assert.deepEqual(await validate(creation(spec)), { mistakes: [], warnings: [] });
   });
 
-  it('has nothing against a deletion', () => {
-    assert.deepEqual(validateReview({ ...creation({}), operation: 'DELETE', object: null }), { mistakes: [] });
+  it('has nothing against a deletion', async () => {
+    assert.deepEqual(await validate({ ...creation({}), operation: 'DELETE', object: null }), { mistakes: [] });
   });
 });

@@ -2,8 +2,8 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectorConfig } from '../../api/injector-config.ts';
 import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
-import { loadInjector } from '../../inject/injector.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
+import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
 import type { Validation } from '../../server/validate-route.ts';
 
@@ -11,24 +11,25 @@ import type { Validation } from '../../server/validate-route.ts';
  * What the validating webhook says of an InjectorConfig. It refuses objects that no reconcile could ever act on. A template that does not compile is a warning: the object may be
  * applied before what it refers to, nothing broken is ever published, and the condition TemplatesValid says the same for as long as it lasts.
  */
-export function validateReview(request: AdmissionRequest): Validation {
+export async function validateReview(load: LoadConfiguration, request: AdmissionRequest): Promise<Validation> {
   if (request.operation === 'DELETE') return { mistakes: [] };
   try {
     const config = parseInjectorConfig(request.object);
     const mistakes = validateInjectorConfig(config);
-    return { mistakes, warnings: mistakes.length === 0 ? compileWarnings(config) : [] };
+    return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
   } catch (error) {
     if (error instanceof ConfigurationError) return { mistakes: [{ field: error.field, message: error.message }] };
     throw error;
   }
 }
 
-function compileWarnings(config: InjectorConfig): string[] {
+async function compileWarnings(load: LoadConfiguration, config: InjectorConfig): Promise<string[]> {
   // What it refers to is read by the operator, not here.
   const { injection } = config.spec;
   if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
   try {
-    return [...loadInjector(configurationFiles(config)).warnings];
+    const { warnings } = await load(configurationFiles(config));
+    return [...warnings];
   } catch (error) {
     if (error instanceof ConfigurationError) return [`not published: ${error.message}`];
     throw error;

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
-import type { Injector } from '../../inject/injector.ts';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { ClusterView, configMaps, injectorConfigs } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../create-reconcilers.ts';
-import type { InjectorRegistryPort, OperatorMetrics, ReplicaReport, ReplicaReports } from '../ports.ts';
+import type {
+  InjectorRegistryPort,
+  LoadConfiguration,
+  OperatorMetrics,
+  ReplicaReport,
+  ReplicaReports,
+} from '../ports.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 
@@ -40,6 +46,9 @@ export function nextKeyPair(): Promise<KeyPair> {
   taken += 1;
   return (keys[index] ??= generateRsaKeyPair(2048));
 }
+
+/** As a process loads that answers nobody. */
+export const loadAtOnce: LoadConfiguration = (files) => Promise.resolve().then(() => loadInjector(files));
 
 export class MemoryRegistry implements InjectorRegistryPort {
   readonly injectors = new Map<string, Injector>();
@@ -123,6 +132,7 @@ export class OperatorFixture {
       clock: this.clock,
       randomBytes,
       generateKeyPair: nextKeyPair,
+      load: loadAtOnce,
       followConfigMap: ({ namespace, name, store, signal }) => {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource: configMaps, store, namespace, fieldSelector } as never, signal);
