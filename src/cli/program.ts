@@ -46,13 +46,20 @@ export function createProgram(terminal: Terminal): Command {
     crdCommand(terminal),
     versionCommand(terminal),
   ]) {
-    program.addCommand(command.copyInheritedSettings(program));
+    program.addCommand(command);
+    inherit(command, program);
   }
   program.hook('preAction', (_program, command) => {
     if (longRunning.has(command.name())) boundHeap();
     else leaveHeapToGrow();
   });
   return program;
+}
+
+/** The settings of the program for a command and those below it: without them commander would end the process itself. */
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const below of command.commands) inherit(below, command);
 }
 
 /** Runs the command line to its end; a failure is one line on standard error and the exit status. */

@@ -1,6 +1,6 @@
 import { issueAuthority } from '../../certs/authority.ts';
 import { joinBundle, parseBundle } from '../../certs/bundle.ts';
-import type { CertificateNames } from '../../certs/certificate-names.ts';
+import { subjectAltNames, type CertificateNames } from '../../certs/certificate-names.ts';
 import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { RandomBytes } from '../../certs/random-source.ts';
 import { readCertificate } from '../../certs/read-certificate.ts';
@@ -38,6 +38,8 @@ export async function createCertificates(input: CreateInput): Promise<CreatedCer
   if (previous !== undefined && parseBundle(previous).length === 0) {
     throw new UsageError('--previous: the file holds no certificate in PEM; give the ca.crt that is trusted now');
   }
+  // Names that cannot be are refused before keys are made, which takes a second.
+  subjectAltNames(names);
   const [authorityKeys, leafKeys] = await Promise.all([generateKeyPair(keySize), generateKeyPair(keySize)]);
   const authority = issueAuthority(names.service, authorityKeys, { now, duration, random });
   const leaf = issueServingCertificate(authority, names, leafKeys, { now, duration, random });

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { issueAuthority, type Authority } from '../../certs/authority.ts';
+import { generateRsaKeyPair } from '../../certs/key-pair.ts';
+import { readCertificate } from '../../certs/read-certificate.ts';
+import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import { certificateReport, type CertificateObservation } from './certificate-report.ts';
+import type { ReadConfig } from './read-certificates.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const day = 86_400_000;
+const names = { service: 'sidecar-injector-a', namespace: 'injector' };
+
+describe('certs status', () => {
+  let authority: Authority;
+  let other: Authority;
+  let leaf: string;
+  before(async () => {
+    const keys = await generateRsaKeyPair(2048);
+    const options = { now, duration: 30 * day, random: randomBytes };
+    authority = issueAuthority('one', keys, options);
+    other = issueAuthority('other', keys, options);
+    leaf = issueServingCertificate(authority, names, keys, { ...options, duration: 7 * day }).certificatePem;
+  });
+
+  const fingerprint = (): string => readCertificate(leaf).fingerprint;
+  const short = (pem: string): string => readCertificate(pem).fingerprint.slice(0, 8);
+
+  function configuration(...bundles: readonly string[]): KubernetesObject {
+    return {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'sidecar-injector-a' },
+      webhooks: [
+        { name: 'foreign.example.com', clientConfig: { caBundle: '' } },
+        ...bundles.map((bundle, index) => ({
+          name: `w${index}.sidecar-injector.io`,
+          clientConfig: {
+            caBundle: Buffer.from(bundle).toString('base64'),
+            service: { ...{ name: names.service }, namespace: names.namespace },
+          },
+        })),
+      ],
+    };
+  }
+
+  function observation(changed: Partial<CertificateObservation> = {}): CertificateObservation {
+    const config = {
+      metadata: { name: 'a' },
+      status: {
+        conditions: [
+          { type: 'CertificateReady', status: 'True', reason: 'Issued', message: '', lastTransitionTime: '' },
+        ],
+        certificate: { phase: 'Stable', fingerprint: fingerprint(), renewAt: '2026-03-05T00:00:00Z' },
+      },
+    } as ReadConfig;
+    return {
+      config,
+      configurations: [configuration(authority.certificatePem, authority.certificatePem + other.certificatePem)],
+      certificatePem: leaf,
+      replicas: new Map([['r1', fingerprint()]]),
+      now,
+      ...changed,
+    };
+  }
+
+  it('says what is served, and which authorities every webhook trusts', () => {
+    const { name, phase, bundles, notAfter, problems, replicas } = certificateReport(observation());
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      { name, phase, notAfter, replicas },
+      { name: 'a', phase: 'Stable', notAfter: '2026-03-08T00:00:00Z', replicas: { r1: fingerprint().slice(0, 8) } },
+    );
+    assert.deepEqual(bundles, [
+      { configuration: 'sidecar-injector-a', webhooks: 2, authorities: [short(authority.certificatePem)] },
+    ]);
+  });
+
+  const rows: [string, () => Partial<CertificateObservation>, RegExp][] = [
+    ['no operator', () => ({ config: { metadata: { name: 'a' } } }), /no operator has looked at it yet/],
+    [
+      'a bundle of somebody else',
+      () => ({ configurations: [configuration(other.certificatePem)] }),
+      /sidecar-injector-a: the API server refuses the certificate: no valid chain/,
+    ],
+    ['an empty bundle', () => ({ configurations: [configuration('')] }), /the API server refuses/],
+    [
+      'a leaf that has expired',
+      () => ({ now: new Date(now.getTime() + 8 * day) }),
+      /has expired: is the operator running/,
+    ],
+    ['a leaf that is not renewed', () => ({ now: new Date(now.getTime() + 6.9 * day) }), /less than a fifth/],
+    ['no serving Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
+    ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /holds no certificate/],
+    [
+      'what may not be read',
+      () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not looked at: x' }),
+      /not looked at/,
+    ],
+    [
+      'a replica that is behind',
+      () => ({ replicas: new Map([['r2', 'ab'.repeat(32)]]) }),
+      /replica r2 serves abababab, not /,
+    ],
+    [
+      'a replica without a certificate',
+      () => ({ replicas: new Map([['r2', undefined]]) }),
+      /replica r2 serves no certificate/,
+    ],
+    [
+      'a condition that does not hold',
+      () => ({ config: withCondition('CertificateReady', 'False') }),
+      /CertificateReady is False \(Why\): what/,
+    ],
+    ['a foreign writer', () => ({ config: withCondition('Conflict', 'True') }), /somebody else writes too: what/],
+  ];
+  for (const [name, changed, problem] of rows) {
+    it(`complains of ${name}`, () => {
+      assert.match(certificateReport(observation(changed())).problems.join('\n'), problem);
+    });
+  }
+
+  it('checks the host of a url instead of a Service', () => {
+    const [url] = [configuration(authority.certificatePem)].map((each) => ({
+      ...each,
+      webhooks: [
+        {
+          name: 'a.sidecar-injector.io',
+          clientConfig: {
+            url: 'https://elsewhere.example/x',
+            caBundle: Buffer.from(authority.certificatePem).toString('base64'),
+          },
+        },
+      ],
+    }));
+    const { problems } = certificateReport(observation({ configurations: url === undefined ? [] : [url] }));
+    assert.match(problems.join('\n'), /not valid for "elsewhere.example"/);
+  });
+
+  function withCondition(type: string, status: 'True' | 'False'): ReadConfig {
+    const { config } = observation();
+    const condition = { type, status, reason: 'Why', message: 'what', lastTransitionTime: '' } as const;
+    return { ...config, status: { ...config.status, conditions: [condition] } };
+  }
+});

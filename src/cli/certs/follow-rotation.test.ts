@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { followRotation, type RotateAnswer } from './follow-rotation.ts';
+
+type Seen = { readonly phase?: string; readonly rotateRequest?: RotateAnswer };
+
+describe('a request for a renewal, followed', () => {
+  async function follow(history: readonly (Seen | undefined)[]): Promise<{ lines: string[]; outcome: string }> {
+    const lines: string[] = [];
+    let at = -1;
+    const result = await followRotation({
+      nonce: 'n',
+      read: () => {
+        at += 1;
+        const certificate = history[at];
+        return Promise.resolve(certificate && { metadata: { name: 'a' }, status: { certificate } });
+      },
+      onProgress: (line) => lines.push(line),
+      pause: () => Promise.resolve(at < history.length - 1),
+    });
+    return { lines, outcome: result.outcome === 'Done' ? 'Done' : result.message };
+  }
+
+  it('shows each phase once and ends when it is done', async () => {
+    const accepted = { nonce: 'n', state: 'Accepted' } as const;
+    const seen = await follow([
+      { phase: 'Stable', rotateRequest: { nonce: 'older', state: 'Done' } },
+      { phase: 'Publishing', rotateRequest: accepted },
+      { phase: 'Publishing', rotateRequest: accepted },
+      { phase: 'Retiring', rotateRequest: { nonce: 'n', state: 'Done' } },
+    ]);
+    assert.deepEqual(seen, {
+      lines: ['waiting for the operator, phase Stable', 'accepted, phase Publishing', 'done, phase Retiring'],
+      outcome: 'Done',
+    });
+  });
+
+  const rows: [string, readonly (Seen | undefined)[], RegExp][] = [
+    ['nobody answers', [{ phase: 'Stable' }, { phase: 'Stable' }], /no operator has answered in time/],
+    [
+      'it takes too long',
+      [{ phase: 'Confirming', rotateRequest: { nonce: 'n', state: 'Accepted' } }],
+      /still in phase Confirming/,
+    ],
+    ['it is refused', [{ rotateRequest: { nonce: 'n', state: 'Refused', message: 'no' } }], /^no$/],
+    ['it is refused without a word', [{ rotateRequest: { nonce: 'n', state: 'Refused' } }], /refused/],
+    ['the object goes', [{}, undefined], /was deleted/],
+  ];
+  for (const [name, history, message] of rows) {
+    it(`says so when ${name}`, async () => {
+      assert.match((await follow(history)).outcome, message);
+    });
+  }
+});
