@@ -1,9 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { bundle } from '../../scripts/bundle/bundle.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 
-/** A server in a process of its own, so that its CPU time is its own too. */
+/** What a {@link ChildServer} runs. */
+export type ServerKind = 'bare' | 'ours';
+
+/** A server in a process of its own, so that its CPU time is its own too; from a bundle, as what is published is. */
 export class ChildServer {
   readonly port: number;
   readonly #child: ChildProcess;
@@ -13,11 +17,15 @@ export class ChildServer {
     this.port = port;
   }
 
-  /** @param args see server-process.ts */
-  static async start(...args: string[]): Promise<ChildServer> {
-    const child = fork(fileURLToPath(new URL('server-process.ts', import.meta.url)), args, {
-      execArgv: ['--import', 'ts-blank-space/register'],
-    });
+  /**
+   * @param folder where the bundle is put
+   * @param configuration a file that holds ConfigurationFiles as JSON, for `ours`
+   */
+  static async start(folder: string, kind: ServerKind, configuration = ''): Promise<ChildServer> {
+    const file = join(folder, `${kind}.cjs`);
+    // The bare server is Node as it comes.
+    await bundle(join(import.meta.dirname, 'server-process.ts'), file, { boundedHeap: kind === 'ours' });
+    const child = fork(file, [kind, configuration], { execArgv: [] });
     const [message] = (await once(child, 'message')) as [{ port: number }];
     return new ChildServer(child, message.port);
   }

@@ -1,4 +1,5 @@
 import { Agent, request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerBytesHeader } from './benchmarked.ts';
 
 export interface LoadSettings {
@@ -6,6 +7,8 @@ export interface LoadSettings {
   readonly path: string;
   readonly connections: number;
   readonly requests: number;
+  /** Requests begin at random times, so many a second on average, whether or not earlier ones are answered; without it each connection sends its next one when the last is answered. */
+  readonly perSecond?: number;
   /** The body of the n-th request. */
   body(index: number): Buffer;
   /** What the bare server is to answer, in bytes; undefined for servers that know for themselves. */
@@ -21,7 +24,7 @@ export interface LoadResult {
   readonly lastBody: string;
 }
 
-/** Sends requests in a closed loop, each connection its next one as soon as the last is answered. */
+/** Sends requests over so many connections. */
 export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: settings.connections, rejectUnauthorized: false });
   const latencies: number[] = [];
@@ -29,20 +32,40 @@ export async function applyLoad(settings: LoadSettings): Promise<LoadResult> {
   let failed = 0;
   let answerBytes = 0;
   let lastBody = '';
-  async function connection(): Promise<void> {
-    while (next < settings.requests) {
-      const started = performance.now();
-      const { status, body } = await send(agent, settings, next++);
-      latencies.push(performance.now() - started);
-      if (status !== 200) failed++;
-      answerBytes = body.length;
-      lastBody = body;
-    }
+  async function sendNext(): Promise<void> {
+    const started = performance.now();
+    const { status, body } = await send(agent, settings, next++);
+    latencies.push(performance.now() - started);
+    if (status !== 200) failed++;
+    answerBytes = body.length;
+    lastBody = body;
   }
-  await Promise.all(Array.from({ length: settings.connections }, connection));
+  async function connection(): Promise<void> {
+    while (next < settings.requests) await sendNext();
+  }
+  if (settings.perSecond === undefined) await Promise.all(Array.from({ length: settings.connections }, connection));
+  else await atRandomTimes(settings.requests, settings.perSecond, sendNext);
   agent.destroy();
   latencies.sort((a, b) => a - b);
   return { answered: latencies.length, failed, answerBytes, latencies, lastBody };
+}
+
+/** The value below which a fraction of sorted values lies. */
+export function atFraction(sorted: readonly number[], fraction: number): number {
+  return sorted[Math.floor(sorted.length * fraction)] ?? 0;
+}
+
+/** Independent arrivals: the time between two is exponentially distributed. */
+async function atRandomTimes(count: number, perSecond: number, begin: () => Promise<void>): Promise<void> {
+  const begun: Promise<void>[] = [];
+  let due = performance.now();
+  while (begun.length < count) {
+    due -= (Math.log(1 - Math.random()) / perSecond) * 1000;
+    const wait = due - performance.now();
+    if (wait > 0) await sleep(wait);
+    begun.push(begin());
+  }
+  await Promise.all(begun);
 }
 
 function send(agent: Agent, settings: LoadSettings, index: number): Promise<{ status: number; body: string }> {

@@ -1,99 +1,40 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
-import { istioKeys } from '../../src/api/webhook-keys.ts';
+import { type Figures, writeMeasurement } from '../report.ts';
 import { ChildServer } from './child-server.ts';
-import { compareServers, type Scenario } from './compare.ts';
-import { podReviews, recordedReviews } from './pod-reviews.ts';
+import { compareServers, type Comparison, type Scenario } from './compare.ts';
+import { measureLatency } from './latency.ts';
+import { measureMemory } from './memory.ts';
+import { ownScenarios, recordedScenarios, type ScenarioSet } from './scenarios.ts';
 import { measureUnderPressure } from './under-pressure.ts';
 
 /**
- * Our server against a bare one, in CPU milliseconds a request. With a folder of golden data as first argument also Istio's own templates
- * and a recorded review: `node --import ts-blank-space/register bench/server/main.ts [golden]`.
+ * Our server against a bare one, in CPU milliseconds a request; then latencies, memory, and healthy requests under attack. With a folder of golden data as first argument
+ * with Istio's own templates and a recorded review too: `node --import ts-blank-space/register bench/server/main.ts [golden]`.
  */
 const [golden] = process.argv.slice(2);
 const connections = 8;
-
-const settings = JSON.stringify({
-  revision: 'default',
-  delimiters: ['{{', '}}'],
-  nativeSidecars: 'Disabled',
-  keys: istioKeys,
-  pathEnvironment: {},
-});
-
-const hello: ConfigurationFiles = {
-  config: [
-    'policy: enabled',
-    'defaultTemplates: [hello]',
-    'templates:',
-    '  hello: |',
-    '    spec:',
-    '      containers:',
-    '      - name: hello',
-    '        image: {{ .Values.image | quote }}',
-    '        args: [{{ .ObjectMeta.GenerateName | quote }}]',
-  ].join('\n'),
-  values: '{"image": "registry.example.com/hello:1"}',
-  mesh: '',
-  settings,
-};
-
-const small = { containers: 2, environment: 10 };
-const skipped = { ...small, labels: { 'sidecar.istio.io/inject': 'false' } };
-const scenarios: Scenario[] = [
-  { name: 'new pod', reviews: podReviews(small, true), requests: 1000 },
-  { name: 'repeated pod', reviews: podReviews(small, false), requests: 2000 },
-  { name: 'skipped, new', reviews: podReviews(skipped, true), requests: 2000 },
-  { name: 'skipped, repeated', reviews: podReviews(skipped, false), requests: 2000 },
-  ...[1, 10, 50].map((containers) => ({
-    name: `new, ${containers} containers`,
-    reviews: podReviews({ containers, environment: 5 }, true),
-    requests: 300,
-  })),
-  ...[1, 100, 2000].map((environment) => ({
-    name: `new, ${environment} variables`,
-    reviews: podReviews({ containers: 1, environment }, true),
-    requests: 300,
-  })),
-];
-
-/** Istio's default set-up and a recorded review, where they are at hand. */
-function recordedScenarios(folder: string): { files: ConfigurationFiles; scenarios: Scenario[] } {
-  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-  const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<
-    string,
-    string
-  >;
-  const files = {
-    config: read(config ?? ''),
-    values: read(values ?? ''),
-    mesh: read(meshConfigMapKey ?? ''),
-    settings,
-  };
-  const recorded = read('review.json');
-  return {
-    files,
-    scenarios: [
-      { name: 'Istio, new pod', reviews: recordedReviews(recorded, true), requests: 600 },
-      { name: 'Istio, repeated pod', reviews: recordedReviews(recorded, false), requests: 1000 },
-    ],
-  };
-}
-
 const scratch = mkdtempSync(join(tmpdir(), 'injector-bench-'));
 
-async function measure(files: ConfigurationFiles, list: readonly Scenario[]): Promise<void> {
-  const configuration = join(scratch, 'configuration.json');
-  writeFileSync(configuration, JSON.stringify(files));
-  const [bare, ours] = await Promise.all([ChildServer.start('bare'), ChildServer.start('ours', configuration)]);
+function configurationFile(files: ConfigurationFiles): string {
+  const file = join(scratch, 'configuration.json');
+  writeFileSync(file, JSON.stringify(files));
+  return file;
+}
+
+async function compare(files: ConfigurationFiles, scenarios: readonly Scenario[]): Promise<Comparison[]> {
+  const bare = await ChildServer.start(scratch, 'bare');
+  const ours = await ChildServer.start(scratch, 'ours', configurationFile(files));
   try {
-    for (const scenario of list) {
+    const results: Comparison[] = [];
+    for (const scenario of scenarios) {
       const result = await compareServers(bare, ours, scenario, connections);
+      results.push(result);
       console.log(
         [
-          result.name.padEnd(22),
+          result.name.padEnd(24),
           `${result.bodyBytes} B in, ${result.answerBytes} B out`.padEnd(26),
           `bare ${result.bare.toFixed(3)} ms, ours ${result.ours.toFixed(3)} ms CPU, ratio ${result.ratio.toFixed(2)}`,
           `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms at ${connections} connections`,
@@ -101,32 +42,40 @@ async function measure(files: ConfigurationFiles, list: readonly Scenario[]): Pr
         ].join(' | '),
       );
     }
-    const { residentBytes, peakResidentBytes } = ours.usage();
-    const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
-    console.log(
-      `memory of ours (with the TypeScript loader): ${mebibytes(residentBytes)} now, ${mebibytes(peakResidentBytes)} at most`,
-    );
+    return results;
   } finally {
     bare.stop();
     ours.stop();
   }
 }
 
-async function measurePressure(files: ConfigurationFiles): Promise<void> {
-  const configuration = join(scratch, 'configuration.json');
-  writeFileSync(configuration, JSON.stringify(files));
-  const server = await ChildServer.start('ours', configuration);
-  await measureUnderPressure(server);
-  server.stop();
+async function withServer<Result>(
+  files: ConfigurationFiles,
+  use: (server: ChildServer) => Promise<Result>,
+): Promise<Result> {
+  const server = await ChildServer.start(scratch, 'ours', configurationFile(files));
+  try {
+    return await use(server);
+  } finally {
+    server.stop();
+  }
+}
+
+async function measure(name: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
+  console.log(name);
+  const comparisons = (await compare(files, scenarios)).map((comparison): Figures => ({ ...comparison }));
+  const latency = await withServer(files, (server) => measureLatency(server, newPods));
+  const memory = await measureMemory(scratch, files, newPods);
+  return { name, comparisons, latency, memory };
 }
 
 try {
-  await measure(hello, scenarios);
-  await measurePressure(hello);
-  if (golden !== undefined) {
-    const recorded = recordedScenarios(golden);
-    await measure(recorded.files, recorded.scenarios);
-  }
+  const own = ownScenarios();
+  const sets = [await measure('a small template', own)];
+  if (golden !== undefined) sets.push(await measure("Istio's default set-up, review.json", recordedScenarios(golden)));
+  console.log('under attack');
+  const pressure = await withServer(own.files, measureUnderPressure);
+  console.log(writeMeasurement('bench-server', { sets, pressure }));
 } finally {
   rmSync(scratch, { recursive: true });
 }

@@ -1,26 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import { boundHeap } from '../../src/cli/heap-bounds.ts';
 import { loadInjector } from '../../src/inject/injector.ts';
 import { createAdmissionServer } from '../../src/server/admission-server.ts';
+import { HeavyLane } from '../../src/server/lane/heavy-lane.ts';
 import { revisionRoute } from '../../src/server/revision-route.ts';
 import { ServerMetrics } from '../../src/server/server-metrics.ts';
 import { type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
-/** The real listener with the real engine. @param configurationFile holds {@link ConfigurationFiles} as JSON */
+/** The real listener with the real engine, as an operator's process has them. @param configurationFile holds {@link ConfigurationFiles} as JSON */
 export async function startOurServer(configurationFile: string): Promise<BenchmarkedServer> {
+  boundHeap();
   const injector = loadInjector(JSON.parse(readFileSync(configurationFile, 'utf8')) as ConfigurationFiles);
   const pair = await certificatePair();
   const registry = new Registry();
   const quiet = (): void => undefined;
+  const log = {
+    error: quiet,
+    warn: quiet,
+    info: quiet,
+    debug: quiet,
+    isLevelEnabled: (level: string) => level !== 'debug',
+  };
+  const clock = (): number => performance.now();
+  const lane = new HeavyLane({ log, clock });
   const server = createAdmissionServer({
     bindAddress: '127.0.0.1',
     port: 0,
-    routes: [revisionRoute({ get: () => injector })],
+    routes: [revisionRoute({ get: () => injector }, {}, undefined, lane)],
     certificates: { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] },
-    log: { error: quiet, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: (level) => level !== 'debug' },
+    log,
     metrics: new ServerMetrics(registry),
-    clock: () => performance.now(),
+    clock,
   });
   await server.listen();
   return {

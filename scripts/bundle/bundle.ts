@@ -3,12 +3,18 @@ import { build } from 'esbuild';
 import { laneText } from './lane-text.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
+export interface BundleOptions {
+  /** For what calls `boundHeap` (src/cli/heap-bounds.ts): loading the bundle must not let the young generation grow to where it never comes back from. */
+  readonly boundedHeap: boolean;
+}
+
 /**
  * Bundles one entry into one file without runtime dependencies, for Node ≥ 20.19. CommonJS because one of the libraries (the Operator base class) is, and npm's
  * overrides act in the root project only.
  * @returns its size in bytes
  */
-export async function bundle(entryPoint: string, outfile: string): Promise<number> {
+export async function bundle(entryPoint: string, outfile: string, { boundedHeap }: BundleOptions): Promise<number> {
+  const prelude = boundedHeap ? "\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');" : '';
   await build({
     entryPoints: [entryPoint],
     outfile,
@@ -19,9 +25,9 @@ export async function bundle(entryPoint: string, outfile: string): Promise<numbe
     sourcemap: 'linked',
     legalComments: 'external',
     // Names stay as they are written, but for a number where two are the same. `keepNames` would make them equal there too, by a call for every function that is made,
-    // also while a request is answered: 4 % of its time.
-    // See src/cli/heap-bounds.ts: loading the bundle would let the young generation grow to where it never comes back from.
-    banner: { js: `#!/usr/bin/env node\nrequire('node:v8').setFlagsFromString('--semi-space-growth-factor=1');` },
+    // also while a request is answered.
+    keepNames: false,
+    banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
     plugins: [leanLibraries, laneText],
   });

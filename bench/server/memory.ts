@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { Figures } from '../report.ts';
+import { certificatePair } from './benchmarked.ts';
+import { applyLoad } from './load.ts';
+import type { ReviewMaker } from './pod-reviews.ts';
+import { processUsage } from './process-usage.ts';
+
+const published = join(import.meta.dirname, '..', '..', 'dist', 'injector.cjs');
+const requests = 6000;
+const connections = 8;
+
+/** Resident memory of what is published, as `injector serve` with the chart's environment: after its start and under full load of new pods; and what its start costs. */
+export async function measureMemory(folder: string, files: ConfigurationFiles, reviews: ReviewMaker): Promise<Figures> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [published, 'serve', ...(await prepare(folder, files)), `--port=${port}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
+  });
+  try {
+    const started = performance.now();
+    const load = (count: number) =>
+      applyLoad({ port, path: '/inject?timeout=10s', connections, requests: count, body: reviews });
+    while (child.exitCode === null && !(await load(1).then(answered, () => false))) await sleep(20);
+    const startMilliseconds = performance.now() - started;
+    const usage = () => processUsage(child.pid ?? 0);
+    const startCpuMilliseconds = usage().cpuMilliseconds;
+    await sleep(500);
+    const idleBytes = usage().residentBytes;
+    await load(requests);
+    const { residentBytes: loadedBytes, peakResidentBytes: peakBytes } = usage();
+    const shown = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+    console.log(
+      `injector serve: first answer after ${startMilliseconds.toFixed(0)} ms, ${startCpuMilliseconds} ms CPU | ` +
+        `RSS ${shown(idleBytes)} idle, ${shown(loadedBytes)} after ${requests} new pods at full load, ${shown(peakBytes)} at most`,
+    );
+    return { startMilliseconds, startCpuMilliseconds, idleBytes, loadedBytes, peakBytes };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+const answered = (): boolean => true;
+
+/** Writes the files that it serves from, and says where they are. */
+async function prepare(folder: string, { config, values, mesh }: ConfigurationFiles): Promise<string[]> {
+  const directory = join(folder, 'configuration');
+  mkdirSync(directory, { recursive: true });
+  for (const [name, text] of Object.entries({ config, values, mesh })) writeFileSync(join(directory, name), text);
+  const { certificatePem, privateKeyPem } = await certificatePair();
+  const [certificate, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  writeFileSync(certificate, certificatePem);
+  writeFileSync(key, privateKeyPem);
+  return [
+    '--host=127.0.0.1',
+    `--config-dir=${directory}`,
+    `--tls-cert=${certificate}`,
+    `--tls-key=${key}`,
+    '--log-level=warn',
+  ];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import { istioKeys } from '../../src/api/webhook-keys.ts';
+import type { Scenario } from './compare.ts';
+import { podReviews, recordedReviews, type ReviewMaker } from './pod-reviews.ts';
+
+/** A configuration, what is compared with it, and the new pods that latencies and memory are measured with. */
+export interface ScenarioSet {
+  readonly files: ConfigurationFiles;
+  readonly scenarios: readonly Scenario[];
+  readonly newPods: ReviewMaker;
+}
+
+/** Preset Istio for annotations, since they say nothing else: what Istio's injector does. */
+const settings = JSON.stringify({
+  revision: 'default',
+  delimiters: ['{{', '}}'],
+  nativeSidecars: 'Disabled',
+  keys: istioKeys,
+  pathEnvironment: {},
+});
+
+const hello: ConfigurationFiles = {
+  config: [
+    'policy: enabled',
+    'defaultTemplates: [hello]',
+    'templates:',
+    '  hello: |',
+    '    spec:',
+    '      containers:',
+    '      - name: hello',
+    '        image: {{ .Values.image | quote }}',
+    '        args: [{{ .ObjectMeta.GenerateName | quote }}]',
+  ].join('\n'),
+  values: '{"image": "registry.example.com/hello:1"}',
+  mesh: '',
+  settings,
+};
+
+const small = { containers: 2, environment: 10 };
+const skipped = { ...small, labels: { 'sidecar.istio.io/inject': 'false' } };
+
+/** A small template of our own, and pods of all sizes. */
+export function ownScenarios(): ScenarioSet {
+  return {
+    files: hello,
+    newPods: podReviews(small, true),
+    scenarios: [
+      { name: 'new pod', reviews: podReviews(small, true), requests: 1000 },
+      { name: 'repeated pod', reviews: podReviews(small, false), requests: 2000 },
+      { name: 'skipped, new', reviews: podReviews(skipped, true), requests: 2000 },
+      { name: 'skipped, repeated', reviews: podReviews(skipped, false), requests: 2000 },
+      ...[1, 10, 50].map((containers) => ({
+        name: `new, ${containers} containers`,
+        reviews: podReviews({ containers, environment: 5 }, true),
+        requests: 300,
+      })),
+      ...[1, 100, 2000].map((environment) => ({
+        name: `new, ${environment} variables`,
+        reviews: podReviews({ containers: 1, environment }, true),
+        requests: 300,
+      })),
+    ],
+  };
+}
+
+/** Istio's default set-up and a recorded review, where they are at hand. */
+export function recordedScenarios(folder: string): ScenarioSet {
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<
+    string,
+    string
+  >;
+  const files = {
+    config: read(config ?? ''),
+    values: read(values ?? ''),
+    mesh: read(meshConfigMapKey ?? ''),
+    settings,
+  };
+  const recorded = read('review.json');
+  const optedOut = recorded.replace('"labels":{', '$&"sidecar.istio.io/inject":"false",');
+  return {
+    files,
+    newPods: recordedReviews(recorded, true),
+    scenarios: [
+      { name: 'Istio, new pod', reviews: recordedReviews(recorded, true), requests: 1000 },
+      { name: 'Istio, repeated pod', reviews: recordedReviews(recorded, false), requests: 2000 },
+      { name: 'Istio, skipped, new', reviews: recordedReviews(optedOut, true), requests: 2000 },
+      { name: 'Istio, skipped, repeated', reviews: recordedReviews(optedOut, false), requests: 2000 },
+    ],
+  };
+}
