@@ -3,9 +3,11 @@ import { Registry } from 'prom-client';
 import { configurationHash } from '../../api/configuration-hash.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectionSettings } from '../../api/injection-settings.ts';
-import { loadInjector } from '../../inject/injector.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { injectRoute, type CurrentInjector } from '../../server/inject-route.ts';
+import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
+import { HeavyLane } from '../../server/lane/heavy-lane.ts';
+import { readIn } from '../../server/lane/read-job.ts';
 import { readyRoute } from '../../server/ready-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
@@ -79,12 +81,15 @@ async function serve(options: ServeOptions): Promise<void> {
   const onProblem = (what: string) => (problem: string) => {
     logger.error(`${what} cannot be loaded; the last good one stays`, { problem });
   };
+  const clock = (): number => performance.now();
+  const lane = new HeavyLane({ log: logger, clock });
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
   const configuration = new FollowedFiles({
     read: () => readConfigurationDirectory(options.configDir, settings),
-    load: (files): CurrentInjector => ({
+    load: async (files): Promise<CurrentInjector> => ({
       name: options.revision,
       hash: configurationHash(files),
-      injector: loadInjector(files),
+      injector: await loader.load(files),
     }),
     onLoaded: ({ hash, injector }) => {
       logger.info('loaded the configuration', { hash, warnings: injector.warnings });
@@ -99,8 +104,8 @@ async function serve(options: ServeOptions): Promise<void> {
     },
     onProblem: onProblem('the serving certificate'),
   });
-  configuration.check();
-  pair.check();
+  await configuration.check();
+  await pair.check();
   if (configuration.value === undefined || pair.value === undefined) {
     throw new ConfigurationError('serve', 'there is nothing to serve; the lines above say what is wrong');
   }
@@ -109,13 +114,13 @@ async function serve(options: ServeOptions): Promise<void> {
     bindAddress: options.host,
     port: options.port,
     routes: [
-      injectRoute(() => configuration.value, { nodes: () => nodes }),
+      injectRoute(() => configuration.value, { nodes: () => nodes }, lane),
       readyRoute(() => (server.state === 'serving' ? undefined : server.state)),
     ],
     certificates: onePair(() => pair.value),
     log: logger,
     metrics: new ServerMetrics(new Registry()),
-    clock: () => performance.now(),
+    clock,
   });
   await server.listen();
   logger.info('serving', { ...server.address });
@@ -124,6 +129,7 @@ async function serve(options: ServeOptions): Promise<void> {
     logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
   });
   await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
+  await lane.close();
   for (const stop of stopFollowing) stop();
 }
 

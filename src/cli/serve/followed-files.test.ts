@@ -22,31 +22,48 @@ describe('FollowedFiles', () => {
     return { state, told, files };
   }
 
-  it('loads what changes, and only then', () => {
+  it('loads what changes, and only then', async () => {
     const { state, told, files } = follow('1');
-    files.check();
-    files.check();
+    await files.check();
+    await files.check();
     state.content = '2';
-    files.check();
+    await files.check();
     assert.equal(files.value, 2);
     assert.deepEqual(told, ['loaded 1', 'loaded 2']);
   });
 
-  it('keeps what works, says a problem once, and recovers', () => {
+  it('keeps what works, says a problem once, and recovers', async () => {
     const { state, told, files } = follow('1');
     for (const content of ['1', 'x', 'x', new Error('gone'), new Error('gone'), 'x', '3']) {
       state.content = content;
-      files.check();
+      await files.check();
       assert.equal(files.value, content === '3' ? 3 : 1);
     }
     assert.deepEqual(told, ['loaded 1', 'x is no number', 'gone', 'loaded 3']);
   });
 
-  it('has no value before anything could be loaded', () => {
+  it('has no value before anything could be loaded', async () => {
     const { told, files } = follow(new Error('missing'));
-    files.check();
+    await files.check();
     assert.equal(files.value, undefined);
     assert.deepEqual(told, ['missing']);
+  });
+
+  it('does not look again while it is still loading', async () => {
+    let reads = 0;
+    let loaded: ((value: number) => void) | undefined;
+    const files = new FollowedFiles({
+      read: () => reads++,
+      load: () => new Promise<number>((resolve) => (loaded = resolve)),
+      onLoaded: () => undefined,
+      onProblem: (problem) => assert.fail(problem),
+    });
+    const first = files.check();
+    await files.check();
+    assert.deepEqual([reads, files.value], [1, undefined]);
+    loaded?.(7);
+    await first;
+    assert.equal(files.value, 7);
   });
 
   it('looks again and again until it is told to stop', async () => {

@@ -5,7 +5,7 @@ export interface FollowedFilesOptions<Text, Value> {
   /** Reads the files; throws when one is missing or unreadable. */
   readonly read: () => Text;
   /** Makes of them what is served; throws when they are wrong. */
-  readonly load: (text: Text) => Value;
+  readonly load: (text: Text) => Value | Promise<Value>;
   /** Told when something new is served, and when something that changed cannot be. */
   readonly onLoaded: (value: Value) => void;
   readonly onProblem: (problem: string) => void;
@@ -20,6 +20,7 @@ export class FollowedFiles<Text, Value> {
   #seen: Text | undefined;
   #problem: string | undefined;
   #value: Value | undefined;
+  #isChecking = false;
 
   constructor(options: FollowedFilesOptions<Text, Value>) {
     this.#options = options;
@@ -30,25 +31,29 @@ export class FollowedFiles<Text, Value> {
     return this.#value;
   }
 
-  /** Reads once; loads when the content has changed. */
-  check(): void {
+  /** Reads once; loads when the content has changed. Does nothing while an earlier check is still loading. */
+  async check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     const { read, load, onLoaded } = this.#options;
     try {
       const text = read();
       if (this.#seen !== undefined && isDeepStrictEqual(text, this.#seen)) return;
       this.#seen = text;
-      this.#value = load(text);
+      this.#value = await load(text);
       this.#problem = undefined;
       onLoaded(this.#value);
     } catch (error) {
       this.#complain(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#isChecking = false;
     }
   }
 
   /** Checks every `milliseconds` until the returned function is called. */
   follow(milliseconds: number): () => void {
     const timer = setInterval(() => {
-      this.check();
+      void this.check();
     }, milliseconds);
     return () => {
       clearInterval(timer);

@@ -2,29 +2,50 @@ import assert from 'node:assert/strict';
 import type { Steps } from '../../template/steps.ts';
 import { inSlices } from './in-slices.ts';
 
-describe('inSlices', () => {
-  it('lets others have a turn after each slice of work', async () => {
-    let time = 0;
-    let turns = 0;
-    const timer = setInterval(() => turns++, 0);
-    const turnsAt: number[] = [];
-    function* work(): Steps<string> {
-      for (let step = 0; step < 12; step++) {
-        turnsAt.push(turns);
-        time += 1;
-        yield;
-      }
-      return 'done';
+/** Work of so many steps, each of which takes 1 ms of a clock that is told; and others, who take `others` ms of every turn of the loop. */
+async function share(others: number): Promise<number[]> {
+  let time = 0;
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    time += others;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const turnsAt: number[] = [];
+  function* work(): Steps<string> {
+    for (let step = 0; step < 12; step++) {
+      turnsAt.push(turns);
+      time += 1;
+      yield;
     }
-    const result = await inSlices(work(), () => time, { work: 3, pause: 20 });
-    clearInterval(timer);
-    assert.equal(result, 'done');
-    const slices = [0, 3, 6, 9].map((start) => new Set(turnsAt.slice(start, start + 3)));
-    assert.ok(
-      slices.every(({ size }) => size === 1),
-      `nobody in between: ${turnsAt.join()}`,
+    return 'done';
+  }
+  assert.equal(await inSlices(work(), () => time, { work: 3, busy: 0.5, pause: 10 }), 'done');
+  isOver = true;
+  return [0, 3, 6, 9].map((start) => {
+    const slice = new Set(turnsAt.slice(start, start + 3));
+    assert.equal(slice.size, 1, `others in the middle of a slice: ${turnsAt.join()}`);
+    return [...slice][0] ?? 0;
+  });
+}
+
+describe('inSlices', () => {
+  it('lets others have one turn after each slice when they have little to do', async () => {
+    const [first = 0, ...rest] = await share(0);
+    assert.deepEqual(
+      rest.map((turns) => turns - first),
+      [1, 2, 3],
     );
-    assert.equal(new Set(turnsAt).size, 4, `somebody between slices: ${turnsAt.join()}`);
+  });
+
+  it('lets them have more when they need it', async () => {
+    const turns = await share(1);
+    for (const [index, turn] of turns.entries()) {
+      const before = turns[index - 1];
+      assert.ok(before === undefined || turn - before > 2, `turns at the slices: ${turns.join()}`);
+    }
   });
 
   it('fails as the work does', async () => {
