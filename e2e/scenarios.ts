@@ -1,10 +1,13 @@
 import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
+import { faults } from './scenarios/faults.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { repair } from './scenarios/repair.ts';
+import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
+import { roles } from './scenarios/roles.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** Every scenario, in the order in which they run. */
@@ -14,6 +17,9 @@ export const scenarios: Scenario[] = [
   resourceValidation,
   istioTemplates,
   repair,
+  roles,
   rollingRestarts,
+  publication,
+  faults,
   controlPlane,
 ];

@@ -2,10 +2,10 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { PodLoad } from '../harness/load/pod-load.ts';
 import type { Scenario } from '../harness/scenario.ts';
-import { checkDeadReplicas } from './rolling-restarts/dead-replicas.ts';
+import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
 import { killController, killWebhook, type KilledWebhook } from './rolling-restarts/kills.ts';
 import { restartEach } from './rolling-restarts/restarts.ts';
-import { Losses } from './rolling-restarts/losses.ts';
+import { Losses } from '../harness/load/losses.ts';
 
 /** Three webhook replicas and two controllers come and go, are asked to end and are killed, while pods are created all along. */
 export const rollingRestarts: Scenario = {

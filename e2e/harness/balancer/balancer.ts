@@ -86,6 +86,14 @@ export class Balancer {
     };
   }
 
+  /** Waits until a backend that was frozen at `time` is dropped; how many connections it had, or got until then. */
+  async stuckOn(name: string, time: number): Promise<{ open: number; droppedAfter: number }> {
+    const { droppedAfter } = await this.deathToll(name, time);
+    const connections = (await this.connections()).filter(({ backend }) => backend === name);
+    const open = connections.filter(({ closedAt }) => closedAt === undefined || closedAt >= time).length;
+    return { open, droppedAfter };
+  }
+
   async stop(): Promise<void> {
     await this.#worker.end();
   }

@@ -85,7 +85,8 @@ export class Exchange {
     this.#answer?.resume();
   }
 
+  /** Resets the client's connection; on a half-open path it never hears of it. */
   cut(): void {
-    this.request.socket.destroy();
+    if (!this.#isHung) this.request.socket.destroy();
   }
 }

@@ -68,8 +68,10 @@ async function run(exchange: Exchange): Promise<void> {
     fault.hits++;
     const { action } = fault;
     if (action.kind === 'delay') await sleep(action.milliseconds);
-    else if (action.kind === 'hang') return;
-    else if (action.kind === 'cut') {
+    else if (action.kind === 'hang') {
+      exchange.hang();
+      return;
+    } else if (action.kind === 'cut') {
       exchange.cut();
       return;
     } else {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Replicas } from '../../harness/replicas/replicas.ts';
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import type { Replicas } from '../replicas/replicas.ts';
+import type { ScenarioContext } from '../scenario-context.ts';
 import type { Losses } from './losses.ts';
 
 /** The negative control: with every webhook replica dead creations are refused, and it is seen; with them back they are not. */

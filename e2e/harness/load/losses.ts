@@ -1,8 +1,8 @@
-import type { AuditLog } from '../../harness/audit-log.ts';
-import { reportLoad, type LoadReport } from '../../harness/load/load-report.ts';
-import type { PodLoad } from '../../harness/load/pod-load.ts';
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import type { AuditLog } from '../audit-log.ts';
+import { reportLoad, type LoadReport } from './load-report.ts';
+import type { PodLoad } from './pod-load.ts';
+import type { ScenarioContext } from '../scenario-context.ts';
+import { waitFor } from '../wait-for.ts';
 
 /** Creations without which a stretch says nothing. */
 const enough = 20;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import type { Losses } from './losses.ts';
+import type { Losses } from '../../harness/load/losses.ts';
 
 /**
  * SIGKILL of the controller that leads: another leads when the Lease has expired, and nothing is lost. Returns the milliseconds that took.

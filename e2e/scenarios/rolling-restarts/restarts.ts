@@ -1,7 +1,7 @@
 import type { Replica } from '../../harness/replicas/replica.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import type { Losses } from './losses.ts';
+import type { Losses } from '../../harness/load/losses.ts';
 
 /**
  * Every process is restarted `rounds` times, one webhook replica at a time and one controller at a time: in turn by a successor in a pod of its own (a rolling

@@ -1,0 +1,68 @@
+import { applyObject } from '../harness/apply.ts';
+import { Losses } from '../harness/load/losses.ts';
+import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import { PodLoad } from '../harness/load/pod-load.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { dryRun } from '../harness/admissions.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { barePod } from '../harness/workloads.ts';
+import { checkBrokenAndBack, editManyTimes } from './publication/edits.ts';
+import { checkFrozenReplica, checkLateReplica } from './publication/late-replicas.ts';
+import { configName, Published } from './publication/published.ts';
+
+/** An InjectorConfig is edited again and again while pods are created, by people who make mistakes, on replicas that are late. */
+export const publication: Scenario = {
+  name: 'publication',
+  about:
+    'many edits under load, some broken: each pod shows one whole configuration, and a late replica delays but never corrupts',
+  full: '100 edits under load, about 3 minutes',
+  run: async (context) => {
+    const { client, size, seed } = context;
+    const replicas = await context.startReplicas({ proxied: true });
+    const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
+    await checkMixtureIsSeen(context);
+    const published = new Published(context, namespace);
+    await published.ask('first');
+    await published.waitFor('first');
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const load = await PodLoad.start(client, { namespace, inspect: (pod) => published.inspect(pod) });
+    const losses = new Losses(context, load, audit);
+
+    const since = Date.now();
+    const edits = await editManyTimes(published, size === 'full' ? 100 : 10, seed);
+    await checkBrokenAndBack(published);
+    await losses.checkNone(
+      `${edits.good} new edits, ${edits.back} back to an earlier one, ${edits.broken} broken; ${published.marks.size} configurations seen in pods, each whole`,
+      since,
+    );
+    await checkLateReplica(published, replicas, losses);
+    const frozen = await checkFrozenReplica(published, replicas, losses);
+    await load.stop();
+    const { created, lost } = losses.report();
+    const mixed = lost.filter(({ kind }) => kind !== 'refused');
+    await context.check(`of ${created} pods 0 were mixed or plain`, () => mixed.length === 0, { timeout: 0 });
+    context.measured({
+      created,
+      edits: { ...edits },
+      configurationsSeen: published.marks.size,
+      mixed: 0,
+      frozen: { ...frozen },
+    });
+    return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} broken): 0 mixed; a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
+  },
+};
+
+/** The negative control: an InjectorConfig whose parts do not belong together gives pods that are seen to be mixed. */
+async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
+  const mixture = markedConfig('mixture', 'one');
+  mixture.spec.injection = { ...mixture.spec.injection, values: { mark: 'other' } };
+  await applyUntilReady(context.client, mixture);
+  const namespace = await context.namespace('mixture', { 'istio.io/rev': 'mixture' });
+  await context.check('a pod made of two configurations would be seen', async () => {
+    const pod = await dryRun(context.client, barePod(namespace, 'probe'));
+    return markDefect(pod)?.kind === 'mixed';
+  });
+  await context.client.delete(await applyObject(context.client, mixture));
+}
