@@ -109,6 +109,11 @@ describe('the command line', () => {
       ['a port that is none', () => ['operator', '--webhook-port', '70000'], /from 0 .* to 65535/],
       ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
+      [
+        'an identity that no Lease can bear',
+        () => ['operator', '--identity', 'Me & you'],
+        /must be a name: lower-case/,
+      ],
       ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
       ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
       ['a kubeconfig that is not there', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],

@@ -59,9 +59,10 @@ class Candidate {
   readonly holders: string[] = [];
   readonly #stop = new AbortController();
   readonly #run: Promise<void>;
+  readonly elector: LeaseElector;
 
   constructor(server: LeaseServer, clock: ManualClock, identity: string) {
-    const elector = new LeaseElector({
+    this.elector = new LeaseElector({
       client: server,
       namespace: 'n',
       name: 'leader',
@@ -71,7 +72,7 @@ class Candidate {
       logger: this.logger,
       onHolder: (holder) => this.holders.push(holder),
     });
-    this.#run = elector.run(this.#stop.signal, async (leading) => {
+    this.#run = this.elector.run(this.#stop.signal, async (leading) => {
       this.leading = true;
       this.terms += 1;
       await new Promise<void>((resolve) => {
@@ -122,6 +123,23 @@ describe('LeaseElector', () => {
     assert.equal(server.writes, 4);
     assert.equal(server.lease.spec.renewTime, '2026-01-01T00:00:06.000000Z');
     assert.equal(server.lease.spec.acquireTime, '2026-01-01T00:00:00.000000Z');
+  });
+
+  it('holds the lease for no longer than the renew deadline after a renewal was begun, before any timer has run', async () => {
+    const one = await join('one');
+    const two = await join('two');
+    assert.deepEqual([one.elector.holds, two.elector.holds], [true, false]);
+    server.down = true;
+    await clock.advance(9999);
+    assert.equal(one.elector.holds, true);
+    // The process sleeps: its clock goes on, its timers do not.
+    clock.sleep(1);
+    assert.deepEqual([one.elector.holds, one.leading], [false, true]);
+    server.down = false;
+    await clock.advance(2000);
+    assert.equal(one.elector.holds, true);
+    await one.stop();
+    assert.equal(one.elector.holds, false);
   });
 
   it('waits while another leads, and takes over at once when that one stops', async () => {

@@ -71,6 +71,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const producer = new RevisionProducer({
     ...shared,
     servingRole,
+    reports,
     compiler: new ConfigurationCompiler(references, parts.load),
     publication: new Publication(view, owned, reports, gate, settings.context),
     refusals,

@@ -12,7 +12,7 @@ import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
 import { manifestContext } from './manifest-context.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
-import type { OperatorMetrics } from './ports.ts';
+import type { OperatorMetrics, ReplicaReports } from './ports.ts';
 import type { Publication } from './publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionEvents } from './revision-events.ts';
@@ -28,6 +28,7 @@ export interface RevisionProducerOptions {
   readonly compiler: ConfigurationCompiler;
   readonly certificates: CertificateKeeper;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
+  readonly reports: Pick<ReplicaReports, 'replicas'>;
   readonly publication: Publication;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
@@ -60,7 +61,7 @@ export class RevisionProducer {
     writes: WriteOutcome,
     signal: AbortSignal,
   ): Promise<number> {
-    const { publication, owned, settings, view, events, logger } = this.#options;
+    const { publication, owned, settings, view, reports, events, logger } = this.#options;
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
     const rotation = await this.#certificates(config, object, findings, writes, signal);
@@ -85,6 +86,11 @@ export class RevisionProducer {
     }
     if (outcome.narrowed !== undefined) findings.Narrowed = outcome.narrowed;
     findings.publishedHash = outcome.hash;
+    const live = reports.replicas(name);
+    // Of nobody nothing is known: before the Leases have been read, or while a process that does everything restarts.
+    if (live.length > 0) {
+      findings.servedBy = live.filter(({ hashes }) => hashes.some((hash) => hash === outcome.hash)).length;
+    }
     if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
       events.published(object, outcome.hash, outcome.before);
       logger.info('published', { injectorConfig: name, hash: outcome.hash, before: outcome.before });

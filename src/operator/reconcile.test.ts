@@ -37,7 +37,7 @@ describe('RevisionReconciler', () => {
     assert.deepEqual(status.config, { hash: fixture.hash('blue') });
     assert.equal(
       fixture.condition('blue', 'Ready'),
-      'True/Serving: the leader serves the published configuration; other replicas load it within moments and answer 503 until then',
+      'True/Serving: every live replica serves the published configuration',
     );
     assert.equal(
       fixture.condition('blue', 'TemplatesValid'),
@@ -74,6 +74,22 @@ describe('RevisionReconciler', () => {
     await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.cluster.writes, []);
+  });
+
+  it('says how many live replicas serve what is published, and keeps the figure while none is known', async () => {
+    await fixture.start();
+    const one = (replica: string, hashes: string[]) => ({ replica, hashes, isDraining: false });
+    await fixture.install();
+    const config = (): unknown =>
+      (fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: unknown }).config;
+    const { hash } = config() as { hash: string };
+    assert.deepEqual(config(), { hash });
+    fixture.reports.live = [one('a', [hash]), one('b', ['00000000', hash]), one('c', [])];
+    await fixture.reconcile('blue');
+    assert.deepEqual(config(), { hash, servedBy: 2 });
+    fixture.reports.live = [];
+    await fixture.reconcile('blue');
+    assert.deepEqual(config(), { hash, servedBy: 2 });
   });
 
   it('says which ConfigMap, namespace and key a reference lacks, and follows it', async () => {

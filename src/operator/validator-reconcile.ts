@@ -8,6 +8,7 @@ import { validatorObjects } from '../manifests/validator-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { manifestContext } from './manifest-context.ts';
+import { otherInstallation } from './other-installation.ts';
 import { noWrites, type OwnedObjects } from './owned-objects.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { OperatorSettings } from './settings.ts';
@@ -28,6 +29,8 @@ const resyncMs = 600_000;
 /** Keeps the validating webhook of this operator class, its Service and its certificate. Nothing waits for it: it fails open. */
 export class ValidatorReconciler {
   readonly #options: ValidatorReconcilerOptions;
+  /** The namespace of another installation that we have told of. */
+  #told: string | undefined;
 
   constructor(options: ValidatorReconcilerOptions) {
     this.#options = options;
@@ -38,6 +41,7 @@ export class ValidatorReconciler {
     const { settings, view, owned, certificates, metrics, clock, logger } = this.#options;
     const { namespace, operatorClass } = settings.context;
     const names = validatorNames(operatorClass);
+    if (this.#isOfAnother()) return resyncMs;
     const writes = noWrites();
     const rotation = await certificates.advance(
       {
@@ -63,6 +67,24 @@ export class ValidatorReconciler {
     }
     const next = rotation.nextAt.getTime() - clock.now().getTime();
     return Math.max(0, Math.min(resyncMs, next, writes.retryAfter ?? resyncMs));
+  }
+
+  /** Two installations of one operator class would undo each other's writes for ever; the one that has nothing here yet keeps away. */
+  #isOfAnother(): boolean {
+    const { settings, view, logger } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    const { webhookConfiguration, servingSecret } = validatorNames(operatorClass);
+    const other = otherInstallation(view.validatingWebhooks.get(webhookConfiguration), namespace);
+    if (other === undefined || view.secrets.get(servingSecret, namespace) !== undefined) return false;
+    if (this.#told !== other) {
+      this.#told = other;
+      const advice =
+        'give this one another --operator-class, or delete the webhook configuration if nobody is there any more';
+      logger.warn(
+        `ValidatingWebhookConfiguration ${webhookConfiguration} leads to namespace ${other}, where another installation of operator class ${operatorClass} lives; nothing of it is written: ${advice}`,
+      );
+    }
+    return true;
   }
 }
 

@@ -24,7 +24,7 @@ export async function checkLeasePolicy(context: ScenarioContext, replicas: Repli
     );
   const [replica, unbound] = [await as(own.pod), await as(undefined)];
   try {
-    const read = (name: string) => replica.get<KubernetesObject>(leases, name, { namespace });
+    const read = (name: string) => replica.get(leases, name, { namespace });
     const ownName = `injector-replica-${own.name}`;
     const elsewhere: KubernetesObject = {
       apiVersion: 'coordination.k8s.io/v1',

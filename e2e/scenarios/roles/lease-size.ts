@@ -11,7 +11,7 @@ export async function checkLeaseSize(context: ScenarioContext, replicas: Replica
   let bytes = 0;
   for (const replica of replicas.webhooks) {
     await context.check(`the Lease of ${replica.name} says which hash and certificate it serves`, async () => {
-      const lease = await context.client.get<KubernetesObject>(leases, `injector-replica-${replica.name}`, {
+      const lease = await context.client.get(leases, `injector-replica-${replica.name}`, {
         namespace,
       });
       const text = lease.metadata.annotations?.[replicaAnnotations.serves] ?? '{}';

@@ -25,6 +25,11 @@ export class ManualClock implements Clock {
     };
   }
 
+  /** Lets time pass without running any timer, as it does while a process is suspended. */
+  sleep(milliseconds: number): void {
+    this.#time += milliseconds;
+  }
+
   /** How long until each timer that is set, in milliseconds, soonest first. */
   pending(): number[] {
     return this.#timers.map(({ at }) => at - this.#time).sort((one, other) => one - other);

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { ApiError } from './api-error.ts';
+import { requireServerVersion } from './server-version.ts';
+import { capturingLogger } from './testdata/capturing-logger.ts';
+
+describe('requireServerVersion', () => {
+  const logger = capturingLogger();
+  beforeEach(() => {
+    logger.lines.length = 0;
+  });
+  const check = (version: unknown): Promise<void> =>
+    requireServerVersion({ request: () => Promise.resolve(version) }, logger);
+
+  for (const [major, minor] of [
+    ['1', '30'],
+    ['1', '30+'],
+    ['1', '36'],
+    ['2', '0'],
+    ['', ''],
+    ['one', 'two'],
+  ]) {
+    it(`takes ${major}.${minor}`, async () => {
+      await check({ major, minor });
+    });
+  }
+
+  for (const version of [
+    { major: '1', minor: '29', gitVersion: 'v1.29.4' },
+    { major: '1', minor: '9+' },
+    { major: '0', minor: '99' },
+  ]) {
+    it(`refuses ${version.major}.${version.minor}`, async () => {
+      await assert.rejects(
+        check(version),
+        /^ConfigurationError: the API server is Kubernetes v?[\d.]+; the operator needs 1\.30 or later .*: upgrade the cluster first$/,
+      );
+    });
+  }
+
+  it('goes on without an answer, and with one that it cannot read', async () => {
+    const request = (): Promise<never> =>
+      Promise.reject(new ApiError({ code: 0, reason: 'Unreachable', message: 'down' }));
+    await requireServerVersion({ request }, logger);
+    assert.deepEqual(
+      logger.lines.map(({ level }) => level),
+      ['warn'],
+    );
+    await check('<html>');
+    await check(undefined);
+  });
+});
