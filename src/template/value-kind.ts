@@ -21,9 +21,10 @@ export type Kind =
 
 /** A map[string]interface {}: any object that is not one of this folder's classes. */
 export function isPlainMap(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
   return (
-    typeof value === 'object' &&
-    value !== null &&
     !Array.isArray(value) &&
     !(
       value instanceof TypedValue ||

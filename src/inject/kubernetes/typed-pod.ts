@@ -10,14 +10,24 @@ import { describeJson, typeMismatch, type Place, type PodTypeError } from './pod
  *
  * Works for any struct of `podStruct`. The argument is not changed; whatever is canonical already is shared with the result, which is the argument
  * itself when nothing changes.
+ * @param known A result of this function for the same type: parts that both share are canonical already and cost nothing.
+ * @param items Items of lists and what became of them, for texts that are read more than once: looked up, and added to.
  * @throws PodTypeError with Go's message when a value does not fit its field
  */
-export function normalisePod(pod: unknown, type: StructType = podType): JsonObject {
-  const decoding = new Decoding();
-  const result = decoding.struct(type, pod ?? {});
+export function normalisePod(
+  pod: unknown,
+  type: StructType = podType,
+  known?: JsonObject,
+  items?: CanonicalItems,
+): JsonObject {
+  const decoding = new Decoding(items);
+  const result = decoding.struct(type, pod ?? {}, known);
   if (decoding.mistake !== undefined) throw decoding.mistake;
   return result;
 }
+
+/** Objects in lists, as they were read and as they are encoded; the type tells what they were read as. */
+export type CanonicalItems = Map<object, { readonly type: ValueType; readonly canonical: unknown }>;
 
 /** What a field that is left out is recognised by. */
 const OMITTED = undefined;
@@ -29,18 +39,36 @@ const OMITTED = undefined;
 class Decoding {
   mistake: PodTypeError | undefined;
   readonly #place: Place = { struct: '', path: [] };
+  readonly #items: CanonicalItems | undefined;
 
-  struct(type: StructType, value: unknown): JsonObject {
+  constructor(items: CanonicalItems | undefined) {
+    this.#items = items;
+  }
+
+  struct(type: StructType, value: unknown, known: unknown): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(type, value, {});
     const struct = this.#place.struct;
+    const parts = isJsonObject(known) ? known : undefined;
     let result: JsonObject = value;
     let seen = 0;
     for (const name of Object.keys(value)) {
       const member = value[name];
-      const field = type.byName.get(name) ?? type.byFoldedName.get(name.toLowerCase());
-      const encoded = field === undefined ? OMITTED : this.#field(type, field, member);
-      if (result === value && (encoded !== member || field?.name !== name)) result = firstMembers(value, seen);
-      if (result !== value && field !== undefined) writeMember(result, field.name, encoded);
+      const part = parts?.[name];
+      // Canonical objects have canonical names only.
+      if (part !== undefined && part === member) {
+        if (result !== value) setMember(result, name, member);
+      } else {
+        const exact = type.byName.get(name);
+        const field = exact ?? type.byFoldedName.get(name.toLowerCase());
+        const encoded =
+          exact !== undefined && isCanonicalScalar(exact, member)
+            ? member
+            : field === undefined
+              ? OMITTED
+              : this.#field(type, field, member, part);
+        if (result === value && (encoded !== member || field?.name !== name)) result = firstMembers(value, seen);
+        if (result !== value && field !== undefined) writeMember(result, field.name, encoded);
+      }
       seen += 1;
     }
     this.#place.struct = struct;
@@ -48,24 +76,24 @@ class Decoding {
   }
 
   /** The field's value as it is encoded, or OMITTED. */
-  #field(struct: StructType, field: StructField, value: unknown): unknown {
+  #field(struct: StructType, field: StructField, value: unknown, known: unknown): unknown {
     if (value === null || value === undefined) return zeroOfField(field);
     const { path } = this.#place;
     const depth = path.length;
     this.#place.struct = struct.localName;
     for (const name of field.embeddedIn) path.push(name);
     path.push(field.name);
-    const decoded = this.#value(field.type, value);
-    path.length = depth;
+    const decoded = this.#value(field.type, value, known);
+    while (path.length > depth) path.pop();
     return isOmitted(field, decoded) ? OMITTED : decoded;
   }
 
-  #value(type: ValueType, value: unknown): unknown {
+  #value(type: ValueType, value: unknown, known?: unknown): unknown {
     switch (type.kind) {
       case 'struct':
-        return this.struct(type, value);
+        return this.struct(type, value, known);
       case 'list':
-        return this.#list(type, value);
+        return this.#list(type, value, known);
       case 'map':
         return this.#map(type, value);
       case 'custom':
@@ -75,11 +103,29 @@ class Decoding {
     }
   }
 
-  #list(type: ListType, value: unknown): unknown {
+  #list(type: ListType, value: unknown, known: unknown): unknown {
     if (!Array.isArray(value)) return this.#mismatch(type, value, []);
     const items: readonly unknown[] = value;
-    const decoded = items.map((item) => (item === null ? zeroOfItem(type) : this.#value(type.element, item)));
-    return decoded.every((item, index) => item === items[index]) ? items : decoded;
+    const isKnown = membership(known);
+    let result: unknown[] | undefined;
+    for (let index = 0; index < items.length; index += 1) {
+      const item = items[index];
+      const decoded = isKnown(item) ? item : this.#item(type, item);
+      if (result === undefined && decoded !== item) result = items.slice(0, index);
+      result?.push(decoded);
+    }
+    return result ?? items;
+  }
+
+  #item(type: ListType, item: unknown): unknown {
+    if (item === null) return zeroOfItem(type);
+    if (this.#items === undefined || !isJsonObject(item)) return this.#value(type.element, item);
+    const found = this.#items.get(item);
+    if (found?.type === type.element) return found.canonical;
+    const { mistake } = this;
+    const canonical = this.#value(type.element, item);
+    if (this.mistake === mistake) this.#items.set(item, { type: type.element, canonical });
+    return canonical;
   }
 
   #map(type: MapType, value: unknown): unknown {
@@ -104,6 +150,22 @@ class Decoding {
   }
 }
 
+/** Whether an object is an item of a list that is canonical; most often the items stand in the order in which they are asked for. */
+function membership(known: unknown): (item: unknown) => boolean {
+  if (!Array.isArray(known) || known.length === 0) return () => false;
+  let next = 0;
+  let rest: Set<unknown> | undefined;
+  return (item) => {
+    if (typeof item !== 'object' || item === null) return false;
+    if (item === known[next]) {
+      next += 1;
+      return true;
+    }
+    rest ??= new Set(known);
+    return rest.has(item);
+  };
+}
+
 function isScalar(type: ScalarType, value: unknown): boolean {
   switch (type.kind) {
     case 'string':
@@ -117,10 +179,28 @@ function isScalar(type: ScalarType, value: unknown): boolean {
   }
 }
 
+/** Whether a field is a scalar that is encoded as it is: most fields are. */
+function isCanonicalScalar({ type, pointer, omitEmpty }: StructField, value: unknown): boolean {
+  switch (type.kind) {
+    case 'string':
+    case 'bool':
+    case 'int32':
+    case 'int64':
+      return isScalar(type, value) && (Boolean(value) || pointer || !omitEmpty);
+    default:
+      return false;
+  }
+}
+
 /** The members before the first one that changes: they are encoded as they are. */
 function firstMembers(value: JsonObject, count: number): JsonObject {
   const result: JsonObject = {};
-  for (const name of Object.keys(value).slice(0, count)) setMember(result, name, value[name]);
+  let seen = 0;
+  for (const name of Object.keys(value)) {
+    if (seen === count) break;
+    setMember(result, name, value[name]);
+    seen += 1;
+  }
   return result;
 }
 

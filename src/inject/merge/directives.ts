@@ -42,7 +42,18 @@ export function hasPatchDirective(value: unknown): boolean {
  * directs the merge. `undefined` when nothing is left; the value itself when it has nothing of the kind.
  */
 export function plainValue(value: unknown): unknown {
-  return withoutDirectives(withoutNulls(value));
+  return isPlain(value) ? value : withoutDirectives(withoutNulls(value));
+}
+
+/** Whether there is nothing to leave out, as in most patches. */
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (!isJsonObject(value)) return true;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === null || name === PATCH_DIRECTIVE || (typeof member === 'object' && !isPlain(member))) return false;
+  }
+  return true;
 }
 
 /** Without the members that are null, however deep. Items that are null stay: only a member can be deleted by null. */

@@ -10,6 +10,10 @@ const portName = 'prometheus_io_port';
 const pathName = 'prometheus_io_path';
 const names: ReadonlySet<string> = new Set([scrapeName, portName, pathName]);
 
+function isPrometheusName(name: string): boolean {
+  return name.startsWith('prometheus') && names.has(sanitized(name));
+}
+
 /** What a pod's annotations tell Prometheus, in any spelling; `undefined` where they say nothing. */
 export interface PrometheusAnnotations {
   readonly scrape: string | undefined;
@@ -20,8 +24,9 @@ export interface PrometheusAnnotations {
 /** Reads the annotations. Of several spellings of one the last in the pod's order counts. */
 export function readPrometheusAnnotations(pod: Pod): PrometheusAnnotations {
   const found = new Map<string, string>();
-  for (const [name, value] of Object.entries(pod.metadata.annotations ?? noStrings)) {
-    if (name.startsWith('prometheus') && names.has(sanitized(name))) found.set(sanitized(name), value);
+  const annotations = pod.metadata.annotations ?? noStrings;
+  for (const name of Object.keys(annotations)) {
+    if (isPrometheusName(name)) found.set(sanitized(name), annotations[name] ?? '');
   }
   return { scrape: found.get(scrapeName), port: found.get(portName), path: found.get(pathName) };
 }
@@ -32,7 +37,7 @@ const targetsAnnotation = 'prometheus.istio.io/scrape-targets';
 /** The annotations without those that lead to what is scraped, in whatever spelling. */
 export function withoutPrometheusAnnotations(annotations: StringMap): StringMap {
   return Object.fromEntries(
-    Object.entries(annotations).filter(([name]) => name !== targetsAnnotation && !names.has(sanitized(name))),
+    Object.entries(annotations).filter(([name]) => name !== targetsAnnotation && !isPrometheusName(name)),
   );
 }
 

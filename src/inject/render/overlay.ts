@@ -1,5 +1,6 @@
 import { PodTypeError } from '../kubernetes/pod-type-error.ts';
-import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { podType } from '../kubernetes/pod-schema.ts';
+import { normalisePod, type CanonicalItems } from '../kubernetes/typed-pod.ts';
 import { StrategicMergeError } from '../merge/merge-error.ts';
 import { strategicMerge } from '../merge/strategic-merge.ts';
 import type { JsonObject } from '../patch/json-value.ts';
@@ -10,10 +11,14 @@ export class OverlayError extends Error {
   override readonly name = 'OverlayError';
 }
 
-/** A pod with a part of a pod merged onto it, both read as Go's types. @throws OverlayError */
-export function overlayPod(pod: Pod, part: JsonObject): Pod {
+/**
+ * A pod with a part of a pod merged onto it, both read as Go's types.
+ * @param items See `normalisePod`: for a part that is merged more than once.
+ * @throws OverlayError
+ */
+export function overlayPod(pod: Pod, part: JsonObject, items?: CanonicalItems): Pod {
   try {
-    return normalisePod(strategicMerge(pod, part)) as Pod;
+    return normalisePod(strategicMerge(pod, part), podType, pod, items) as Pod;
   } catch (error) {
     if (error instanceof StrategicMergeError)
       throw new OverlayError(`strategic merge: ${error.message}`, { cause: error });

@@ -60,12 +60,12 @@ export function renderContents(templates: TemplateSet, names: readonly string[],
 }
 
 function addOutput({ pod, templatePod, rewriteProbes, contents }: RenderedPod, output: TemplateOutput): RenderedPod {
-  const { content, onEmptyPod } = output;
+  const { content, onEmptyPod, items } = output;
   const added = failingAs(onTemplatePod, () =>
-    templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content),
+    templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
   );
   return {
-    pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content)),
+    pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items)),
     templatePod: added,
     rewriteProbes,
     contents: [...contents, content],

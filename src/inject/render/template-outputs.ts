@@ -1,3 +1,4 @@
+import type { CanonicalItems } from '../kubernetes/typed-pod.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import type { Pod } from '../pod/pod.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
@@ -9,6 +10,8 @@ export interface TemplateOutput {
   readonly content: JsonObject;
   /** Its content on an empty pod; read on first use. */
   readonly onEmptyPod: () => Pod;
+  /** The items of its lists, as far as they have been read. */
+  readonly items: CanonicalItems;
 }
 
 /** Enough for the workloads that are being rolled out at one time. */
@@ -38,7 +41,9 @@ export class TemplateOutputs {
     const content = parseYaml(text) ?? {};
     if (!isJsonObject(content)) return undefined;
     let templatePod: Pod | undefined;
-    const output: TemplateOutput = { content, onEmptyPod: () => (templatePod ??= overlayPod(emptyPod, content)) };
+    const items: CanonicalItems = new Map();
+    const onEmptyPod = (): Pod => (templatePod ??= overlayPod(emptyPod, content, items));
+    const output: TemplateOutput = { content, onEmptyPod, items };
     if (text.length > longestRemembered) return output;
     this.#known.set(text, output);
     const [oldest] = this.#known.keys();
