@@ -99,6 +99,40 @@ describe('inject, for any pod', () => {
     );
   });
 
+  it('changes something by each operation of its patch, and nothing twice', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
+        assert.equal(result.outcome, 'injected', JSON.stringify(result));
+        const written: string[] = [];
+        let document: unknown = pod;
+        for (const operation of result.patch) {
+          const next = applyJsonPatch(document, [operation]);
+          assert.notDeepEqual(next, document, operation.path);
+          assert.ok(!written.some((path) => operation.path === path || operation.path.startsWith(`${path}/`)));
+          // Behind what is removed from a list, the next item has its path.
+          if (operation.op !== 'remove') written.push(operation.path);
+          document = next;
+        }
+        assert.deepEqual(document, result.pod);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the same result as an injector that has seen no other pod', () => {
+    fc.assert(
+      fc.property(request, ({ pod, family, nodes }) => {
+        const fresh = loadInjector(injectors[family].files);
+        const [used, first] = [injectors[family], fresh].map((injector) =>
+          inject(injector, { pod: structuredClone(pod), namespace: 'shop', nodes }),
+        );
+        assert.deepEqual(used, first);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('gives the same result for the same request', () => {
     fc.assert(
       fc.property(request, ({ pod, family, nodes }) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { deepFreeze, readRows } from '../merge/testdata/read-rows.ts';
-import { podStruct } from './pod-schema.ts';
+import { podStruct, podType } from './pod-schema.ts';
 import { PodTypeError } from './pod-type-error.ts';
-import { normalisePod } from './typed-pod.ts';
+import { normalisePod, type CanonicalItems } from './typed-pod.ts';
 
 /** A pod, and what encoding/json made of it on the way through corev1.Pod, or its error. */
 interface PodRow {
@@ -60,6 +60,42 @@ describe('normalisePod', () => {
   it('of a name that is spelled twice, the last one counts', () => {
     const container = { tty: true, image: 'a', resources: {}, TTY: false, Image: 'b', name: 'c' };
     assert.deepEqual(normalisePod(container, podStruct('v1.Container')), { image: 'b', resources: {}, name: 'c' });
+  });
+
+  it('makes the same of a pod, whatever of it is known', () => {
+    const pods = rows.filter(({ o }) => o !== undefined);
+    for (const [index, { i, o }] of pods.entries()) {
+      const known = normalisePod(o);
+      const other = normalisePod(pods[(index + 1) % pods.length]?.o);
+      const merged = { ...(i as object), spec: known.spec, metadata: known.metadata };
+      const items: CanonicalItems = new Map();
+      for (const [pod, canonical] of [
+        [i, known],
+        [i, other],
+        [merged, known],
+        [{ ...other, spec: known.spec }, other],
+      ] as const) {
+        const expected = normalisePod(structuredClone(pod));
+        assert.deepEqual(normalisePod(pod, podType, canonical), expected);
+        assert.deepEqual(normalisePod(pod, podType, canonical, items), expected);
+        assert.deepEqual(normalisePod(pod, podType, undefined, items), expected);
+      }
+    }
+  });
+
+  it('shares items of lists that are known, in whatever order, and only as what they are', () => {
+    const containers = [{ name: 'a', tty: false }, { name: 'b' }, { name: 'c' }];
+    const known = normalisePod({ spec: { containers } });
+    const list = (known as { spec: { containers: unknown[] } }).spec.containers;
+    const items: CanonicalItems = new Map();
+    const spec = { containers: [list[2], { name: 'd', stdin: false }, list[0], list[1], 7], volumes: [list[0]] };
+    assert.throws(() => normalisePod({ spec }, podType, known, items), { field: 'spec.containers' });
+    const again = normalisePod({ spec: { containers: spec.containers.slice(0, 4) } }, podType, known, items);
+    const result = (again as { spec: { containers: unknown[] } }).spec.containers;
+    assert.deepEqual(result[1], { name: 'd', resources: {} });
+    assert.ok([result[0] === list[2], result[2] === list[0], result[3] === list[1]].every(Boolean));
+    const volume = normalisePod({ spec: { containers: [], volumes: [list[0]] } }, podType, undefined, items);
+    assert.deepEqual((volume as { spec: { volumes: unknown } }).spec.volumes, [{ name: 'a' }]);
   });
 
   it('names the field of an error', () => {
