@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import { configurationHash } from '../../src/api/configuration-hash.ts';
+import { boundHeap } from '../../src/cli/heap-bounds.ts';
+import { loadInjector } from '../../src/inject/injector.ts';
+import { createAdmissionServer } from '../../src/server/admission-server.ts';
+import { ConfigurationLoader } from '../../src/server/lane/configuration-loader.ts';
+import { HeavyLane } from '../../src/server/lane/heavy-lane.ts';
+import { readIn } from '../../src/server/lane/read-job.ts';
+import { revisionRoute } from '../../src/server/revision-route.ts';
+import { ServerMetrics } from '../../src/server/server-metrics.ts';
+import { certificatePair } from './benchmarked.ts';
+
+/** What the parent asks for: how configurations are loaded from now on, one after the other without a pause. */
+export type Changing = 'not' | 'in steps' | 'at once';
+
+/** What it is told, of the time since it last asked. */
+export interface ChangingReport {
+  readonly port: number;
+  readonly loads: number;
+  /** The longest that the event loop was late, in milliseconds. */
+  readonly longestDelay: number;
+}
+
+/**
+ * The child process of `while-changing.ts`: our server as an operator has it, whose configuration changes all the time. Reviews for `direct` are decided without the lane.
+ * @param configurationFile holds {@link ConfigurationFiles} as JSON
+ */
+async function serve(configurationFile = ''): Promise<void> {
+  boundHeap();
+  const files = JSON.parse(readFileSync(configurationFile, 'utf8')) as ConfigurationFiles;
+  const clock = (): number => performance.now();
+  const quiet = (): void => undefined;
+  const log = { error: console.error, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: () => false };
+  const lane = new HeavyLane({ log, clock });
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
+  const direct = loadInjector(files);
+  let current = await loader.load(files);
+  const [inLane, withoutLane] = [
+    revisionRoute({ get: () => current }, {}, undefined, lane),
+    revisionRoute({ get: () => direct }),
+  ];
+  const pair = await certificatePair();
+  const server = createAdmissionServer({
+    bindAddress: '127.0.0.1',
+    port: 0,
+    routes: [
+      {
+        kind: 'revision',
+        resolve: (path) => (path.startsWith('/revisions/direct/') ? withoutLane : inLane).resolve(path),
+      },
+    ],
+    certificates: { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] },
+    log,
+    metrics: new ServerMetrics(new Registry()),
+    clock,
+  });
+  await server.listen();
+
+  let changing: Changing = 'not';
+  let loads = 0;
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  async function change(): Promise<void> {
+    for (let round = 0; changing !== 'not'; round++) {
+      const changed = { ...files, values: `${files.values.trimEnd()}${' '.repeat(round % 100)}` };
+      configurationHash(changed);
+      if (changing === 'in steps') current = await loader.load(changed);
+      else {
+        current = loadInjector(changed);
+        await turn();
+      }
+      loads++;
+    }
+  }
+  const report = (): void => {
+    process.send?.({ port: server.address?.port ?? 0, loads, longestDelay: delay.max / 1e6 } satisfies ChangingReport);
+    loads = 0;
+    delay.reset();
+  };
+  process.on('disconnect', () => process.exit(0));
+  process.on('message', (wanted: Changing) => {
+    const runs = changing !== 'not';
+    changing = wanted;
+    report();
+    if (!runs) void change();
+  });
+  report();
+}
+
+void serve(...process.argv.slice(2));
