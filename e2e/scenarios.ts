@@ -2,6 +2,7 @@ import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
+import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { repair } from './scenarios/repair.ts';
@@ -18,6 +19,7 @@ export const scenarios: Scenario[] = [
   istioTemplates,
   repair,
   roles,
+  killSwitch,
   rollingRestarts,
   publication,
   faults,

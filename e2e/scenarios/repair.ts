@@ -1,6 +1,7 @@
 import type { Scenario } from '../harness/scenario.ts';
 import { checkDisturbances } from './repair/disturbances.ts';
 import { checkHostileWriter } from './repair/hostile-writer.ts';
+import { checkSecondWriters } from './repair/second-writers.ts';
 
 /** Somebody edits or deletes what the operator made: it is restored, said in an Event, and injection goes on. */
 export const repair: Scenario = {
@@ -11,6 +12,7 @@ export const repair: Scenario = {
     await installation.startOperator();
     const slowest = await checkDisturbances(context);
     const writes = await checkHostileWriter(context, installation);
+    await checkSecondWriters(context, installation);
     return `slowest repair ${slowest} ms; ${writes} writes against a hostile writer in 5 s`;
   },
 };

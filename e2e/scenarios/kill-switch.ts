@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { dryRun, refusal } from '../harness/admissions.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady, condition, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
+import type { InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyObject } from '../harness/apply.ts';
+import { paths } from '../harness/paths.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { barePod } from '../harness/workloads.ts';
+
+const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+
+/** Everything is dead and stops pods: one command with nothing but a kubeconfig brings them back, and another restores injection. */
+export const killSwitch: Scenario = {
+  name: 'kill-switch',
+  about:
+    'everything dead under failurePolicy Fail: `injector disable` lets pods start, `enable` restores; spec.paused; a webhook that is not reached',
+  destructive: 'it disables injectors of the whole cluster',
+  run: async (context) => {
+    const { client } = context;
+    const installation = await context.install();
+    const operator = await installation.startOperator();
+    const first = await installed(context, 'first');
+    const second = await installed(context, 'second');
+    const spaces = { first: await selected(context, 'first'), second: await selected(context, 'second') };
+    for (const name of ['first', 'second'] as const) await injects(context, name, spaces[name]);
+
+    await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));
+    const notReached = await context.check(
+      'a webhook that the API server does not reach is not installed',
+      async () => {
+        const config = await client.get<InjectorConfigObject>(injectorConfigs, 'unreached');
+        return condition(config, 'WebhookReady')?.reason === 'NotReachable' && condition(config, 'WebhookReady');
+      },
+    );
+    context.say(notReached.message);
+    const unreached = await selected(context, 'unreached');
+    await context.check('so it stops nobody, and no twin is left', async () => {
+      const names = await webhookNames(context);
+      const isClean = !names.some((each) => each.includes('probe-') || each === 'sidecar-injector-unreached');
+      return isClean && (await refusal(client, barePod(unreached, 'pod'))) === undefined;
+    });
+    await client.delete(smallConfig('unreached'));
+    await context.check(
+      'it goes, with all that was made for it',
+      async () => (await client.find(injectorConfigs, 'unreached')) === undefined,
+    );
+
+    await operator.process.kill();
+    for (const name of ['first', 'second'] as const) {
+      await context.check(`control: all is dead, pods of ${name} are refused`, async () =>
+        (await refusal(client, barePod(spaces[name], 'pod')))?.includes('failed calling webhook'),
+      );
+    }
+    const one = await injector(context, 'disable', '--revision', 'first');
+    await context.check(
+      'one revision is disabled: its pods start plain',
+      async () => (await containers(context, spaces.first)) === 1,
+    );
+    await context.check(
+      'the other stays as it was',
+      async () => (await refusal(client, barePod(spaces.second, 'pod'))) !== undefined,
+    );
+    const all = await injector(context, 'disable', '--all');
+    await context.check(
+      'all are disabled: pods start plain',
+      async () => (await containers(context, spaces.second)) === 1,
+    );
+    await context.check('what owns the webhooks is still there', async () => {
+      const { owner } = installation;
+      return owner === undefined || (await webhookNames(context)).includes(owner);
+    });
+
+    await operator.restart();
+    await context.check('the operator comes back, and leaves them disabled', async () => {
+      const config = await client.get<InjectorConfigObject>(injectorConfigs, 'second');
+      return condition(config, 'Ready')?.reason === 'Paused' && found((await ours(context)).join(), '');
+    });
+    const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
+    for (const name of ['first', 'second'] as const) await injects(context, name, spaces[name]);
+
+    await client.patch(smallConfig('first'), 'merge', { spec: { paused: true } });
+    await context.check('spec.paused withdraws the webhook of a living operator', async () =>
+      found((await ours(context)).join(), 'sidecar-injector-second'),
+    );
+    await context.check(
+      'pods start plain, those of the other revision are injected',
+      async () => (await containers(context, spaces.first)) === 1 && (await containers(context, spaces.second)) === 2,
+    );
+    await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
+    await injects(context, 'first', spaces.first);
+    return `apply to Ready ${first} and ${second} ms; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
+  },
+};
+
+/** Applies an InjectorConfig; returns the milliseconds until it is Ready. */
+async function installed(context: ScenarioContext, name: string): Promise<number> {
+  const began = Date.now();
+  await applyUntilReady(context.client, smallConfig(name));
+  return Date.now() - began;
+}
+
+async function selected(context: ScenarioContext, name: string): Promise<string> {
+  return context.namespace(name, { 'istio.io/rev': name });
+}
+
+async function injects(context: ScenarioContext, name: string, namespace: string): Promise<void> {
+  await context.check(`${name} injects`, async () => (await containers(context, namespace)) === 2);
+}
+
+async function containers(context: ScenarioContext, namespace: string): Promise<number> {
+  return (await dryRun(context.client, barePod(namespace, 'pod'))).spec.containers.length;
+}
+
+async function webhookNames(context: ScenarioContext): Promise<string[]> {
+  const { items } = await context.client.listAll(webhooks);
+  return items.map(({ metadata }) => metadata.name ?? '');
+}
+
+async function ours(context: ScenarioContext): Promise<string[]> {
+  return (await webhookNames(context)).filter((name) => name.startsWith('sidecar-injector-'));
+}
+
+/** Runs the command line as a person would, against the scenario's cluster; returns its milliseconds. */
+async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
+  const { kubeconfig, context: kubeContext } = context.cluster;
+  const where = [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(kubeContext === undefined ? [] : ['--context', kubeContext]),
+  ];
+  const began = Date.now();
+  const output = await new Promise<string>((resolve, reject) => {
+    execFile(process.execPath, [paths.injector, ...argv, ...where], (error, out, errors) => {
+      if (error === null) resolve(out);
+      else reject(new Error(`injector ${argv.join(' ')}: ${out}${errors}`));
+    });
+  });
+  const took = Date.now() - began;
+  context.say(`injector ${argv.join(' ')}: ${took} ms`);
+  for (const line of output.trimEnd().split('\n')) context.say(`  ${line}`);
+  return took;
+}

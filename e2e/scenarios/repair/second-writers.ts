@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject, LabelSelectorRequirement } from '../../../src/api/kubernetes.ts';
+import { objectNames } from '../../../src/api/names.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';
+import type { Installation } from '../../harness/installation.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+
+const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+const seconds = 3;
+const betweenMs = 50;
+
+interface Webhook {
+  name: string;
+  clientConfig: { caBundle?: string; [field: string]: unknown };
+  namespaceSelector: { matchExpressions: LabelSelectorRequirement[] };
+  [field: string]: unknown;
+}
+type Configuration = KubernetesObject & { webhooks: Webhook[] };
+
+/** Others write to our webhooks, each in its own way: one that is fought, one that is tolerated, and one whose rule must not meet us at all. */
+export async function checkSecondWriters(context: ScenarioContext, installation: Installation): Promise<void> {
+  await checkSelectors(context, installation);
+  await checkNarrowing(context);
+  await checkIstiod(context, installation);
+}
+
+async function checkSelectors(context: ScenarioContext, installation: Installation): Promise<void> {
+  const name = 'selected';
+  const { client } = context;
+  await applyUntilReady(client, smallConfig(name));
+  const configuration = objectNames(name).webhookConfiguration;
+  const original = await client.get<Configuration>(kind, configuration);
+  const audit = context.startAudit();
+  await repeat(async () => {
+    const webhooks = original.webhooks.map((webhook) => ({ ...webhook, namespaceSelector: {} }));
+    await client.patch(original, 'merge', { webhooks }, { fieldManager: 'widener' });
+  });
+  const writes = (audit?.writesBy(installation.username, false) ?? []).filter(
+    ({ objectRef, responseStatus }) =>
+      objectRef?.resource === kind.plural && objectRef.name === configuration && (responseStatus?.code ?? 0) < 300,
+  ).length;
+  if (audit !== undefined) {
+    await context.check(
+      `selectors emptied for ${seconds} s: at most one write a second against it (${writes})`,
+      () => writes > 0 && writes <= seconds + 2,
+      { timeout: 0 },
+    );
+  }
+  await context.check('a Conflict condition names who does it', async () => {
+    const { status } = await waitForCondition(client, name, 'Conflict', 'True');
+    return status?.conditions?.some(({ message }) => message.includes('widener'));
+  });
+  await context.check('and the selectors are ours again', async () => {
+    const { webhooks } = await client.get<Configuration>(kind, configuration);
+    return webhooks.every(({ namespaceSelector }) => namespaceSelector.matchExpressions.length > 0);
+  });
+}
+
+/** As the admissions enforcer of AKS does: an update under its own name that adds expressions to each namespaceSelector. */
+async function checkNarrowing(context: ScenarioContext): Promise<void> {
+  const name = 'narrowed';
+  const { client } = context;
+  await applyUntilReady(client, smallConfig(name));
+  const configuration = objectNames(name).webhookConfiguration;
+  const added: LabelSelectorRequirement = { key: 'control-plane', operator: 'NotIn', values: ['true'] };
+  const narrowed = (webhook: Webhook): Webhook => ({
+    ...webhook,
+    namespaceSelector: { matchExpressions: [...webhook.namespaceSelector.matchExpressions, added] },
+  });
+  const { metadata, webhooks } = await client.get<Configuration>(kind, configuration);
+  const patched = await client.patch<Configuration>(
+    { apiVersion: 'admissionregistration.k8s.io/v1', kind: kind.kind, metadata },
+    'merge',
+    { webhooks: webhooks.map(narrowed) },
+    { fieldManager: 'admissionsenforcer' },
+  );
+  await context.check('a tolerated manager narrows: a condition says so', async () => {
+    const { status } = await waitForCondition(client, name, 'Narrowed', 'True');
+    return status?.conditions?.some(({ message }) => message.includes('admissionsenforcer adds control-plane'));
+  });
+  await context.check('and its list is left to it, unwritten', async () => {
+    const now = await client.get<Configuration>(kind, configuration);
+    return now.metadata.resourceVersion === patched.metadata.resourceVersion;
+  });
+  const changed = smallConfig(name);
+  changed.spec.injection['templates'] = { sidecar: 'spec:\n  containers:\n  - name: other\n    image: other\n' };
+  await applyUntilReady(client, changed);
+  await context.check('also when the webhook moves to another configuration', async () => {
+    const now = await client.get<Configuration>(kind, configuration);
+    return (
+      now.metadata.resourceVersion !== patched.metadata.resourceVersion &&
+      now.webhooks.every(({ namespaceSelector }) =>
+        namespaceSelector.matchExpressions.some(({ key }) => key === added.key),
+      )
+    );
+  });
+}
+
+/**
+ * The rule by which istiod keeps its caBundle in webhooks: every configuration that carries its revision in the label istio.io/rev, and in it every
+ * webhook whose name ends in sidecar-injector.istio.io. A configuration of Istio's own shape beside ours shows that the loop bites.
+ */
+async function checkIstiod(context: ScenarioContext, installation: Installation): Promise<void> {
+  const name = 'beside';
+  const { client } = context;
+  await applyUntilReady(client, smallConfig(name));
+  const configuration = objectNames(name).webhookConfiguration;
+  const before = await client.get<Configuration>(kind, configuration);
+  const decoy = {
+    ...before,
+    metadata: { name: `istio-sidecar-injector-${name}`, labels: { 'istio.io/rev': name, app: 'sidecar-injector' } },
+    webhooks: before.webhooks.slice(0, 1).map((webhook) => ({
+      ...webhook,
+      name: 'rev.namespace.sidecar-injector.istio.io',
+      failurePolicy: 'Ignore',
+      objectSelector: { matchLabels: { nobody: 'has-this' } },
+    })),
+  };
+  await client.create(decoy);
+  const audit = context.startAudit();
+  let rewritten = 0;
+  try {
+    await repeat(async () => {
+      const { items } = await client.listAll<Configuration>(kind, { labelSelector: `istio.io/rev=${name}` });
+      for (const item of items) {
+        const webhooks = item.webhooks.map((webhook) =>
+          webhook.name.endsWith('sidecar-injector.istio.io')
+            ? { ...webhook, clientConfig: { ...webhook.clientConfig, caBundle: 'aXN0aW9k' } }
+            : webhook,
+        );
+        await client.patch(item, 'merge', { webhooks }, { fieldManager: 'pilot-discovery' });
+        rewritten += 1;
+      }
+    });
+    await context.check("control: istiod's rule rewrites a webhook of Istio's", async () => {
+      const { webhooks } = await client.get<Configuration>(kind, decoy.metadata.name);
+      return rewritten > 0 && webhooks[0]?.clientConfig.caBundle === 'aXN0aW9k';
+    });
+    await context.check('and never met ours: nobody has written it', async () => {
+      const now = await client.get<Configuration>(kind, configuration);
+      const writes = (audit?.writesBy(installation.username, false) ?? []).filter(
+        ({ objectRef }) => objectRef?.name === configuration,
+      );
+      return now.metadata.resourceVersion === before.metadata.resourceVersion && writes.length === 0;
+    });
+  } finally {
+    await client.delete(decoy);
+  }
+}
+
+async function repeat(step: () => Promise<void>): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  while (Date.now() < end) {
+    await step();
+    await sleep(betweenMs);
+  }
+}
