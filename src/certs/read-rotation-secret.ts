@@ -46,6 +46,7 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
         ...readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults),
         ...orphans,
       ],
+      ...(record?.request && { request: record.request }),
     },
     faults,
   };

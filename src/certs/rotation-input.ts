@@ -2,6 +2,7 @@ import type { CertificateNames } from './certificate-names.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
 import type { GenerateKeyPair } from './key-pair.ts';
 import type { RandomBytes } from './random-source.ts';
+import type { RenewalRequest } from './rotation-request.ts';
 import type { ObservedCertificates } from './recover-rotation.ts';
 
 /** What a pass of the state machine looks at. */
@@ -11,6 +12,6 @@ export interface RotationInput extends ObservedCertificates {
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
-  /** Renewals asked for by a person, given in one pass only; each starts the same overlapped rotation as a renewal by time. */
-  readonly requested?: readonly ('Leaf' | 'Authority')[];
+  /** The latest renewal that a person asked for, given in every pass; it starts the same overlapped rotation as a renewal by time, once. */
+  readonly request?: RenewalRequest;
 }

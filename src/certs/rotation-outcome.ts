@@ -48,7 +48,8 @@ export function deadlines(
   const waiting = [isServed ? undefined : state.authority, state.staged].map(
     (authority) => authority && (servableAt(authority, situation) ?? new Date(now.getTime() + pollPeriod)),
   );
-  const times = [...renewals, ...waiting, ...state.retiring.map(({ retireAfter }) => retireAfter)];
+  const unfinished = state.request?.state === 'Accepted' ? new Date(now.getTime() + pollPeriod) : undefined;
+  const times = [unfinished, ...renewals, ...waiting, ...state.retiring.map(({ retireAfter }) => retireAfter)];
   const far = new Date(now.getTime() + policy.leafDuration);
   const soon = new Date(now.getTime() + 1000);
   return {

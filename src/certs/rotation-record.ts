@@ -23,6 +23,13 @@ const record = z.object({
   staged: authority.exactOptional(),
   leaf: z.object({ fingerprint, terms }).exactOptional(),
   retiring: z.array(z.object({ fingerprint, retireAfter: time })),
+  request: z
+    .object({
+      nonce: z.string(),
+      target: z.enum(['leaf', 'authority', 'authority-force']),
+      state: z.enum(['Accepted', 'Done']),
+    })
+    .exactOptional(),
 });
 
 /** `rotation.json` of the stored Secret: the times of each part, and its fingerprint, by which a lost or foreign part is noticed. */

@@ -31,6 +31,13 @@ export interface RetiringAuthority {
   readonly retireAfter: Date;
 }
 
+/** A renewal that was asked for, and how far it is: begun, or served (and, when forced, the old authorities gone). */
+export interface AnsweredRequest {
+  readonly nonce: string;
+  readonly target: 'leaf' | 'authority' | 'authority-force';
+  readonly state: 'Accepted' | 'Done';
+}
+
 /** Everything that a rotation must remember; stored in one Secret, see rotation-secret.ts. */
 export interface RotationState {
   /** Signs new leaves. Absent before the first issuance and after its key was lost. */
@@ -39,6 +46,8 @@ export interface RotationState {
   readonly staged?: StoredAuthority;
   readonly leaf?: StoredLeaf;
   readonly retiring: readonly RetiringAuthority[];
+  /** The latest renewal that a person asked for. */
+  readonly request?: AnsweredRequest;
 }
 
 /** Where a rotation stands, for status. */

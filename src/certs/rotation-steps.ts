@@ -5,6 +5,7 @@ import { readCertificate, shortName } from './read-certificate.ts';
 import { notePublication, servableAt } from './rotation-confirmation.ts';
 import type { RotationSituation } from './rotation-confirmation.ts';
 import { authorityDue, leafDue } from './rotation-due.ts';
+import { begins } from './rotation-request.ts';
 import { latest } from './rotation-schedule.ts';
 import type { RotationInput } from './rotation-input.ts';
 import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
@@ -31,7 +32,7 @@ export async function stage(
   changes: RotationChange[],
 ): Promise<RotationState> {
   const { policy, names, now, random, bundles } = input;
-  const requested = input.requested?.includes('Authority') === true ? 'asked for' : undefined;
+  const requested = begins(state, input.request) === 'Authority' ? 'asked for' : undefined;
   const reason = authorityDue(state.authority, policy, now) ?? requested;
   // A staged authority that waited for so long that it is due itself makes way for another one.
   const isFresh = state.staged !== undefined && authorityDue(state.staged, policy, now) === undefined;
@@ -112,7 +113,7 @@ export async function renewLeaf(
   if (authority === undefined) {
     return state;
   }
-  const requested = input.requested?.includes('Leaf') === true;
+  const requested = begins(state, input.request) === 'Leaf';
   const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
   if (reason === undefined) {
     return state;

@@ -426,27 +426,81 @@ describe('rotate', () => {
     );
   });
 
-  it('does what a person asks for, once, with the same care', async () => {
-    const world = await settledWorld();
-    const { stored, serving, caBundlePem } = world.last!;
-    const input = {
-      stored,
-      serving,
-      bundles: [caBundlePem],
-      policy: world.policy,
-      names,
-      now: new Date(world.now),
-      random: seededBytes(2),
-      generateKeyPair: pooledKeys(),
-    };
-    const asked = await rotate({ ...input, requested: ['Leaf', 'Authority'] });
-    assert.deepEqual(
-      asked.changes.map(({ kind, subject, message }) => `${kind} ${subject}: ${message.replace(/[0-9a-f]{8}/, '…')}`),
-      ['Staged Authority: authority …: asked for', 'Issued ServingCertificate: serving certificate …: asked for'],
-    );
-    assert.equal(asked.phase, 'Publishing');
-    const again = await rotate({ ...input, stored: asked.stored, serving: asked.serving, requested: ['Authority'] });
-    assert.deepEqual(again.changes, []);
+  describe('does what a person asks for, once, with the same care:', () => {
+    /** Passes until the request is done; what was decided, and how the request stood after each pass. */
+    async function ask(world: World, target: 'leaf' | 'authority' | 'authority-force'): Promise<string[]> {
+      world.request = { nonce: `${target}-1`, target };
+      const seen: string[] = [];
+      for (let passes = 0; passes < 60; passes++) {
+        const { request, phase, nextAt } = await world.pass();
+        world.sync(0);
+        world.sync(1);
+        seen.push([...decided(world), phase, request?.state ?? 'None'].join(', '));
+        if (request?.state === 'Done') break;
+        world.advance(nextAt.getTime() - world.now);
+      }
+      return seen;
+    }
+
+    it('a leaf', async () => {
+      const world = await settledWorld();
+      const before = world.last!.serving!.fingerprint;
+      assert.deepEqual(await ask(world, 'leaf'), ['Issued ServingCertificate, Stable, Done']);
+      const { serving, stored } = world.last!;
+      assert.notEqual(serving!.fingerprint, before);
+      const { changes, ...again } = await world.pass();
+      assert.deepEqual([changes, again.stored, again.serving], [[], stored, serving]);
+    });
+
+    it('an authority, which waits as every other does and leaves the old one to its end', async () => {
+      const world = await settledWorld();
+      const seen = await ask(world, 'authority');
+      assert.deepEqual(seen.slice(0, 2), [
+        'Staged Authority, Publishing, Accepted',
+        'Published Authority, Confirming, Accepted',
+      ]);
+      assert.equal(seen.at(-1), 'Swapped Authority, Issued ServingCertificate, Retiring, Done');
+      assert.equal(parseBundle(world.last!.caBundlePem).length, 2);
+      await world.settle();
+      assert.equal(world.last!.request?.state, 'Done');
+    });
+
+    it('an authority by force: the old one leaves once replicas have had time to follow', async () => {
+      const world = await settledWorld();
+      const [old] = parseBundle(world.last!.caBundlePem);
+      const begun = world.now;
+      const seen = await ask(world, 'authority-force');
+      assert.equal(seen.at(-1), 'Retired Authority, Stable, Done');
+      const bundle = bundleFingerprints(world.last!.caBundlePem);
+      assert.equal(bundle.size, 1);
+      assert.equal(bundle.has(old!.fingerprint), false);
+      const least = 2 * shortPolicy.confirmationPeriod;
+      assert.ok(world.now - begun >= least && world.now - begun < least + 30 * second, `${world.now - begun} ms`);
+    });
+
+    it('an authority by force, when the new leaf could not be written at first', async () => {
+      const world = await settledWorld();
+      world.request = { nonce: 'n', target: 'authority-force' };
+      while (!decided(world).includes('Swapped Authority')) {
+        await world.pass(1);
+        world.advance(world.last!.nextAt.getTime() - world.now);
+        world.publish('one', world.last!.caBundlePem);
+        world.publish('two', world.last!.caBundlePem);
+      }
+      await world.pass(1);
+      assert.equal(world.last!.request?.state, 'Accepted');
+      assert.match((await ask(world, 'authority-force')).at(-1) ?? '', /Done$/);
+      await world.settle();
+    });
+
+    it('a leaf that the authority is too old to make is tried again by its successor', async () => {
+      const world = await settledWorld();
+      world.advance(shortPolicy.caDuration + second);
+      world.request = { nonce: 'late', target: 'leaf' };
+      await world.pass();
+      await world.settle();
+      assert.deepEqual(world.last!.request, { nonce: 'late', target: 'leaf', state: 'Done' });
+    });
   });
 
   it('refuses an impossible policy and a name that cannot be certified, before anything is made', async () => {

@@ -7,7 +7,8 @@ import { recoverRotation } from './recover-rotation.ts';
 import { isAccepted, rotationBundle } from './rotation-bundle.ts';
 import type { RotationInput } from './rotation-input.ts';
 import { chooseLeaf, deadlines, phaseOf } from './rotation-outcome.ts';
-import type { RotationChange, RotationPhase } from './rotation-state.ts';
+import { finishRequest, forceRetirement, noteRequest } from './rotation-request.ts';
+import type { AnsweredRequest, RotationChange, RotationPhase } from './rotation-state.ts';
 import { confirm, renewLeaf, retire, stage, swap } from './rotation-steps.ts';
 import type { Leaf } from './serving-certificate.ts';
 import type { ServingPair } from './verify-chain.ts';
@@ -31,6 +32,8 @@ export interface Rotation {
   readonly serving?: ServedPair;
   /** For every webhook configuration of the revision. */
   readonly caBundlePem: string;
+  /** How far the latest renewal is that a person asked for. */
+  readonly request?: AnsweredRequest;
   readonly phase: RotationPhase;
   /** When the leaf or the authority is next renewed, whichever is first. */
   readonly renewAt: Date;
@@ -60,14 +63,18 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   state = confirm(state, input, changes);
   state = swap(state, situation, changes);
   state = await renewLeaf(state, input, changes);
+  state = noteRequest(state, recovered.state, input.request);
+  state = forceRetirement(state, situation);
 
   const caBundlePem = rotationBundle(state);
   const leaf = chooseLeaf(state, situation);
+  state = finishRequest(state, leaf);
   const serving = leaf && servedPair(leaf, caBundlePem, now);
   return {
     stored: writeRotationSecret(state),
     ...(serving && { serving }),
     caBundlePem,
+    ...(state.request && { request: state.request }),
     phase: phaseOf(state, serving),
     ...deadlines(state, serving, situation),
     changes,

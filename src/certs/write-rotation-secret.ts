@@ -10,7 +10,7 @@ export type SecretText = Readonly<Record<string, string>>;
  * `retiring.crt`; times and fingerprints in `rotation.json`. Equal states give equal data.
  */
 export function writeRotationSecret(state: RotationState): SecretText {
-  const { authority, staged, leaf, retiring } = state;
+  const { authority, staged, leaf, retiring, request } = state;
   const record: RotationRecord = {
     version: 1,
     ...(authority && { authority: recordOf(authority) }),
@@ -22,6 +22,7 @@ export function writeRotationSecret(state: RotationState): SecretText {
       fingerprint: readCertificate(certificatePem).fingerprint,
       retireAfter: retireAfter.toISOString(),
     })),
+    ...(request && { request }),
   };
   return {
     'rotation.json': JSON.stringify(record),

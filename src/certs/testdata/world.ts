@@ -3,6 +3,7 @@ import { parseBundle } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { GenerateKeyPair } from '../key-pair.ts';
 import { rotate } from '../rotation.ts';
+import type { RenewalRequest } from '../rotation-request.ts';
 import type { Rotation } from '../rotation.ts';
 import { readCertificate } from '../read-certificate.ts';
 import type { Leaf } from '../serving-certificate.ts';
@@ -43,6 +44,8 @@ export class World {
   readonly #random;
   readonly #keys: GenerateKeyPair = pooledKeys();
   policy = shortPolicy;
+  /** What a person has asked for. */
+  request: RenewalRequest | undefined;
   /** How wrong the operator's clock is. */
   skew = 0;
   /** How far an API server's view of a configuration may lag. */
@@ -73,6 +76,7 @@ export class World {
       now: new Date(this.now + this.skew),
       random: this.#random,
       generateKeyPair: this.#keys,
+      ...(this.request && { request: this.request }),
     });
     this.last = rotation;
     const steps = [
