@@ -66,12 +66,13 @@ export class Golden {
     const key = JSON.stringify([config, values, mesh, features, revision, semantics]);
     const known = this.#injectors.get(key);
     if (known !== undefined) return known;
-    const injector = loadInjector(this.#files(setting, revision), { semantics });
+    const injector = loadInjector(this.files(setting, revision), { semantics });
     this.#injectors.set(key, injector);
     return injector;
   }
 
-  #files({ config, values, mesh, features }: Setting, revision: string): ConfigurationFiles {
+  /** The texts of a setting, preset Istio. */
+  files({ config, values, mesh, features }: Setting, revision: string): ConfigurationFiles {
     const settings: InjectionSettings = {
       revision,
       delimiters: ['{{', '}}'],

@@ -38,6 +38,8 @@ export function textEffect(real: unknown, benign: unknown, anyLeaf: boolean, oth
     }
     if (left === null || right === null || typeof right === 'object' || right === undefined) return differs;
     if (!anyLeaf && !mayHoldText(place)) return differs;
+    // Nothing is left of it: YAML took the text for something else.
+    if (left === '') return differs;
     if (lettersOf(textOf(left)) === lettersOf(textOf(right))) return none;
     if (other === undefined) return { kind: 'unclear' };
     return third === right ? differs : none;

@@ -16,13 +16,16 @@ export function explainFailure(
   run: (view: AuthorView) => unknown,
 ): InjectionFailure {
   const hostile = inputs.filter(({ harmless }) => !harmless);
-  const removable = inputs.filter(({ kind }) => kind !== 'field');
-  for (const [candidates, replace] of [
-    [hostile, benignTwin],
-    [removable, (): undefined => undefined],
+  const twinned = (some: readonly AuthorInput[]): AuthorView => withInputs(view, some, benignTwin);
+  const removed = (some: readonly AuthorInput[]): AuthorView => {
+    const others = some.filter(({ kind }) => kind !== 'field');
+    return withInputs(twinned(some.filter(({ kind }) => kind === 'field')), others, () => undefined);
+  };
+  for (const [candidates, neutral] of [
+    [hostile, twinned],
+    [inputs, removed],
   ] as const) {
-    const cures = (some: readonly AuthorInput[]): boolean =>
-      attempt(() => run(withInputs(view, some, replace))) !== undefined;
+    const cures = (some: readonly AuthorInput[]): boolean => attempt(() => run(neutral(some))) !== undefined;
     if (candidates.length > 0 && cures(candidates)) return unusable(narrow(candidates, cures), failure);
   }
   return failure;

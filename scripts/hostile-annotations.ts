@@ -1,0 +1,112 @@
+/**
+ * Hostile annotations, labels and names against the templates of examples/: every value is refused by name or changes nothing but values. The same
+ * run over templates that are unsafe on purpose must find added containers, volumes and privileges with the check off, and none with it on.
+ *
+ *     hostile-annotations.ts [--count 100000] [--seed 1]
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { parseInjectorConfig } from '../src/api/parse-injector-config.ts';
+import { loadInjector, type Injector } from '../src/inject/injector.ts';
+import { configurationFiles } from '../src/manifests/configuration-files.ts';
+import type { ReferencedTexts } from '../src/manifests/configuration-files.ts';
+import { authorFields } from './hostile/author-fields.ts';
+import { noFigures, runHostile, type HostileFigures, type Target } from './hostile/hostile-run.ts';
+import { unsafeTemplates } from './hostile/unsafe-templates.ts';
+import { Random } from './template-recorder/random.ts';
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
+});
+const count = Number(values.count);
+const random = new Random(Number(values.seed));
+
+const targets = exampleTargets();
+const figures = noFigures();
+for (const target of targets) runHostile(target, random, Math.ceil(count / targets.length), 9, figures);
+console.log(`${targets.length} examples: ${describe(figures)}`);
+
+const [off, on] = (['Istio', 'Safe'] as const).map((preset) => {
+  const found = noFigures();
+  for (const [name, template] of Object.entries(unsafeTemplates)) {
+    runHostile(unsafeTarget(name, template, preset), new Random(Number(values.seed)), 1000, 2, found);
+  }
+  return found;
+}) as [HostileFigures, HostileFigures];
+console.log(`unsafe templates, unchecked: ${describe(off)}`);
+console.log(`unsafe templates, checked: ${describe(on)}`);
+
+const checks: [name: string, holds: boolean][] = [
+  [
+    'every value against the examples is refused by name or changes values only',
+    figures.different + figures.unnamed === 0,
+  ],
+  ['some are refused and some are not', figures.refused > 0 && figures.equal > 0],
+  ['without the check the unsafe templates add containers, volumes or privileges', off.escalated > 10],
+  ['with the check they let none through', on.different + on.unnamed === 0 && on.refused > 100 && on.equal > 0],
+];
+for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);
+for (const example of [...figures.examples, ...on.examples]) console.log(example);
+console.log(
+  `${checks.filter(([, holds]) => holds).length} passed, ${checks.filter(([, holds]) => !holds).length} failed`,
+);
+if (checks.some(([, holds]) => !holds)) process.exitCode = 1;
+
+function describe({ values: tried, pods, refused, equal, unnamed, different, escalated }: HostileFigures): string {
+  return `${tried} values in ${pods} pods: ${refused} pods refused by name, ${equal} equal to benign ones, ${different} different (${escalated} with an added container, volume or privilege), ${unnamed} refused without a name`;
+}
+
+function targetOf(name: string, injector: Injector): Target {
+  const reads = injector.guard?.readsOf(injector.defaultTemplates);
+  if (reads === undefined) throw new Error(`${name}: preset Istio checks nothing`);
+  return { name, injector, fields: authorFields(injector, reads) };
+}
+
+/** The InjectorConfigs of examples/, those that take over Istio's ConfigMaps too, as if they said preset Safe. */
+function exampleTargets(): Target[] {
+  const found: Target[] = [];
+  for (const file of readdirSync('examples').filter((name) => name.endsWith('.yaml'))) {
+    const objects = parseAllDocuments(readFileSync(`examples/${file}`, 'utf8')).map(
+      (document) => document.toJS() as ExampleObject,
+    );
+    for (const object of objects) {
+      if (object.kind !== 'InjectorConfig') continue;
+      const config = parseInjectorConfig(object);
+      const { annotationOverrides, configFrom } = config.spec.injection;
+      const injection = {
+        ...config.spec.injection,
+        ...(configFrom && { annotationOverrides: { allow: [], ...annotationOverrides, preset: 'Safe' as const } }),
+      };
+      const files = configurationFiles({ ...config, spec: { ...config.spec, injection } }, references(objects));
+      found.push(targetOf(`${file} ${config.metadata.name}`, loadInjector(files)));
+    }
+  }
+  return found;
+}
+
+interface ExampleObject {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** What the InjectorConfig of a file may refer to: the keys of the ConfigMaps in it. */
+function references(objects: readonly ExampleObject[]): ReferencedTexts {
+  return Object.assign(
+    {},
+    ...objects.filter(({ kind }) => kind === 'ConfigMap').map(({ data }) => data),
+  ) as ReferencedTexts;
+}
+
+function unsafeTarget(name: string, template: string, preset: 'Safe' | 'Istio'): Target {
+  const load = (chosen: 'Safe' | 'Istio'): Injector =>
+    loadInjector({
+      config: JSON.stringify({ policy: 'enabled', templates: { sidecar: template } }),
+      values: '',
+      mesh: '',
+      settings: JSON.stringify({ annotationOverrides: { preset: chosen } }),
+    });
+  const { fields } = targetOf(name, load('Safe'));
+  const read = fields.filter((field) => field.name === 'example.com/team' || field.name === 'team');
+  return { name, injector: load(preset), fields: read };
+}

@@ -1,0 +1,135 @@
+import { inject } from '../../src/inject/inject.ts';
+import type { InjectionResult } from '../../src/inject/injection-result.ts';
+import type { Injector } from '../../src/inject/injector.ts';
+import type { JsonObject } from '../../src/inject/patch/json-value.ts';
+import { benignTwin } from '../../src/inject/safety/harmless-text.ts';
+import type { Random } from '../template-recorder/random.ts';
+import { ordinaryPod, type AuthorField } from './author-fields.ts';
+import { HostileTexts } from './hostile-texts.ts';
+import { outline } from './outline.ts';
+
+/** What became of hostile values: the last two must be 0 where the check is on. */
+export interface HostileFigures {
+  values: number;
+  pods: number;
+  /** Refused, naming what the author wrote. */
+  refused: number;
+  /** Injected, with the outline of a pod with benign values. */
+  equal: number;
+  /** Refused without a name. */
+  unnamed: number;
+  /** Injected with another outline. */
+  different: number;
+  /** Of these: with an added container, volume or privilege. */
+  escalated: number;
+  readonly examples: string[];
+}
+
+export function noFigures(): HostileFigures {
+  return { values: 0, pods: 0, refused: 0, equal: 0, unnamed: 0, different: 0, escalated: 0, examples: [] };
+}
+
+/** An injector and what its pods' authors can write. */
+export interface Target {
+  readonly name: string;
+  readonly injector: Injector;
+  readonly fields: readonly AuthorField[];
+}
+
+/** Injects pods with hostile values until `values` have been tried: half of the pods with one, the others with up to `most`. */
+export function runHostile(
+  target: Target,
+  random: Random,
+  values: number,
+  most: number,
+  figures: HostileFigures,
+): void {
+  const texts = new HostileTexts(random);
+  for (const end = figures.values + values; figures.values < end;) {
+    const count = random.chance(0.5) ? 1 : 1 + random.below(most);
+    const chosen = new Map<AuthorField, string>();
+    while (chosen.size < Math.min(count, end - figures.values, target.fields.length)) {
+      const field = random.pick(target.fields);
+      const text = texts.next();
+      // Names and harmless words are what names are for.
+      chosen.set(field, field.name.includes('/') || benignTwin(text) !== text ? text : `${text}"\n`);
+    }
+    figures.values += chosen.size;
+    figures.pods += 1;
+    judge(target, chosen, figures);
+  }
+}
+
+function judge({ name, injector }: Target, chosen: ReadonlyMap<AuthorField, string>, figures: HostileFigures): void {
+  const result = injected(injector, [...chosen]);
+  const keys = [...chosen.keys()];
+  let problem: string;
+  if (result.outcome === 'failed') {
+    if (result.reason !== 'Internal' && keys.some((field) => result.message.includes(field.name))) {
+      figures.refused += 1;
+      return;
+    }
+    figures.unnamed += 1;
+    problem = `${result.reason}: ${result.message}`;
+  } else {
+    const found = outlineOf(injector, result, keys, chosen);
+    if (benignOutlines(injector, keys).some((benign) => outlineOf(injector, benign, keys, chosen) === found)) {
+      figures.equal += 1;
+      return;
+    }
+    figures.different += 1;
+    if (/evil|"(?:privileged|hostPID|hostNetwork)":true/.test(found ?? '')) figures.escalated += 1;
+    problem = `outline ${found ?? ''}`;
+  }
+  const wrote = [...chosen].map(([field, text]) => `${field.name}=${JSON.stringify(text.slice(0, 200))}`);
+  if (figures.examples.length < 5) figures.examples.push(`${name}: ${wrote.join(', ')}: ${problem.slice(0, 3000)}`);
+}
+
+function injected(injector: Injector, values: readonly (readonly [AuthorField, string])[]): InjectionResult {
+  let pod: JsonObject = ordinaryPod;
+  for (const [field, value] of values) pod = field.put(pod, value);
+  return inject(injector, { pod, namespace: 'demo' });
+}
+
+function outlineOf(
+  injector: Injector,
+  result: InjectionResult,
+  fields: readonly AuthorField[],
+  chosen: ReadonlyMap<AuthorField, string>,
+): string | undefined {
+  if (result.outcome !== 'injected') return undefined;
+  return outline(result.pod, {
+    ownContainers: new Set(['shop', 'benign', ...chosen.values()]),
+    ownKeys: new Set(fields.map(({ key }) => key)),
+    allowedTexts: new Set(
+      [...chosen].flatMap(([field, text]) =>
+        injector.guard?.allows(field.name) === true ? [text, ...field.benign] : [],
+      ),
+    ),
+  });
+}
+
+const known = new WeakMap<Injector, Map<string, InjectionResult[]>>();
+
+/** The results for every combination of benign values, the fields' absence among them. */
+function benignOutlines(injector: Injector, fields: readonly AuthorField[]): InjectionResult[] {
+  const results = known.get(injector) ?? new Map<string, InjectionResult[]>();
+  known.set(injector, results);
+  const key = fields
+    .map(({ name }) => name)
+    .sort()
+    .join(' ');
+  let found = results.get(key);
+  if (found === undefined) {
+    let combinations: (readonly [AuthorField, string])[][] = [[]];
+    for (const field of fields) {
+      combinations = combinations.flatMap((values) => [
+        values,
+        ...field.benign.map((value): (readonly [AuthorField, string])[] => [...values, [field, value]]),
+      ]);
+    }
+    found = combinations.slice(0, 4096).map((values) => injected(injector, values));
+    results.set(key, found);
+  }
+  return found;
+}
