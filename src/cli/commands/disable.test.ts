@@ -4,6 +4,7 @@ import { ApiClient } from '../../kube/api-client.ts';
 import { failure, json } from '../../kube/testdata/fake-api-server.ts';
 import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
+import { runCommand } from '../testdata/recording-terminal.ts';
 import { disableCommand } from './disable.ts';
 import { enableCommand } from './enable.ts';
 
@@ -311,4 +312,14 @@ describe('injector disable and enable', () => {
       out: ['InjectorConfig blue: not paused'],
     });
   });
+
+  for (const command of ['disable', 'enable']) {
+    it(`${command} on the command line says what is wrong in one line`, async () => {
+      const { errors, code } = await runCommand([command, '--all', '--kubeconfig', '/does/not/exist']);
+      assert.match(errors, /^error: .*\/does\/not\/exist/);
+      assert.ok(!errors.includes('\n'));
+      assert.notEqual(code, 0);
+      assert.equal((await runCommand([command])).code, 2);
+    });
+  }
 });
