@@ -21,5 +21,8 @@ export const certificateSchema = z.object({
     .number()
     .default(0.667)
     .describe('The share of its life after which a certificate is renewed, between 0.1 and 0.9.'),
+  confirmationPeriod: duration()
+    .default('60s')
+    .describe('How long a new authority stands in every caBundle before a certificate of it is served; 10s at least.'),
   keySize: z.literal([2048, 3072, 4096]).default(2048).describe('Bits of the RSA keys.'),
 });

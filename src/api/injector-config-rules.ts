@@ -176,11 +176,18 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
   },
   {
     field: 'spec.certificate.caDuration',
-    rule: 'double(duration(self.certificate.caDuration).getSeconds()) * (1.0 - self.certificate.renewalFraction) > 60.0',
+    rule: 'double(duration(self.certificate.caDuration).getSeconds()) * (1.0 - self.certificate.renewalFraction) > double(duration(self.certificate.confirmationPeriod).getSeconds())',
     message:
-      'spec.certificate.caDuration must leave more than 1m after the renewal at renewalFraction, in which the new authority is published: make it longer or renew earlier',
+      'spec.certificate.caDuration must leave more than confirmationPeriod after the renewal at renewalFraction, in which the new authority is published: make it longer or renew earlier',
     holds: ({ certificate }) =>
-      durationMilliseconds(certificate.caDuration) * (1 - certificate.renewalFraction) > minute,
+      durationMilliseconds(certificate.caDuration) * (1 - certificate.renewalFraction) >
+      durationMilliseconds(certificate.confirmationPeriod),
+  },
+  {
+    field: 'spec.certificate.confirmationPeriod',
+    rule: "duration(self.certificate.confirmationPeriod) >= duration('10s')",
+    message: 'spec.certificate.confirmationPeriod must be 10s at least: API servers take notice of a caBundle late',
+    holds: ({ certificate }) => durationMilliseconds(certificate.confirmationPeriod) >= 10_000,
   },
 ];
 

@@ -58,6 +58,7 @@ describe('parseInjectorConfig', () => {
         leafDuration: '168h',
         caDuration: '8760h',
         renewalFraction: 0.667,
+        confirmationPeriod: '60s',
         keySize: 2048,
       },
     });

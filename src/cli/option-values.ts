@@ -28,6 +28,15 @@ export function parseSeconds(text: string): number {
   return value;
 }
 
+/** A number of at least 1. */
+export function parseFactor(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value < 1) {
+    throw new InvalidArgumentError('It must be a number of at least 1.');
+  }
+  return value;
+}
+
 /** `LEFT,RIGHT`, for example `[[,]]`. */
 export function parseDelimiters(text: string): readonly [string, string] {
   const [left = '', right = '', ...rest] = text.split(',');

@@ -110,6 +110,11 @@ describe('the command line', () => {
       ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
       [
+        'a time scale that lengthens lives',
+        () => ['operator', '--test-certificate-time-scale', '0.5'],
+        /--test-certificate-time-scale.*at least 1/,
+      ],
+      [
         'an identity that no Lease can bear',
         () => ['operator', '--identity', 'Me & you'],
         /must be a name: lower-case/,

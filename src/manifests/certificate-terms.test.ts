@@ -28,18 +28,35 @@ describe('certificateNames', () => {
 
 describe('certificatePolicy', () => {
   it('is the spec in milliseconds', () => {
-    const certificate = { leafDuration: '1h30m', caDuration: '48h', renewalFraction: 0.5, keySize: 3072 };
-    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate })), {
+    const certificate = {
+      leafDuration: '1h30m',
+      caDuration: '48h',
+      renewalFraction: 0.5,
+      keySize: 3072,
+      confirmationPeriod: '2m',
+    };
+    const policy = {
       leafDuration: 5_400_000,
       caDuration: 172_800_000,
       renewalFraction: 0.5,
       keySize: 3072,
-      confirmationPeriod: 60_000,
+      confirmationPeriod: 120_000,
+    };
+    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate })), policy);
+    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate }), 60), {
+      ...policy,
+      leafDuration: 90_000,
+      caDuration: 2_880_000,
+      confirmationPeriod: 2000,
     });
   });
 
   it('is possible for the defaults and for the shortest lives that the rules admit', () => {
-    for (const certificate of [{}, { leafDuration: '1m', caDuration: '3m1s' }]) {
+    for (const certificate of [
+      {},
+      { leafDuration: '1m', caDuration: '3m1s' },
+      { leafDuration: '1m', caDuration: '61s', confirmationPeriod: '10s' },
+    ]) {
       assert.doesNotThrow(() => {
         checkCertificatePolicy(certificatePolicy(injectorConfig('a', { certificate })));
       });

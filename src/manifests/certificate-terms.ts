@@ -2,7 +2,7 @@ import { durationMilliseconds } from '../api/duration.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
 import { objectNames, validatorNames } from '../api/names.ts';
 import type { CertificateNames } from '../certs/certificate-names.ts';
-import { defaultCertificatePolicy, type CertificatePolicy } from '../certs/certificate-policy.ts';
+import type { CertificatePolicy } from '../certs/certificate-policy.ts';
 
 /** The names and addresses that the serving certificate of an InjectorConfig must carry: its Service's, and the host of `spec.webhook.url`. */
 export function certificateNames(config: InjectorConfig, namespace: string): CertificateNames {
@@ -16,13 +16,17 @@ export function validatorCertificateNames(operatorClass: string, namespace: stri
   return { service: validatorNames(operatorClass).service, namespace };
 }
 
-/** `spec.certificate` in the terms of the rotation. */
-export function certificatePolicy({ spec: { certificate } }: InjectorConfig): CertificatePolicy {
-  const { leafDuration, caDuration, renewalFraction, keySize } = certificate;
+/**
+ * `spec.certificate` in the terms of the rotation.
+ * @param timeScale what every duration is divided by: 1, but in tests, which cannot wait for days.
+ */
+export function certificatePolicy({ spec: { certificate } }: InjectorConfig, timeScale = 1): CertificatePolicy {
+  const { leafDuration, caDuration, confirmationPeriod, renewalFraction, keySize } = certificate;
+  const scaled = (duration: string): number => Math.round(durationMilliseconds(duration) / timeScale);
   return {
-    ...defaultCertificatePolicy,
-    leafDuration: durationMilliseconds(leafDuration),
-    caDuration: durationMilliseconds(caDuration),
+    leafDuration: scaled(leafDuration),
+    caDuration: scaled(caDuration),
+    confirmationPeriod: scaled(confirmationPeriod),
     renewalFraction,
     keySize,
   };

@@ -121,7 +121,7 @@ export class RevisionProducer {
           namespace: settings.context.namespace,
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
           servingSecret: names.servingSecret,
-          policy: certificatePolicy(config),
+          policy: certificatePolicy(config, settings.certificateTimeScale),
           names: certificateNames(config, settings.context.namespace),
           webhooks: [view.mutatingWebhooks.get(names.webhookConfiguration)],
         },

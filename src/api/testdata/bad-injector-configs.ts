@@ -92,7 +92,9 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'a leaf of seconds', spec: certificate({ leafDuration: '59s' }), field: 'spec.certificate.leafDuration', refusedBy: 'rule', message: /1m at least/ },
   { title: 'a leaf that outlives its authority', spec: certificate({ leafDuration: '8760h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /longer than leafDuration/ },
   { title: 'an authority of two centuries', spec: certificate({ caDuration: '999999h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /100 years/ },
-  { title: 'no time to publish the next authority', spec: certificate({ leafDuration: '1m', caDuration: '2m' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /leave more than 1m/ },
+  { title: 'no time to publish the next authority', spec: certificate({ leafDuration: '1m', caDuration: '2m' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /leave more than confirmationPeriod/ },
+  { title: 'an authority that is due again before its successor may sign', spec: certificate({ confirmationPeriod: '3000h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /leave more than confirmationPeriod/ },
+  { title: 'a confirmation of seconds', spec: certificate({ confirmationPeriod: '9s' }), field: 'spec.certificate.confirmationPeriod', refusedBy: 'rule', message: /10s at least/ },
   // --- only the validating webhook and reconcile
   { title: 'a default template that does not exist', spec: { injection: { templates: { hello: 'x' } } }, field: 'spec.injection.defaultTemplates', refusedBy: 'webhook', message: /"sidecar".*have hello/ },
   { title: 'an alias of an alias', spec: injection({ aliases: { a: ['sidecar'], b: ['a'] } }), field: 'spec.injection.aliases.b', refusedBy: 'webhook', message: /"a".*have sidecar/ },

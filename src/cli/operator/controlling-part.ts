@@ -52,7 +52,7 @@ export function createControllingPart(
 }
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
-  const { operatorClass, podSelector, advertise, webhookPort, owner } = options;
+  const { operatorClass, podSelector, advertise, webhookPort, owner, testCertificateTimeScale } = options;
   return {
     context: {
       namespace,
@@ -63,5 +63,6 @@ function operatorSettings(options: OperatorOptions, namespace: string, identity:
     },
     identity,
     ...(owner === undefined ? {} : { owner }),
+    ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
   };
 }

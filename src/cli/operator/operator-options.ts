@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
+import { parseFactor, parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
 import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
 /** The flags of `injector operator`. */
@@ -20,6 +20,10 @@ export interface OperatorOptions {
   readonly drainSeconds: number;
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat;
+  /** Not shown: for tests that cannot wait for a certificate to expire. */
+  readonly testCertificateTimeScale?: number;
+  /** Not shown: for tests of clocks that are wrong. */
+  readonly testClockOffsetFile?: string;
 }
 
 /** Adds the flags to the command; commander checks each value and says which flag is wrong. */
@@ -68,6 +72,17 @@ export function addOperatorOptions(command: Command): Command {
       new Option('--log-format <format>', 'json for collectors, text for people (default: text on a terminal)').choices(
         ['json', 'text'],
       ),
+    )
+    .addOption(
+      new Option('--test-certificate-time-scale <factor>', 'divides every duration of spec.certificate; for tests only')
+        .argParser(parseFactor)
+        .hideHelp(),
+    )
+    .addOption(
+      new Option(
+        '--test-clock-offset-file <file>',
+        'milliseconds by which the clock of this process is wrong, read again at every look; for tests only',
+      ).hideHelp(),
     );
 }
 

@@ -9,6 +9,7 @@ import type { Logger } from '../logger.ts';
 import { version } from '../version.ts';
 import { createControllingPart } from './controlling-part.ts';
 import type { OperatorOptions } from './operator-options.ts';
+import { offsetClock } from './offset-clock.ts';
 import { PrometheusOperatorMetrics } from './operator-metrics.ts';
 import { createServingPart } from './serving-part.ts';
 
@@ -34,7 +35,9 @@ export async function startOperator(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = new PrometheusOperatorMetrics(registry);
-  const context = { client, namespace, identity, clock: systemClock, random: Math.random, logger, metrics };
+  const { testClockOffsetFile } = options;
+  const clock = testClockOffsetFile === undefined ? systemClock : offsetClock(systemClock, testClockOffsetFile, logger);
+  const context = { client, namespace, identity, clock, random: Math.random, logger, metrics };
   const serving = role === 'controller' ? undefined : createServingPart(options, context, registry);
   // Where nobody waits for an answer, nobody needs a turn.
   const load = serving?.load ?? ((files) => Promise.resolve().then(() => loadInjector(files)));
