@@ -14,7 +14,7 @@ function loader() {
       readElsewhere.push(files);
       return Promise.resolve(atOnce(readConfiguration(files)));
     },
-    slices: { work: 0, busy: 0, pause: 0 },
+    slices: { work: 0, busy: 0, patience: 0 },
   });
   return { readElsewhere, load: (files: ConfigurationFiles) => made.load(files) };
 }

@@ -1,24 +1,24 @@
 import type { Steps } from '../../template/steps.ts';
 import type { MonotonicClock } from '../ports.ts';
 
-/** How much of the thread long work may take. Milliseconds. */
+/** How long work shares a thread with those who wait for answers. Milliseconds. */
 export interface Slices {
-  /** Work, until others get their turn. */
+  /** Work, before others get their turn. */
   readonly work: number;
-  /** When they took longer than this over their turn, */
+  /** Others who took longer than this over their turn get another one, */
   readonly busy: number;
-  /** they get so much more before the work goes on. */
-  readonly pause: number;
+  /** for so long. */
+  readonly patience: number;
 }
 
-/** A third of a busy thread at most, and never so long that a request would feel it; all of an idle one. */
-export const defaultSlices: Slices = { work: 2, busy: 0.3, pause: 4 };
+/** Work goes on in the time that nobody else has a use for, so that a request waits for one slice at most; and a little even when there is no such time. */
+export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50 };
 
 /** Does work step by step, and lets the event loop turn in between. A step is never interrupted. */
 export async function inSlices<Result>(
   steps: Steps<Result>,
   clock: MonotonicClock,
-  { work, busy, pause }: Slices = defaultSlices,
+  { work, busy, patience }: Slices = defaultSlices,
 ): Promise<Result> {
   for (;;) {
     const end = clock() + work;
@@ -26,8 +26,11 @@ export async function inSlices<Result>(
       const step = steps.next();
       if (step.done === true) return step.value;
     } while (clock() < end);
-    const left = clock();
-    await new Promise((resolve) => setImmediate(resolve));
-    if (clock() - left > busy) await new Promise((resolve) => setTimeout(resolve, pause));
+    const goOn = clock() + patience;
+    for (let left = clock(); ; left = clock()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const now = clock();
+      if (now - left <= busy || now >= goOn) break;
+    }
   }
 }
