@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { inject } from '../../src/inject/inject.ts';
 import { loadInjector, type Injector } from '../../src/inject/injector.ts';
+import { type Figures, writeMeasurement } from '../report.ts';
 import { ownConfiguration, recordedSetup } from './configurations.ts';
 import { phaseOf } from './phases.ts';
 import { newPods, newWorkloads, reviewOf, sizedPods, type PodMaker } from './pods.ts';
@@ -68,7 +69,7 @@ function allocated(injector: Injector, pods: PodMaker): number {
   return median(bytes.filter((value) => value > 0));
 }
 
-async function report(title: string, injector: Injector, pods: PodMaker): Promise<void> {
+async function report(title: string, injector: Injector, pods: PodMaker): Promise<Figures> {
   measure(injector, pods, 300, 4);
   const milliseconds = measure(injector, pods, 300);
   const bytes = allocated(injector, pods);
@@ -77,11 +78,14 @@ async function report(title: string, injector: Injector, pods: PodMaker): Promis
   const shares = await profileRun(() => {
     injectAll(injector, batch);
   }, phaseOf);
+  const phases: Record<string, number> = {};
   const total = [...shares.values()].reduce((sum, value) => sum + value, 0);
   for (const [phase, spent] of [...shares].sort((left, right) => right[1] - left[1])) {
+    phases[phase] = (milliseconds * spent) / total;
     const share = ((100 * spent) / total).toFixed(1).padStart(5);
     console.log(`  ${phase.padEnd(34)} ${((milliseconds * spent) / total).toFixed(3).padStart(7)} ms ${share} %`);
   }
+  return { cpuMilliseconds: milliseconds, allocatedBytes: bytes, phasesMilliseconds: phases };
 }
 
 /** The least squares of milliseconds = fixed + each * size, and how much of the variation that explains. */
@@ -97,7 +101,12 @@ function fitLine(points: readonly (readonly [number, number])[]): { fixed: numbe
   return { fixed, each, explained: 1 - residual / points.reduce((sum, [, y]) => sum + (y - meanY) ** 2, 0) };
 }
 
-function growth(title: string, injector: Injector, sizes: readonly number[], pods: (size: number) => PodMaker): void {
+function growth(
+  title: string,
+  injector: Injector,
+  sizes: readonly number[],
+  pods: (size: number) => PodMaker,
+): Figures {
   const points = sizes.map((size) => {
     measure(injector, pods(size), 60, 2);
     return [size, measure(injector, pods(size), 60, 7)] as const;
@@ -107,6 +116,7 @@ function growth(title: string, injector: Injector, sizes: readonly number[], pod
     `${title}: ${points.map(([size, milliseconds]) => `${size}: ${milliseconds.toFixed(3)}`).join(', ')} ms; ` +
       `${fixed.toFixed(3)} ms + ${(each * 1000).toFixed(2)} µs each, R² ${explained.toFixed(4)}`,
   );
+  return { points, fixedMilliseconds: fixed, eachMicroseconds: each * 1000, explained };
 }
 
 const [golden] = process.argv.slice(2);
@@ -126,7 +136,14 @@ const cold = [1, 9, 90, 900].map((count) => {
   ).toFixed(2)} (${count})`;
 });
 console.log(`loading ${loading.toFixed(0)} ms; the first pods, ms each: ${cold.join(', ')}`);
-await report('new pods of one workload', injector, newPods(review));
-await report('new pods, a workload each', injector, newWorkloads(review));
-growth('containers of 5 variables', injector, [1, 5, 10, 20, 35, 50], (size) => sizedPods(size, 5));
-growth('variables of 1 container', injector, [1, 100, 500, 1000, 1500, 2000], (size) => sizedPods(1, size));
+const figures: Figures = {
+  templates: recorded === undefined ? 'our own' : "Istio's default set-up",
+  loadingMilliseconds: loading,
+  newPods: await report('new pods of one workload', injector, newPods(review)),
+  newWorkloads: await report('new pods, a workload each', injector, newWorkloads(review)),
+  containers: growth('containers of 5 variables', injector, [1, 5, 10, 20, 35, 50], (size) => sizedPods(size, 5)),
+  variables: growth('variables of 1 container', injector, [1, 100, 500, 1000, 1500, 2000], (size) =>
+    sizedPods(1, size),
+  ),
+};
+console.log(`kept in ${writeMeasurement('bench-engine', figures)}`);
