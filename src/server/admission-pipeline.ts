@@ -185,9 +185,9 @@ function timeoutOf(query: string): number | undefined {
 /** What a review could be known by; undefined when it is not written as the API server writes it. */
 function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
   const bytes = splitReview(body);
-  return bytes === undefined
-    ? undefined
-    : { ...bytes, path, body, fingerprint: fingerprintOf(path, body, bytes.restStart) };
+  if (bytes === undefined) return undefined;
+  const { version, uid, restStart } = bytes;
+  return { version, uid, restStart, path, body, fingerprint: fingerprintOf(path, body, restStart) };
 }
 
 /** Bytes. Up to here a review takes no longer than a few milliseconds to decide (docs/adr/0005-a-lane-for-what-is-heavy.md). */

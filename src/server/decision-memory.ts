@@ -39,8 +39,12 @@ export interface DecisionMemoryLimits {
 
 /** 32 bits over the path and all bytes behind the uid. Not against those who mean to collide: equality is for {@link DecisionMemory} to check. */
 export function fingerprintOf(path: string, body: Buffer, restStart: number): number {
-  return crc32(body.subarray(restStart), crc32(path));
+  if (path !== lastPath.path) lastPath = { path, fingerprint: crc32(path) };
+  return crc32(body.subarray(restStart), lastPath.fingerprint);
 }
+
+/** Reviews come on the same path over and over. */
+let lastPath = { path: '', fingerprint: 0 };
 
 /**
  * Decisions that can be given again. All pods of a ReplicaSet arrive as the same bytes but for the uid; a decision for the same bytes on the same path, with
