@@ -8,6 +8,7 @@ import { writeMeasurement } from '../bench/report.ts';
 import { namesOwnCluster, openCluster, type Cluster, type ClusterChoice } from './harness/cluster.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { alignColumns } from './harness/pod-table.ts';
+import { RightsUsed } from './harness/rights/rights-used.ts';
 import { ScenarioContext, type ScenarioSize } from './harness/scenario-context.ts';
 import type { Scenario } from './harness/scenario.ts';
 import { scenarios } from './scenarios.ts';
@@ -25,8 +26,9 @@ async function runScenario(
   scenario: Scenario,
   cluster: Cluster,
   options: Options,
+  rights: RightsUsed,
 ): Promise<{ passed: number; failed: number }> {
-  const context = new ScenarioContext(cluster, scenario.name, options, report);
+  const context = new ScenarioContext(cluster, scenario.name, options, rights, report);
   const started = Date.now();
   report(`${scenario.name}: ${scenario.about}`);
   let figures = 'FAILED';
@@ -34,6 +36,7 @@ async function runScenario(
   try {
     const audit = context.startAudit();
     figures = await scenario.run(context);
+    context.collectRights(audit);
     await context.checkRights(audit);
   } catch (error) {
     failed = 1;
@@ -56,6 +59,7 @@ async function runScenario(
 
 async function runAll(chosen: Scenario[], options: Options): Promise<{ passed: number; failed: number }> {
   const total = { passed: 0, failed: 0 };
+  const rights = new RightsUsed();
   let shared: Cluster | undefined;
   const open = new Set<Cluster>();
   const stopInterrupting = onInterrupt(() => Promise.all([...open].map((cluster) => cluster.stop(true))));
@@ -80,7 +84,7 @@ async function runAll(chosen: Scenario[], options: Options): Promise<{ passed: n
       }
       const own = scenario.ownControlPlane === true;
       const cluster = own ? await start() : (shared ??= await start());
-      const { passed, failed } = await runScenario(scenario, cluster, options);
+      const { passed, failed } = await runScenario(scenario, cluster, options, rights);
       total.passed += passed;
       total.failed += failed;
       if (own) await stop(cluster);

@@ -6,6 +6,7 @@ import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { repair } from './scenarios/repair.ts';
+import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { roles } from './scenarios/roles.ts';
@@ -24,4 +25,6 @@ export const scenarios: Scenario[] = [
   publication,
   faults,
   controlPlane,
+  // Last: it reads what all the others have left in the audit log.
+  leastPrivilege,
 ];

@@ -16,8 +16,8 @@ export interface OperatorSettings {
   namespace: string;
   kubeconfig: string;
   context?: string | undefined;
-  /** Where the API server reaches this machine. */
-  advertiseHost: string;
+  /** Where the API server reaches this machine; undefined: it is told to look for pods, as in production. */
+  advertiseHost: string | undefined;
   /** The port under which the API server reaches the webhook: a balancer's, or the process's own. */
   advertisePort?: number;
   /** Further flags. */
@@ -77,7 +77,9 @@ function operatorArguments(settings: OperatorSettings, webhookPort: number, heal
     `--namespace=${settings.namespace}`,
     `--kubeconfig=${settings.kubeconfig}`,
     ...(settings.context === undefined ? [] : [`--context=${settings.context}`]),
-    `--advertise=${settings.advertiseHost}:${settings.advertisePort ?? webhookPort}`,
+    ...(settings.advertiseHost === undefined
+      ? []
+      : [`--advertise=${settings.advertiseHost}:${settings.advertisePort ?? webhookPort}`]),
     '--bind-address=127.0.0.1',
     `--webhook-port=${webhookPort}`,
     `--health-port=${healthPort}`,

@@ -4,6 +4,7 @@ import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
 import { found } from './found.ts';
 import { installChart, type Installation } from './installation.ts';
+import type { RightsUsed } from './rights/rights-used.ts';
 import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
 import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
@@ -22,6 +23,8 @@ export class ScenarioContext {
   readonly name: string;
   readonly size: ScenarioSize['size'];
   readonly seed: number;
+  /** What the processes of this run have asked for, over all scenarios so far. */
+  readonly rights: RightsUsed;
   /** Checks that held so far. */
   passed = 0;
   readonly #report: (line: string) => void;
@@ -29,11 +32,18 @@ export class ScenarioContext {
   readonly #replicas: Replicas[] = [];
   #figures: Figures = {};
 
-  constructor(cluster: Cluster, name: string, { size, seed }: ScenarioSize, report: (line: string) => void) {
+  constructor(
+    cluster: Cluster,
+    name: string,
+    { size, seed }: ScenarioSize,
+    rights: RightsUsed,
+    report: (line: string) => void,
+  ) {
     this.cluster = cluster;
     this.name = name;
     this.size = size;
     this.seed = seed;
+    this.rights = rights;
     this.#report = report;
   }
 
@@ -45,6 +55,12 @@ export class ScenarioContext {
   startAudit(): AuditLog | undefined {
     const file = this.cluster.controlPlane?.auditLog;
     return file === undefined ? undefined : new AuditLog(file);
+  }
+
+  /** Takes note of what the processes of this scenario have asked for since the log was opened. */
+  collectRights(audit: AuditLog | undefined): void {
+    const events = audit?.events() ?? [];
+    for (const installation of this.#installations) this.rights.collect(installation, events);
   }
 
   /** Checks what holds for every scenario: the chart's rights were all that the operator asked for. */

@@ -75,7 +75,9 @@ export class FaultyCluster {
     );
     const took = Math.max(0, Date.now() - since);
     this.reconverged[fault] = took;
-    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bounds[this.context.size], { timeout: 0 });
+    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bounds[this.context.size], {
+      timeout: 0,
+    });
   }
 
   /** Checks that every webhook replica injects, asked directly. */

@@ -1,0 +1,80 @@
+import { describeEvent, type AuditEvent } from '../audit-log.ts';
+import type { Installation } from '../installation.ts';
+import { chartRights, type Right } from './chart-rights.ts';
+
+/** Which of the chart's rights were used, over all scenarios of a run, with the chart as it is made for production. */
+export class RightsUsed {
+  /** Every right, and how many requests needed it, by its text. */
+  readonly #uses = new Map<string, number>();
+  /** Refusals for want of a right, each once. */
+  readonly refusals = new Set<string>();
+
+  /** Takes note of what the processes of an installation asked for. */
+  collect(installation: Installation, events: AuditEvent[]): void {
+    const isSplit = installation.workloads.some(({ role }) => role === 'webhook');
+    const rights = isSplit ? chartRights(installation.objects) : [];
+    for (const right of rights) this.#note(right, installation.namespace, 0);
+    for (const event of events) {
+      const prefix = `system:serviceaccount:${installation.namespace}:`;
+      if (!installation.usernames.includes(event.user.username)) continue;
+      const { code, message = '' } = event.responseStatus ?? {};
+      if (code === 403 && message.includes(' cannot ')) {
+        this.refusals.add(describeEvent(event));
+        continue;
+      }
+      const account = event.user.username.slice(prefix.length);
+      for (const verb of verbsOf(event)) {
+        const [needed] = rights
+          .filter((right) => right.account === account && right.verb === verb && covers(right, event))
+          .sort((one, other) => breadth(one) - breadth(other));
+        if (needed !== undefined) this.#note(needed, installation.namespace, 1);
+      }
+    }
+  }
+
+  /** How many rights there are; 0 when no installation for production was seen. */
+  get count(): number {
+    return this.#uses.size;
+  }
+
+  /** The rights that nothing needed, as texts for people. */
+  unused(): string[] {
+    return [...this.#uses].filter(([, uses]) => uses === 0).map(([right]) => right);
+  }
+
+  #note(right: Right, ownNamespace: string, uses: number): void {
+    const { account, role, apiGroup, resource, names, verb } = right;
+    const where =
+      right.namespace === undefined
+        ? ''
+        : right.namespace === ownNamespace
+          ? ' in its own namespace'
+          : ` in ${right.namespace}`;
+    const what = `${verb} ${resource}${apiGroup === '' ? '' : `.${apiGroup}`}${names.length === 0 ? '' : ` ${names.join(', ')}`}`;
+    const text = `${account}: ${what}${where} (${role.replaceAll(`-${ownNamespace}`, '')})`;
+    this.#uses.set(text, (this.#uses.get(text) ?? 0) + uses);
+  }
+}
+
+/** The verbs that a request needed: a server-side apply of what was not there needs the right to create it as well. */
+function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
+  return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
+}
+
+/** Whether a right, but for its verb, allows a request. */
+function covers(right: Right, { objectRef }: AuditEvent): boolean {
+  if (objectRef === undefined) return false;
+  const { apiGroup = '', resource = '', subresource, namespace, name = '' } = objectRef;
+  const target = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return (
+    right.apiGroup === apiGroup &&
+    right.resource === target &&
+    (right.namespace === undefined || right.namespace === namespace) &&
+    (right.names.length === 0 || right.names.includes(name))
+  );
+}
+
+/** Of two rights that allow the same the narrower one is needed, and the wider one is not. */
+function breadth(right: Right): number {
+  return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
+}

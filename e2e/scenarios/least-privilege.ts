@@ -1,0 +1,26 @@
+import type { Scenario } from '../harness/scenario.ts';
+import { walkEverything } from './least-privilege/walk.ts';
+
+/** The chart's roles allow what the operator needs, by everything that this run has made it do, and nothing else. */
+export const leastPrivilege: Scenario = {
+  name: 'least-privilege',
+  about: 'by the audit log of the whole run: no process was refused anything, and no right of the chart was unused',
+  run: async (context) => {
+    const { rights } = context;
+    if (context.cluster.controlPlane === undefined) return 'no audit log to read on a cluster of your own';
+    const audit = context.startAudit();
+    if (rights.count === 0 || rights.unused().length > 0) await walkEverything(context);
+    context.collectRights(audit);
+    for (const right of rights.unused()) context.say(`unused: ${right}`);
+    await context.check(
+      `each of ${rights.count} rights (verb, resource, role) is used`,
+      () => rights.count > 0 && rights.unused().length === 0,
+      { timeout: 0 },
+    );
+    for (const refusal of rights.refusals) context.say(`refused: ${refusal}`);
+    await context.check('no process of the chart was refused anything', () => rights.refusals.size === 0, {
+      timeout: 0,
+    });
+    return `${rights.count} rights, all used, none missing`;
+  },
+};

@@ -1,0 +1,90 @@
+import { labelNames, managedBy } from '../../../src/api/labels.ts';
+import { objectNames, replicaLeaseName } from '../../../src/api/names.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { applyObject } from '../../harness/apply.ts';
+import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+import { markedConfig } from '../../harness/load/marked-config.ts';
+import type { Replicas } from '../../harness/replicas/replicas.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { withProxyConfigs } from '../istio-templates/proxy-config-definition.ts';
+import { addForeignParts, addForeignPort } from './foreign-parts.ts';
+
+const name = 'walked';
+
+/** Makes the operator do all that it does in its life, once. What takes longest is to be sure that a replica is gone for good. */
+export async function walkEverything(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  await withProxyConfigs(client, async () => {
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2 });
+    const { namespace } = replicas.installation;
+    const stale = await leaveStaleLease(context, namespace);
+    const config = await referringConfig(context);
+    await applyUntilReady(client, config);
+    await addForeignParts(context, name, namespace);
+    // The same repair again is the same Event again, which is counted up half a minute later.
+    await addForeignParts(context, name, namespace);
+    await waitFor(
+      'the Lease of a replica that is gone to be removed',
+      async () => (await client.find(stale.kind, stale.name, { namespace })) === undefined,
+      { timeout: 120_000 },
+    );
+    await stopInOrder(replicas);
+    const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
+    await addForeignPort(context, name, namespace);
+    await removeConfig(context, config);
+    await inCluster.process.stop();
+  });
+}
+
+/** A Lease as a replica leaves it that never comes back. */
+async function leaveStaleLease(context: ScenarioContext, namespace: string) {
+  const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
+  const lease = replicaLeaseName('gone');
+  const labels = {
+    [labelNames.managedBy]: managedBy,
+    [labelNames.operatorClass]: 'default',
+    [labelNames.replica]: 'default',
+  };
+  await context.client.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: lease, namespace, labels },
+    spec: { holderIdentity: 'gone', leaseDurationSeconds: 1 },
+  });
+  return { kind, name: lease };
+}
+
+/** An InjectorConfig whose values are in a ConfigMap of somebody else's namespace. */
+async function referringConfig(context: ScenarioContext): Promise<InjectorConfigObject> {
+  const namespace = await context.namespace('values');
+  await applyObject(context.client, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'values', namespace },
+    data: { values: '{"mark": "one"}' },
+  });
+  const config = markedConfig(name, 'one');
+  const { injection } = config.spec;
+  config.spec.injection = { ...injection, values: undefined, valuesFrom: { namespace, name: 'values', key: 'values' } };
+  return config;
+}
+
+async function removeConfig(context: ScenarioContext, config: InjectorConfigObject): Promise<void> {
+  const { client } = context;
+  await client.delete(config);
+  await waitFor(
+    'the InjectorConfig and its webhook to be gone',
+    async () => {
+      const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+      const left = await client.find(webhooks, objectNames(name).webhookConfiguration);
+      return left === undefined && (await client.find(injectorConfigs, name)) === undefined;
+    },
+    { timeout: 60_000 },
+  );
+}
+
+/** SIGTERM for all: Leases are given back. */
+async function stopInOrder(replicas: Replicas): Promise<void> {
+  await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
+}
