@@ -9,6 +9,7 @@ import { measureLatency } from './latency.ts';
 import { measureMemory } from './memory.ts';
 import { ownScenarios, recordedScenarios, type ScenarioSet } from './scenarios.ts';
 import { measureUnderPressure } from './under-pressure.ts';
+import { measureWhileChanging } from './while-changing.ts';
 
 /**
  * Our server against a bare one, in CPU milliseconds a request; then latencies, memory, and healthy requests under attack. With a folder of golden data as first argument
@@ -75,7 +76,10 @@ try {
   if (golden !== undefined) sets.push(await measure("Istio's default set-up, review.json", recordedScenarios(golden)));
   console.log('under attack');
   const pressure = await withServer(own.files, measureUnderPressure);
-  console.log(writeMeasurement('bench-server', { sets, pressure }));
+  console.log('while configurations change, and large bodies are decided');
+  const set = golden === undefined ? own : recordedScenarios(golden);
+  const whileChanging = await measureWhileChanging(scratch, configurationFile(set.files), set.newPods);
+  console.log(writeMeasurement('bench-server', { sets, pressure, whileChanging }));
 } finally {
   rmSync(scratch, { recursive: true });
 }

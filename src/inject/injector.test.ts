@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { atOnce } from '../template/steps.ts';
-import { readConfiguration } from './configuration/read-configuration.ts';
+import { readConfigurationAtOnce } from './configuration/read-configuration.ts';
 import { inject } from './inject.ts';
 import { loadInjector, loadInjectorInSteps } from './injector.ts';
 
@@ -55,7 +54,7 @@ describe('loadInjector', () => {
 
   it('takes what another thread has read', () => {
     const other = { ...files, config: 'policy: disabled\ntemplates: {a: ""}\n', values: '{"global": {"hub": "h"}}' };
-    const read = structuredClone(atOnce(readConfiguration(other)));
+    const read = structuredClone(readConfigurationAtOnce(other));
     const injector = loadInjector(files, { read });
     assert.equal(injector.files, files);
     assert.deepEqual([injector.templateNames, injector.rules.policy, injector.values.hub], [['a'], 'disabled', 'h']);

@@ -1,6 +1,6 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import type { InjectionSettings } from '../../api/injection-settings.ts';
-import type { Steps } from '../../template/steps.ts';
+import { atOnce, type Steps } from '../../template/steps.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
 import { parseInjectorConfig, type InjectorConfigText } from './parse-injector-config.ts';
@@ -14,6 +14,11 @@ export interface ReadConfiguration {
   /** The effective MeshConfig, as canonical protobuf JSON. */
   readonly mesh: Message;
   readonly values: Values;
+}
+
+/** {@link readConfiguration}, where nobody waits. */
+export function readConfigurationAtOnce(files: ConfigurationFiles): ReadConfiguration {
+  return atOnce(readConfiguration(files));
 }
 
 /**

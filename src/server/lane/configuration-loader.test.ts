@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import { readConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
-import { atOnce } from '../../template/steps.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationLoader } from './configuration-loader.ts';
 
@@ -12,7 +11,7 @@ function loader() {
     clock: () => performance.now(),
     readElsewhere: (files) => {
       readElsewhere.push(files);
-      return Promise.resolve(atOnce(readConfiguration(files)));
+      return Promise.resolve(readConfigurationAtOnce(files));
     },
     slices: { work: 0, busy: 0, patience: 0 },
   });

@@ -2,7 +2,6 @@ import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
 import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
-import type { Steps } from '../../template/steps.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from './lane-limits.ts';
@@ -43,7 +42,10 @@ export class ConfigurationLoader {
   }
 }
 
-function* loadAndTry(files: ConfigurationFiles, read: { readonly read?: ReadConfiguration }): Steps<Injector> {
+function* loadAndTry(
+  files: ConfigurationFiles,
+  read: { readonly read?: ReadConfiguration },
+): Generator<void, Injector, void> {
   const injector = yield* loadInjectorInSteps(files, { ...read, limits: mainThreadLimits });
   yield;
   inject(injector, { pod: somePod, namespace: 'default', path: '/inject' });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Steps } from '../../template/steps.ts';
 import { inSlices } from './in-slices.ts';
 
 /** Work of so many steps, each of which takes 1 ms of a clock that is told; and others, who take `others` ms of every turn of the loop. */
@@ -14,7 +13,7 @@ async function share(others: number): Promise<number[]> {
   };
   setImmediate(turn);
   const turnsAt: number[] = [];
-  function* work(): Steps<string> {
+  function* work(): Generator<void, string, void> {
     for (let step = 0; step < 12; step++) {
       turnsAt.push(turns);
       time += 1;
@@ -49,7 +48,7 @@ describe('inSlices', () => {
   });
 
   it('fails as the work does', async () => {
-    function* work(): Steps<void> {
+    function* work(): Generator<void, void, void> {
       yield;
       throw new Error('broken');
     }

@@ -1,4 +1,3 @@
-import type { Steps } from '../../template/steps.ts';
 import type { MonotonicClock } from '../ports.ts';
 
 /** How long work shares a thread with those who wait for answers. Milliseconds. */
@@ -16,7 +15,7 @@ export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50 };
 
 /** Does work step by step, and lets the event loop turn in between. A step is never interrupted. */
 export async function inSlices<Result>(
-  steps: Steps<Result>,
+  steps: Generator<void, Result, void>,
   clock: MonotonicClock,
   { work, busy, patience }: Slices = defaultSlices,
 ): Promise<Result> {

@@ -1,4 +1,4 @@
-import type { ExecutionLimits } from '../../template/execution.ts';
+import type { InjectorOptions } from '../../inject/injector.ts';
 
 /** Bounds of the lane. Sizes in bytes, times in milliseconds. */
 export interface LaneLimits {
@@ -34,4 +34,4 @@ export const defaultLaneLimits: LaneLimits = {
  * Bounds of a template on the thread that answers requests; beyond them the lane renders it anew, with the template engine's own bounds. Ten times what Istio's
  * sidecar template takes, and still no more than a few milliseconds.
  */
-export const mainThreadLimits: ExecutionLimits = { steps: 20_000, outputBytes: 256 * 1024 };
+export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = { steps: 20_000, outputBytes: 256 * 1024 };

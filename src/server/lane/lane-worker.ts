@@ -1,8 +1,7 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { readConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import { atOnce } from '../../template/steps.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
 import { decodeAdmissionReview } from '../decode-admission-review.ts';
 import { encodeDecision } from '../encode-admission-review.ts';
@@ -94,7 +93,7 @@ export class LaneWorker {
 
   /** Compiles too: what takes for ever there, or fails, is not for the main thread to find out. */
   #read(files: ConfigurationFiles): void {
-    const configuration = atOnce(readConfiguration(files));
+    const configuration = readConfigurationAtOnce(files);
     loadInjector(files, { read: configuration });
     this.#post({ kind: 'read', configuration });
   }
