@@ -28,6 +28,14 @@ export function parseSeconds(text: string): number {
   return value;
 }
 
+/** A whole number from 1 to a million. */
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text) || Number(text) > 1_000_000) {
+    throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.');
+  }
+  return Number(text);
+}
+
 /** A number of at least 1. */
 export function parseFactor(text: string): number {
   const value = Number(text);

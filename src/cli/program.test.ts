@@ -119,6 +119,11 @@ describe('the command line', () => {
         () => ['operator', '--identity', 'Me & you'],
         /must be a name: lower-case/,
       ],
+      [
+        'connections for half a request',
+        () => ['operator', '--requests-per-connection', '0.5'],
+        /whole number from 1 to 1000000/,
+      ],
       ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
       ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
       ['a kubeconfig that is not there', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],

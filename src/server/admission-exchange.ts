@@ -92,10 +92,12 @@ export class AdmissionExchange {
 
   #reply(answer: HttpAnswer): void {
     if (this.#response.destroyed) return;
-    if (answer.status === 200) this.#context.sockets.prove(this.#request.socket);
+    const { sockets, limits } = this.#context;
+    if (answer.status === 200) sockets.prove(this.#request.socket);
+    const isLast = sockets.countAnswer(this.#request.socket) >= limits.requestsPerConnection;
     // Node's parser takes in nothing more on a connection on which another protocol was asked for.
     const deaf = this.#request.headers.upgrade !== undefined;
-    writeAnswer(this.#response, answer, answer.close || deaf || this.#context.leaving());
+    writeAnswer(this.#response, answer, answer.close || deaf || isLast || this.#context.leaving());
     this.#answered(answer.status, answer.body.length);
   }
 

@@ -27,6 +27,8 @@ export interface AdmissionLimits {
   readonly answerTimeout: number;
   /** Above the 90 s after which the API server drops an idle connection: the side that sends must be the one that closes. */
   readonly keepAliveTimeout: number;
+  /** So many answers, and the last of them ends its connection: an API server otherwise stays where it is, and a new replica gets nothing. Infinity for no end. */
+  readonly requestsPerConnection: number;
   /** How long, and how much, is still read of a body that is refused, so that the refusal is not lost to a connection reset. */
   readonly lingerTimeout: number;
   readonly lingerBytes: number;
@@ -48,6 +50,7 @@ export const defaultAdmissionLimits: AdmissionLimits = {
   bodyTimeout: 30_000,
   answerTimeout: 10_000,
   keepAliveTimeout: 150_000,
+  requestsPerConnection: Infinity,
   lingerTimeout: 2_000,
   lingerBytes: 32 * mebibyte,
 };

@@ -18,6 +18,21 @@ describe('the admission server under pressure', () => {
     await Promise.all(running.splice(0).map((server) => server.stop()));
   });
 
+  it('ends a connection with the last answer that it may have, and takes the next one on a new connection', async () => {
+    const { post } = await start({ limits: { requestsPerConnection: 3 } });
+    const answers = [];
+    for (let index = 0; index < 7; index++) answers.push(await post());
+    const ends = answers.map(({ status, headers }) => [status, headers.connection === 'close']);
+    assert.deepEqual(
+      ends,
+      [false, false, true, false, false, true, false].map((isLast) => [200, isLast]),
+    );
+    const [first, , third, fourth, , sixth, seventh] = answers.map(({ localPort }) => localPort);
+    assert.equal(third, first);
+    assert.equal(sixth, fourth);
+    assert.equal(new Set([first, fourth, seventh]).size, 3);
+  });
+
   describe('bounds bodies', () => {
     it('413 for one that says it is too large, without reading it all', async () => {
       const { open } = await start({ limits: { maxBodyBytes: 1000, lingerTimeout: 20 } });

@@ -8,6 +8,8 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface TrackedConnections {
   isProven(socket: Socket): boolean;
   prove(socket: Socket): void;
+  /** How many answers have been given on this connection, with the one that is about to be. */
+  countAnswer(socket: Socket): number;
 }
 
 /**
@@ -17,6 +19,7 @@ export interface TrackedConnections {
 export function trackConnections(server: Server, guard: ConnectionGuard, metrics: ServerMetrics): TrackedConnections {
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
+  const answers = new WeakMap<Socket, number>();
 
   server.prependListener('connection', (socket: Socket) => {
     const peer = peerOf(socket);
@@ -55,6 +58,11 @@ export function trackConnections(server: Server, guard: ConnectionGuard, metrics
     prove(socket) {
       const carrier = carrierOf(socket);
       if (carrier !== undefined) guard.prove(carrier);
+    },
+    countAnswer(socket) {
+      const count = (answers.get(socket) ?? 0) + 1;
+      answers.set(socket, count);
+      return count;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseFactor, parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
+import { parseCount, parseFactor, parseIdentity, parsePort, parseSeconds } from '../option-values.ts';
 import { logLevels, type LogFormat, type LogLevel } from '../logger.ts';
 
 /** The flags of `injector operator`. */
@@ -18,6 +18,8 @@ export interface OperatorOptions {
   readonly healthPort: number;
   /** Seconds between going unready and closing. */
   readonly drainSeconds: number;
+  /** After so many answers a connection is ended; undefined: never. */
+  readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat;
   /** Not shown: for tests that cannot wait for a certificate to expire. */
@@ -66,6 +68,11 @@ export function addOperatorOptions(command: Command): Command {
       'how long to go on serving after SIGTERM while balancers take notice',
       parseSeconds,
       5,
+    )
+    .option(
+      '--requests-per-connection <count>',
+      'end each connection with its count-th answer, so that API servers come to new replicas too (default: never)',
+      parseCount,
     )
     .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
     .addOption(

@@ -41,7 +41,7 @@ export interface ServingPart {
 /** Hands the replica that follows the cluster and the server that answers from memory the same registries. */
 export function createServingPart(options: OperatorOptions, context: PartContext, registry: Registry): ServingPart {
   const { namespace, identity, metrics, ...shared } = context;
-  const { operatorClass } = options;
+  const { operatorClass, requestsPerConnection } = options;
   const clock = (): number => performance.now();
   const laneMetrics = new LaneMetrics(registry);
   const lane = new HeavyLane({ log: shared.logger, clock, observer: laneMetrics });
@@ -81,6 +81,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     log: shared.logger,
     metrics: new ServerMetrics(registry),
     clock,
+    ...(requestsPerConnection !== undefined && { limits: { requestsPerConnection } }),
   });
   const synced = {
     name: 'synced',
