@@ -3,6 +3,7 @@ import type { CertificateNames } from '../certs/certificate-names.ts';
 import type { CertificatePolicy } from '../certs/certificate-policy.ts';
 import type { GenerateKeyPair } from '../certs/key-pair.ts';
 import type { RandomBytes } from '../certs/random-source.ts';
+import type { RenewalRequest } from '../certs/rotation-request.ts';
 import { rotate, type Rotation } from '../certs/rotation.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import type { Clock } from '../kube/ports.ts';
@@ -23,6 +24,8 @@ export interface CertificateSubject {
   readonly names: CertificateNames;
   /** The webhook configurations whose clients must trust what is served. */
   readonly webhooks: readonly (KubernetesObject | undefined)[];
+  /** The renewal that a person asks for. */
+  readonly request?: RenewalRequest;
 }
 
 export interface CertificateKeeperOptions {
@@ -60,6 +63,7 @@ export class CertificateKeeper {
       now: clock.now(),
       random,
       generateKeyPair,
+      ...(subject.request && { request: subject.request }),
     });
     const desired = subject.rotationSecret(rotation.stored);
     if (stored === undefined) await this.#create(desired, signal);

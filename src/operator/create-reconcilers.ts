@@ -19,6 +19,7 @@ import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
 import { Refusals } from './refusals.ts';
 import { Removal } from './removal.ts';
+import { RevisionCertificates } from './revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from './serving-role.ts';
 import { fieldManager, type OperatorSettings } from './settings.ts';
@@ -70,6 +71,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const gate = new InstallGate({ view, owned, probe, clock, logger });
   const producer = new RevisionProducer({
     ...shared,
+    certificates: new RevisionCertificates({ ...shared, refusals, events }),
     servingRole,
     reports,
     compiler: new ConfigurationCompiler(references, parts.load),

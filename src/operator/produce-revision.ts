@@ -2,21 +2,18 @@ import { ConfigurationError } from '../api/errors.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { objectNames } from '../api/names.ts';
-import { CertificatePolicyError } from '../certs/certificate-policy-error.ts';
-import type { Rotation } from '../certs/rotation.ts';
 import type { Logger } from '../kube/ports.ts';
-import { certificateNames, certificatePolicy } from '../manifests/certificate-terms.ts';
-import { rotationSecret, servingObjects } from '../manifests/desired-objects.ts';
-import type { CertificateKeeper } from './certificate-keeper.ts';
+import { servingObjects } from '../manifests/desired-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
 import { manifestContext } from './manifest-context.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
-import type { OperatorMetrics, ReplicaReports } from './ports.ts';
+import type { ReplicaReports } from './ports.ts';
 import type { Publication } from './publication.ts';
 import type { Refusals } from './refusals.ts';
+import type { RevisionCertificates } from './revision-certificates.ts';
 import type { RevisionEvents } from './revision-events.ts';
-import type { Finding, RevisionFindings } from './revision-status.ts';
+import type { RevisionFindings } from './revision-status.ts';
 import { servingPairOf } from './secret-text.ts';
 import type { ServingRoleKeeper } from './serving-role.ts';
 import { resyncMs, type OperatorSettings } from './settings.ts';
@@ -26,13 +23,12 @@ export interface RevisionProducerOptions {
   readonly view: ClusterView;
   readonly owned: OwnedObjects;
   readonly compiler: ConfigurationCompiler;
-  readonly certificates: CertificateKeeper;
+  readonly certificates: Pick<RevisionCertificates, 'advance'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly reports: Pick<ReplicaReports, 'replicas'>;
   readonly publication: Publication;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
-  readonly metrics: OperatorMetrics;
   readonly logger: Logger;
 }
 
@@ -64,7 +60,7 @@ export class RevisionProducer {
     const { publication, owned, settings, view, reports, events, logger } = this.#options;
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
-    const rotation = await this.#certificates(config, object, findings, writes, signal);
+    const rotation = await this.#options.certificates.advance(config, object, findings, writes, signal);
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);
     }
@@ -105,47 +101,6 @@ export class RevisionProducer {
     return secret && servingPairOf(secret).caPem;
   }
 
-  async #certificates(
-    config: InjectorConfig,
-    object: KubernetesObject,
-    findings: RevisionFindings,
-    writes: WriteOutcome,
-    signal: AbortSignal,
-  ): Promise<Rotation | undefined> {
-    const { certificates, settings, view, events, refusals, metrics, logger } = this.#options;
-    const { name } = config.metadata;
-    const names = objectNames(name);
-    try {
-      const rotation = await certificates.advance(
-        {
-          namespace: settings.context.namespace,
-          rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
-          servingSecret: names.servingSecret,
-          policy: certificatePolicy(config, settings.certificateTimeScale),
-          names: certificateNames(config, settings.context.namespace),
-          webhooks: [view.mutatingWebhooks.get(names.webhookConfiguration)],
-        },
-        writes,
-        signal,
-      );
-      findings.rotation = rotation;
-      findings.CertificateReady = certificateFinding(rotation);
-      events.rotated(object, rotation.changes);
-      for (const { kind, subject, message } of rotation.changes) {
-        logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
-      }
-      refusals.settled(name, 'Certificate');
-      if (rotation.serving !== undefined) metrics.certificateExpires?.(name, rotation.serving.notAfter);
-      return rotation;
-    } catch (error) {
-      if (!(error instanceof CertificatePolicyError)) throw error;
-      const message = `spec.certificate: ${error.message}`;
-      findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
-      refusals.refuse(object, 'Certificate', 'InvalidPolicy', message);
-      return undefined;
-    }
-  }
-
   async #compile(
     config: InjectorConfig,
     object: KubernetesObject,
@@ -180,13 +135,4 @@ export class RevisionProducer {
     this.#options.compiler.forget(name);
     this.#options.publication.forget(name);
   }
-}
-
-function certificateFinding({ serving, phase }: Rotation): Finding {
-  if (serving === undefined) {
-    const message = 'the new serving certificate is served once its authority is trusted everywhere';
-    return { status: 'False', reason: phase, message };
-  }
-  const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
-  return { status: 'True', reason: phase, message };
 }

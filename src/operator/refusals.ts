@@ -3,7 +3,8 @@ import type { Logger } from '../kube/ports.ts';
 import type { RevisionEvents } from './revision-events.ts';
 
 /** What can be refused by itself. */
-export type RefusalTopic = 'Object' | 'Overlap' | 'Certificate' | 'Configuration' | 'Webhook' | 'Installation' | 'Removal';
+export type RefusalTopic =
+  'Object' | 'Overlap' | 'Certificate' | 'RotateRequest' | 'Configuration' | 'Webhook' | 'Installation' | 'Removal';
 
 /** Tells of each refusal once, in an Event and in the log, however many passes find it again. */
 export class Refusals {

@@ -2,6 +2,7 @@ import { mergeConditions, type ObservedCondition } from '../api/conditions.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigStatus } from '../api/injector-config.ts';
 import type { Condition } from '../api/kubernetes.ts';
 import type { Rotation } from '../certs/rotation.ts';
+import type { RotateAnswer } from './rotate-requests.ts';
 
 /** What a pass found out about one thing. */
 export interface Finding {
@@ -32,6 +33,8 @@ export interface RevisionFindings {
   /** How many live replicas say that they serve it. */
   servedBy?: number;
   rotation?: Rotation | undefined;
+  /** The answer to the latest request for a renewal. */
+  rotateRequest?: RotateAnswer | undefined;
 }
 
 const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
@@ -52,7 +55,7 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   }
   const merged = mergeConditions(before?.conditions ?? [], observed, now);
   const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
-  const certificate = findings.rotation === undefined ? before?.certificate : certificateStatus(findings.rotation);
+  const certificate = certificateStatus(findings, before?.certificate);
   const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
   return {
@@ -79,8 +82,13 @@ function readiness(conditions: readonly Condition[]): Finding {
   return { status: 'True', reason: 'Serving', message: 'every live replica serves the published configuration' };
 }
 
-function certificateStatus(rotation: Rotation): InjectorConfigStatus['certificate'] {
+function certificateStatus(
+  { rotation, rotateRequest }: RevisionFindings,
+  before: InjectorConfigStatus['certificate'],
+): InjectorConfigStatus['certificate'] {
+  if (rotation === undefined) return before;
   const { serving, renewAt, phase } = rotation;
+  const answer = rotateRequest ?? before?.rotateRequest;
   return {
     ...(serving === undefined
       ? {}
@@ -91,6 +99,7 @@ function certificateStatus(rotation: Rotation): InjectorConfigStatus['certificat
         }),
     renewAt: seconds(renewAt),
     phase,
+    ...(answer === undefined ? {} : { rotateRequest: answer }),
   };
 }
 
