@@ -26,7 +26,8 @@ export function jsonAnswer(body: string): HttpAnswer {
   return { status: 200, headers: jsonHeaders, body, close: false };
 }
 
-const jsonHeaders = { 'Content-Type': 'application/json' };
+/** Of every {@link jsonAnswer}. */
+export const jsonHeaders = { 'Content-Type': 'application/json' };
 
 /**
  * 503 that the API server tries again after a second, up to ten times within the webhook's timeout (client-go honours an integer Retry-After on

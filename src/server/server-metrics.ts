@@ -1,5 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AdmissionDecision } from './admission-decision.ts';
+import { TalliedCounter } from './tallied-counter.ts';
+import { TalliedHistogram } from './tallied-histogram.ts';
 
 /** Readings that are taken when somebody scrapes. */
 export interface ServerReadings {
@@ -40,13 +42,13 @@ export class ServerMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#requests = new Counter({
+    this.#requests = new TalliedCounter({
       name: 'injector_admission_requests_total',
       help: 'Answered requests by kind of path and HTTP status code.',
       labelNames: ['path', 'code'],
       registers,
     });
-    this.#decisions = new Counter({
+    this.#decisions = new TalliedCounter({
       name: 'injector_admission_decisions_total',
       help: 'Decided admissions by InjectorConfig, outcome and reason.',
       labelNames: ['path', 'injector', 'outcome', 'reason'],
@@ -57,20 +59,20 @@ export class ServerMetrics {
       help: 'Decisions that were given again, for a review of the same bytes.',
       registers,
     });
-    this.#duration = new Histogram({
+    this.#duration = new TalliedHistogram({
       name: 'injector_admission_duration_seconds',
       help: 'Time from the head of a request to its answer, by kind of path.',
-      labelNames: ['path'],
       buckets: durationBuckets,
+      byPath: true,
       registers,
     });
-    this.#bodyBytes = new Histogram({
+    this.#bodyBytes = new TalliedHistogram({
       name: 'injector_admission_body_bytes',
       help: 'Size of the received reviews.',
       buckets: byteBuckets,
       registers,
     });
-    this.#answerBytes = new Histogram({
+    this.#answerBytes = new TalliedHistogram({
       name: 'injector_admission_answer_bytes',
       help: 'Size of the answered reviews, which is mostly the patch.',
       buckets: byteBuckets,
@@ -94,7 +96,7 @@ export class ServerMetrics {
       failure: istioCounter('failure', 'Pods that were refused because injecting them failed.', registers),
       skip: istioCounter('skip', 'Pods that were left alone.', registers),
     };
-    this.#istioSeconds = new Histogram({
+    this.#istioSeconds = new TalliedHistogram({
       name: 'sidecar_injection_time_seconds',
       help: 'Time to inject a pod.',
       buckets: durationBuckets,
@@ -111,23 +113,26 @@ export class ServerMetrics {
 
   /** A request was answered. */
   answered(path: string, code: number, seconds: number, bodyBytes: number, answerBytes: number): void {
-    this.#requests.inc({ path, code });
-    this.#duration.observe({ path }, seconds);
+    const key = `${code} ${path}`;
+    if (!this.#requests.increment(key)) this.#requests.introduce(key, { path, code });
+    this.#duration.note(path, seconds);
     if (bodyBytes === 0) return;
-    this.#bodyBytes.observe(bodyBytes);
-    this.#answerBytes.observe(answerBytes);
+    this.#bodyBytes.note('', bodyBytes);
+    this.#answerBytes.note('', answerBytes);
   }
 
   /** A handler has decided; `seconds` is what the decision took. */
   decided(path: string, decision: AdmissionDecision, seconds: number): void {
     const { outcome, reason, injector } = decision;
-    this.#decisions.inc({ path, injector: injector?.name ?? '', outcome, reason });
+    const name = injector?.name ?? '';
+    const key = `${path} ${name} ${outcome} ${reason}`;
+    if (!this.#decisions.increment(key)) this.#decisions.introduce(key, { path, injector: name, outcome, reason });
     if (injector === undefined) return;
     this.#istio.requests.inc();
     if (outcome === 'injected') this.#istio.success.inc();
     else if (outcome === 'skipped') this.#istio.skip.inc();
     else if (outcome === 'failed') this.#istio.failure.inc();
-    if (outcome === 'injected') this.#istioSeconds.observe(seconds);
+    if (outcome === 'injected') this.#istioSeconds.note('', seconds);
   }
 
   /** A decision, counted by {@link ServerMetrics.decided}, was one that had been made before. */

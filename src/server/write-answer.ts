@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpAnswer } from './http-answer.ts';
+import { type HttpAnswer, jsonHeaders } from './http-answer.ts';
 
 /** Sends an answer to a request whose body has been read. */
 export function writeAnswer(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
@@ -34,10 +34,13 @@ export function refuseBody(
 }
 
 function writeHead(response: ServerResponse, answer: HttpAnswer, close: boolean): void {
-  const headers: Record<string, string | number> = {
-    ...answer.headers,
-    'Content-Length': Buffer.byteLength(answer.body),
-  };
+  const length = Buffer.byteLength(answer.body);
+  if (answer.headers === jsonHeaders && !close) {
+    // Every answered review: an object written out is cheaper than one put together.
+    response.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': length });
+    return;
+  }
+  const headers: Record<string, string | number> = { ...answer.headers, 'Content-Length': length };
   if (close) headers.Connection = 'close';
   response.writeHead(answer.status, headers);
 }
