@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { objectNames, servingRoleName } from '../api/names.ts';
+import { pathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
@@ -93,6 +94,19 @@ export class ClusterView {
     return stores.flatMap((store) =>
       store.list().filter((object) => injectorConfigOf(object) === name && this.#isOurs(object)),
     );
+  }
+
+  /**
+   * The webhook configurations that send admissions to an InjectorConfig: its own, which its name tells also without labels, then those that bear
+   * its label, as tags of its revision do. Not the twin by which a path is tried out.
+   */
+  webhooksOf(name: string): KubernetesObject[] {
+    const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
+    const others = this.mutatingWebhooks
+      .list()
+      .filter((object) => injectorConfigOf(object) === name && this.#isOurs(object))
+      .filter(({ metadata }) => ![own?.metadata.name, pathProbeName(name)].includes(metadata.name));
+    return [...(own === undefined ? [] : [own]), ...others];
   }
 
   /** What an InjectorConfig has under fixed names, as keys: so it is found also when somebody took its labels off. The webhook comes first. */

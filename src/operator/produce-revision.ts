@@ -17,6 +17,7 @@ import type { RevisionFindings } from './revision-status.ts';
 import { servingPairOf } from './secret-text.ts';
 import type { ServingRoleKeeper } from './serving-role.ts';
 import { resyncMs, type OperatorSettings } from './settings.ts';
+import { withCaBundle } from './with-ca-bundle.ts';
 
 export interface RevisionProducerOptions {
   readonly settings: OperatorSettings;
@@ -69,6 +70,11 @@ export class RevisionProducer {
     // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
     if (caBundlePem === undefined) return resyncMs;
+    // What else leads here must trust what is served, too, else the rotation waits for it.
+    const { webhookConfiguration } = objectNames(name);
+    for (const tag of view.webhooksOf(name).filter(({ metadata }) => metadata.name !== webhookConfiguration)) {
+      await owned.apply(withCaBundle(tag, caBundlePem), writes, signal);
+    }
     const outcome = await publication.publish(
       { config, compiled, caBundlePem, context: manifestContext(settings, view) },
       writes,

@@ -54,7 +54,7 @@ export class RevisionCertificates {
           servingSecret: names.servingSecret,
           policy: certificatePolicy(config, settings.certificateTimeScale),
           names: certificateNames(config, settings.context.namespace),
-          webhooks: [view.mutatingWebhooks.get(names.webhookConfiguration)],
+          webhooks: view.webhooksOf(name),
           ...(asked.request && { request: asked.request }),
         },
         writes,
