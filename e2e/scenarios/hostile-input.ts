@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processUsage } from '../../bench/server/process-usage.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import { objectNames, serviceHostName } from '../../src/api/names.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { found } from '../harness/found.ts';
+import type { Installation } from '../harness/installation.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import type { OperatorProcess } from '../harness/operator-process.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { checkAftermath } from './hostile-input/aftermath.ts';
+import { runAttacker } from './hostile-input/attacker.ts';
+import { checkClasses } from './hostile-input/check-classes.ts';
+import { hostileClasses } from './hostile-input/classes.ts';
+import type { WebhookAddress } from './hostile-input/healthy-client.ts';
+import { type HealthyFigures, HealthyTraffic, quantile, summarise } from './hostile-input/healthy-traffic.ts';
+import { targetConfig } from './hostile-input/target-config.ts';
+
+interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
+}
+
+const sizes = {
+  short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000 },
+  full: { requestsPerClass: 10_000, undisturbed: 30_000, silentAfter: 60_000 },
+};
+const clients = 12;
+const slowConnections = 1000;
+/** With the slow ones more than the connections without an answered review that the server keeps (1,536). */
+const mostSilentConnections = 3000;
+/** MiB beyond what it had before: two bodies of 19 MiB, what parsing them takes, and what the heap does not give back at once. */
+const memoryAllowance = 256;
+
+async function addressOf(
+  { client }: ScenarioContext,
+  installation: Installation,
+  operator: OperatorProcess,
+): Promise<WebhookAddress> {
+  const names = objectNames(targetConfig.metadata.name);
+  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+  const { webhooks } = await client.get<WebhookConfiguration>(kind, names.webhookConfiguration);
+  const { caBundle = '', service } = webhooks[0]?.clientConfig ?? {};
+  return {
+    port: operator.webhookPort,
+    path: service?.path ?? '',
+    host: serviceHostName(names.service, installation.namespace),
+    authority: Buffer.from(caBundle, 'base64').toString('utf8'),
+  };
+}
+
+/** Everybody in a cluster can reach a webhook's port. */
+export const hostileInput: Scenario = {
+  name: 'hostile-input',
+  about:
+    'malformed and absurd requests of many classes, slow clients, huge bodies: each answered as it should, nobody else disturbed',
+  full: '1,260,000 malformed requests, 1,000 slow connections and bodies of 19 MiB, about 25 minutes',
+  run: async (context) => {
+    const size = sizes[context.size];
+    const installation = await context.install();
+    // As in production: at debug every request is a line.
+    const operator = await installation.startOperator({ flags: ['--log-level=info'] });
+    await applyUntilReady(context.client, targetConfig);
+    const namespace = await context.namespace('healthy', { 'istio.io/rev': targetConfig.metadata.name });
+    const address = await addressOf(context, installation, operator);
+    const pid = operator.process.pid ?? 0;
+    const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+
+    const traffic = new HealthyTraffic(context, namespace, address);
+    await traffic.measure(sleep(1000));
+    const undisturbed = await traffic.measure(sleep(size.undisturbed));
+    const before = processUsage(pid);
+    const { requestsPerClass } = size;
+    const attacking = runAttacker({
+      port: address.port,
+      target: address,
+      seed: context.seed,
+      requestsPerClass,
+      clients,
+      slowConnections,
+      silent: { after: size.silentAfter, most: mostSilentConnections },
+    });
+    const attacked = await traffic.measure(attacking);
+    const report = await attacking;
+    const during = processUsage(pid);
+    const afterwards = await traffic.measure(sleep(size.undisturbed));
+    const after = processUsage(pid);
+    const reopened = traffic.reopened;
+    traffic.close();
+
+    const { sent, distinct } = await checkClasses(context, report, requestsPerClass);
+    const failures = [undisturbed, attacked, afterwards].flatMap((figures) => figures.failures);
+    await context.check(
+      'healthy reviews, and pods through the API server, were answered and injected throughout',
+      () => found([...new Set(failures)].slice(0, 5).join('; '), ''),
+      { timeout: 0 },
+    );
+    const dropped = await checkAftermath(context, operator, pid, reopened);
+    const memory = {
+      beforeMebibytes: mebibytes(before.residentBytes),
+      peakMebibytes: mebibytes(after.peakResidentBytes),
+      afterMebibytes: mebibytes(after.residentBytes),
+    };
+    await context.check(
+      `its memory stayed below ${memoryAllowance} MiB more than before`,
+      () => memory.peakMebibytes - memory.beforeMebibytes <= memoryAllowance,
+      { timeout: 0 },
+    );
+    context.measured({
+      requests: sent,
+      classes: hostileClasses.length,
+      requestsPerClass,
+      distinctPercent: Math.round((distinct / sent) * 1000) / 10,
+      crashes: 0,
+      requestsPerSecond: Math.round(sent / report.seconds),
+      tlsConnections: report.connections,
+      operatorCpuMillisecondsPerSecond: Math.round((during.cpuMilliseconds - before.cpuMilliseconds) / report.seconds),
+      operatorResidentMemory: memory,
+      slowConnections: { opened: slowConnections, openAtTheEnd: report.slowConnectionsAtEnd },
+      silentConnections: report.silentConnections,
+      largeBodies: { mebibytes: 19, outcomes: report.largeOutcomes },
+      unprovenConnectionsClosedUnderPressure: dropped,
+      provenConnectionsClosed: reopened,
+      healthy: {
+        undisturbed: summarise(undisturbed),
+        attacked: summarise(attacked),
+        afterwards: summarise(afterwards),
+      },
+      outcomes: Object.fromEntries(report.classes.map(({ name, outcomes }) => [name, outcomes])),
+    });
+    const times = ({ direct, apiServer }: HealthyFigures): string =>
+      `${quantile(direct, 0.99)} ms direct and ${quantile(apiServer, 0.99)} ms through the API server`;
+    return [
+      `${sent} requests of ${hostileClasses.length} classes in ${report.seconds.toFixed(1)} s`,
+      `${((distinct / sent) * 100).toFixed(1)} % distinct, 0 crashes`,
+      `RSS ${memory.beforeMebibytes} → ${memory.peakMebibytes} at most → ${memory.afterMebibytes} MiB`,
+      `19 MiB bodies ${JSON.stringify(report.largeOutcomes)}`,
+      `${attacked.direct.length + attacked.apiServer.length} healthy requests during it, 0 lost, p99 ${times(attacked)} (undisturbed ${times(undisturbed)})`,
+      `${dropped} connections without an answered review closed under pressure, ${reopened} others`,
+    ].join('; ');
+  },
+};

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { Random } from '../../../scripts/template-recorder/random.ts';
+import { HostileClient } from './client.ts';
+import type { HostileClass, HostileTarget } from './hostile-class.ts';
+
+export interface AttackOrders {
+  readonly port: number;
+  readonly target: HostileTarget;
+  readonly seed: number;
+  readonly requestsPerClass: number;
+  /** Requests at once. */
+  readonly clients: number;
+}
+
+/** What became of one class. */
+export interface ClassTally {
+  readonly name: string;
+  readonly sent: number;
+  /** How many of the requests differ from all others, of any class. */
+  readonly distinct: number;
+  /** How often each outcome was seen. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Outcomes that the class does not expect. */
+  readonly unexpected: number;
+  /** The first of these: which request it was, what came of it and how the request began. */
+  readonly example: string | undefined;
+}
+
+export interface AttackReport {
+  readonly classes: readonly ClassTally[];
+  readonly seconds: number;
+  readonly bytes: number;
+  /** TLS connections that were opened for it. */
+  readonly connections: number;
+}
+
+/** Sends so many requests of each class, in a random order that is the same for the same seed. */
+export async function attack(classes: readonly HostileClass[], orders: AttackOrders): Promise<AttackReport> {
+  const { target, seed, requestsPerClass } = orders;
+  const seen = new Set<number>();
+  const tallies = classes.map((each) => new Tally(each));
+  const order = shuffledRounds(tallies, requestsPerClass, new Random(seed));
+  const started = performance.now();
+  let bytes = 0;
+  const work = async (): Promise<number> => {
+    const client = new HostileClient(orders.port, target.host);
+    for (const { tally, round } of order) {
+      const { name, make } = tally.hostile;
+      const request = make(new Random(seedOf(seed, name, round)), target);
+      bytes += request.bytes.length;
+      const isNew = seen.size < seen.add(fingerprint(request.bytes)).size;
+      const outcome = await client.send(request).catch((error: unknown) => `failed: ${String(error)}`);
+      tally.note(outcome, isNew, round, request.bytes);
+    }
+    client.close();
+    return client.opened;
+  };
+  const opened = await Promise.all(Array.from({ length: orders.clients }, work));
+  return {
+    classes: tallies.map((tally) => tally.report()),
+    seconds: (performance.now() - started) / 1000,
+    bytes,
+    connections: opened.reduce((sum, each) => sum + each, 0),
+  };
+}
+
+class Tally {
+  readonly hostile: HostileClass;
+  readonly #expected: ReadonlySet<string>;
+  readonly #outcomes: Record<string, number> = {};
+  #sent = 0;
+  #distinct = 0;
+  #unexpected = 0;
+  #example: string | undefined;
+
+  constructor(hostile: HostileClass) {
+    this.hostile = hostile;
+    this.#expected = new Set([hostile.expect].flat());
+  }
+
+  note(outcome: string, isNew: boolean, round: number, request: Buffer): void {
+    this.#sent++;
+    if (isNew) this.#distinct++;
+    this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
+    if (this.#expected.has(outcome)) return;
+    this.#unexpected++;
+    this.#example ??= `request ${round} ended in "${outcome}": ${JSON.stringify(request.toString('latin1').slice(0, 1500))}`;
+  }
+
+  report(): ClassTally {
+    return {
+      name: this.hostile.name,
+      sent: this.#sent,
+      distinct: this.#distinct,
+      outcomes: this.#outcomes,
+      unexpected: this.#unexpected,
+      example: this.#example,
+    };
+  }
+}
+
+/** Every class once in each round, each round in an order of its own; shared by all clients. */
+function* shuffledRounds(
+  tallies: readonly Tally[],
+  rounds: number,
+  random: Random,
+): Generator<{ tally: Tally; round: number }, undefined> {
+  for (let round = 0; round < rounds; round++) {
+    const left = [...tallies];
+    while (left.length > 0) {
+      const [tally] = left.splice(random.below(left.length), 1);
+      if (tally !== undefined) yield { tally, round };
+    }
+  }
+}
+
+/** 48 bits: among millions of requests two that differ are as good as never taken for the same. */
+function fingerprint(bytes: Buffer): number {
+  return createHash('md5').update(bytes).digest().readUIntBE(0, 6);
+}
+
+/** A request can be made again from its class and number alone. */
+function seedOf(seed: number, name: string, round: number): number {
+  return createHash('md5').update(`${seed} ${name} ${round}`).digest().readUInt32BE(0);
+}

@@ -1,0 +1,87 @@
+/** The attacker: a process of its own, so that what it does is not measured with what it meets. Takes its orders and reports by messages, and ends with its parent. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, createSecureContext, type TLSSocket } from 'node:tls';
+import { largeBodies } from '../../../bench/server/pressure.ts';
+import { attack } from './attack.ts';
+import type { AttackerOrders, AttackerReport, SilentOrders } from './attacker.ts';
+import { hostileClasses } from './classes.ts';
+import { HostileClient } from './client.ts';
+import type { HostileTarget } from './hostile-class.ts';
+import { framed } from './materials.ts';
+import { SlowConnections } from './slow-connections.ts';
+
+const largeBody = 19 * 1024 * 1024;
+const burst = { connections: 3, milliseconds: 300, pause: 5000 };
+
+/** Connections that shake hands and then say nothing: more and more of them, until the server has to make room; then for a second. */
+async function silence(
+  port: number,
+  servername: string,
+  { after, most }: SilentOrders,
+  slow: SlowConnections,
+): Promise<number> {
+  await sleep(after);
+  const secureContext = createSecureContext();
+  const sockets: TLSSocket[] = [];
+  const evictedBefore = slow.evicted;
+  while (sockets.length < most && slow.evicted < evictedBefore + 20) {
+    const batch = Array.from({ length: 100 }, () =>
+      connect({ secureContext, host: '127.0.0.1', port, servername, rejectUnauthorized: false }),
+    );
+    sockets.push(...batch);
+    await Promise.all(
+      batch.map(
+        (socket) =>
+          new Promise<void>((resolve) => {
+            socket.on('error', () => undefined);
+            socket.on('secureConnect', resolve).on('close', () => {
+              resolve();
+            });
+          }),
+      ),
+    );
+  }
+  await sleep(1000);
+  for (const socket of sockets) socket.destroy();
+  return sockets.length;
+}
+
+/** Waits until the slow connections are there: a request that comes after them is answered. What follows is not taken for one of them then. */
+async function throughTheQueue(port: number, target: HostileTarget): Promise<void> {
+  const client = new HostileClient(port, target.host);
+  await client.send({ bytes: framed(target, '{}') });
+  client.close();
+}
+
+async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
+  const { port, target, slowConnections, silent } = orders;
+  const slow = new SlowConnections(port, target, slowConnections);
+  await throughTheQueue(port, target);
+  let done = false;
+  const largeOutcomes: Record<string, number> = {};
+  const sendLargeBodies = async (): Promise<void> => {
+    while (!done) {
+      const large = largeBodies(port, target.path, burst.connections, largeBody);
+      await sleep(burst.milliseconds);
+      await large.stop();
+      for (const [outcome, count] of Object.entries(large.outcomes))
+        largeOutcomes[outcome] = (largeOutcomes[outcome] ?? 0) + count;
+      await sleep(burst.pause);
+    }
+  };
+  const sendingLargeBodies = sendLargeBodies();
+  const [report, silentConnections] = await Promise.all([
+    attack(hostileClasses, orders),
+    silence(port, target.host, silent, slow),
+  ]);
+  done = true;
+  const slowConnectionsAtEnd = slow.open;
+  slow.stop();
+  await sendingLargeBodies;
+  return { ...report, largeOutcomes, slowConnectionsAtEnd, silentConnections };
+}
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', (orders: AttackerOrders) => {
+  void carryOut(orders).then((report) => process.send?.(report));
+});

@@ -1,0 +1,224 @@
+import type { Random } from '../../../../scripts/template-recorder/random.ts';
+import type { HostileClass } from '../hostile-class.ts';
+import { bytes, creation, json, type Members, otherThan, review, word } from '../materials.ts';
+
+const because = 'the refusal names the member, and what it should be';
+const refused = '200 refused';
+
+/** A review whose request lacks a member, or has it with another type. */
+function spoiled(random: Random, member: string, wrong: readonly unknown[]): Members {
+  const request = creation(random);
+  const value = random.pick(wrong);
+  if (value === undefined) Reflect.deleteProperty(request, member);
+  else request[member] = value;
+  return review(request);
+}
+
+/** A class in which one member of the request has no value that it may have. */
+function wrongMember(member: string, wrong: (random: Random) => readonly unknown[]): HostileClass {
+  return {
+    name: `wrong-${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    because,
+    expect: refused,
+    make: (random, target) => json(target, spoiled(random, member, wrong(random))),
+  };
+}
+
+/** AdmissionReviews with members that are missing, of the wrong type, or not what an API server would send. */
+export const reviewMembers: readonly HostileClass[] = [
+  {
+    name: 'wrong-kind',
+    because,
+    expect: refused,
+    make: (random, target) =>
+      json(
+        target,
+        review(creation(random), {
+          kind: random.pick<unknown>([
+            'Pod',
+            'AdmissionReviewList',
+            'admissionreview',
+            '',
+            null,
+            undefined,
+            word(random),
+            otherThan(random, 'string'),
+          ]),
+        }),
+      ),
+  },
+  {
+    name: 'wrong-version',
+    because,
+    expect: refused,
+    make(random, target) {
+      const versions = [
+        'v1',
+        'admission.k8s.io/v2',
+        'admission.k8s.io/v1alpha1',
+        'admission.k8s.io',
+        'ADMISSION.K8S.IO/V1',
+        '',
+        null,
+        undefined,
+        word(random),
+        otherThan(random, 'string'),
+      ];
+      return json(target, review(creation(random), { apiVersion: random.pick<unknown>(versions) }));
+    },
+  },
+  {
+    name: 'wrong-request',
+    because,
+    expect: refused,
+    make: (random, target) =>
+      json(target, {
+        ...review(
+          random.pick<unknown>([
+            null,
+            undefined,
+            {},
+            otherThan(random, 'object'),
+            [creation(random)],
+            JSON.stringify(creation(random)),
+          ]),
+        ),
+        [word(random, 8)]: creation(random),
+      }),
+  },
+  {
+    name: 'not-an-admission-review',
+    because,
+    expect: refused,
+    make(random, target) {
+      const kind = random.pick(['ConversionReview', 'TokenReview', 'SubjectAccessReview', 'Pod', 'List', 'Status']);
+      return json(target, { kind, apiVersion: 'v1', request: creation(random), items: [creation(random)] });
+    },
+  },
+  wrongMember('uid', (random) => ['', null, undefined, otherThan(random, 'string')]),
+  wrongMember('operation', (random) => [
+    '',
+    null,
+    undefined,
+    'create',
+    'PATCH',
+    '*',
+    word(random),
+    otherThan(random, 'string'),
+    ['CREATE'],
+  ]),
+  wrongMember('name', (random) => [otherThan(random, 'string')]),
+  wrongMember('namespace', (random) => [otherThan(random, 'string')]),
+  wrongMember('subResource', (random) => [otherThan(random, 'string')]),
+  wrongMember('dryRun', (random) => [otherThan(random, 'boolean'), 'true', 0]),
+  wrongMember('resource', (random) => [
+    otherThan(random, 'object'),
+    { group: otherThan(random, 'string') },
+    { group: '', resource: otherThan(random, 'string') },
+  ]),
+  wrongMember('object', (random) => [
+    null,
+    undefined,
+    otherThan(random, 'object'),
+    JSON.stringify(creation(random).object),
+    [creation(random).object],
+  ]),
+  {
+    name: 'other-resources',
+    because: 'only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal',
+    expect: '200 allowed',
+    make(random, target) {
+      const resources = [
+        { group: 'apps', resource: 'deployments' },
+        { group: '', resource: 'secrets' },
+        { group: word(random), resource: 'pods' },
+        { group: '', resource: word(random) },
+        { group: '', resource: 'PODS' },
+      ];
+      return json(target, review({ ...creation(random), resource: { version: 'v1', ...random.pick(resources) } }));
+    },
+  },
+  {
+    name: 'sub-resources',
+    because: 'a pod is injected when it is created, never by way of a subresource',
+    expect: '200 allowed',
+    make: (random, target) =>
+      json(
+        target,
+        review({
+          ...creation(random),
+          subResource: random.pick([
+            'status',
+            'ephemeralcontainers',
+            'exec',
+            'binding',
+            'eviction',
+            '../..',
+            word(random),
+          ]),
+        }),
+      ),
+  },
+  {
+    name: 'other-operations',
+    because: 'a pod is injected when it is created, never later',
+    expect: '200 allowed',
+    make(random, target) {
+      const request = creation(random);
+      const object = random.pick<unknown>([request.object, null, otherThan(random)]);
+      return json(
+        target,
+        review({
+          ...request,
+          operation: random.pick(['UPDATE', 'DELETE', 'CONNECT']),
+          object,
+          oldObject: request.object,
+        }),
+      );
+    },
+  },
+  {
+    name: 'answers-in-the-question',
+    because: 'the member response is for us to write: what a client says there is not read, a patch least of all',
+    expect: '200 patched',
+    make(random, target) {
+      const patch = random.pick<unknown>([
+        { op: 'remove', path: '/spec' },
+        '%%%not-base64%%%',
+        bytes(random, 40).toString('base64').slice(1),
+        [[{ op: 'replace', path: '', value: null }]],
+        word(random),
+      ]);
+      const response = {
+        uid: word(random),
+        allowed: random.chance(0.5),
+        patchType: random.pick(['JSONPatch', 'Full', 7, null]),
+        patch,
+      };
+      return json(target, review(creation(random), { response }));
+    },
+  },
+  {
+    name: 'members-that-nobody-reads',
+    because: 'what is not read cannot be wrong',
+    expect: '200 patched',
+    make(random, target) {
+      const ignored = {
+        userInfo: otherThan(random),
+        options: otherThan(random),
+        kind: otherThan(random),
+        requestKind: otherThan(random),
+        requestResource: otherThan(random),
+        oldObject: otherThan(random),
+        [word(random)]: otherThan(random),
+      };
+      return json(
+        target,
+        review(
+          { ...creation(random), ...ignored },
+          { metadata: otherThan(random), [word(random, 9)]: otherThan(random) },
+        ),
+      );
+    },
+  },
+];
