@@ -47,7 +47,14 @@ export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
   const { verdict, warnings } = podsOwnSay(rules.injectKey, pod);
   const wanted = verdict ?? bySelector(rules, pod.labels) ?? byPolicy(rules.policy);
   const known = rules.policy === 'enabled' || rules.policy === 'disabled';
-  return { ...(wanted.inject && !known ? unknownPolicy(rules.policy) : wanted), warnings };
+  return withWarnings(wanted.inject && !known ? unknownPolicy(rules.policy) : wanted, warnings);
+}
+
+/** Written out rather than spread, which would cost more than the whole decision. */
+function withWarnings(verdict: Verdict, warnings: readonly string[]): Decision {
+  return verdict.inject
+    ? { inject: true, reason: verdict.reason, message: verdict.message, warnings }
+    : { inject: false, reason: verdict.reason, message: verdict.message, warnings };
 }
 
 function podsOwnSay(

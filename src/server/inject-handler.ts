@@ -93,10 +93,11 @@ export function decideInjection(
 /** What a request is, when it is not the creation of a pod. A review that does not say what it is about is taken for a pod, as Istio does. */
 function notAPodCreation(request: AdmissionRequest): { reason: string; what: string } | undefined {
   const { resource, subResource, operation } = request;
+  if (operation === 'CREATE' && subResource === '' && (resource === undefined || resource === 'pods')) return undefined;
   const what = `${operation} ${resource ?? 'pods'}${subResource === '' ? '' : `/${subResource}`}`;
   if (resource !== undefined && resource !== 'pods') return { reason: 'NotAPod', what };
   if (subResource !== '') return { reason: 'SubResource', what };
-  return operation === 'CREATE' ? undefined : { reason: 'NotACreation', what };
+  return { reason: 'NotACreation', what };
 }
 
 function injectionRequest(
@@ -105,17 +106,14 @@ function injectionRequest(
   path: string,
   surroundings: PodSurroundings,
 ): InjectionRequest {
+  const request: { -readonly [Name in keyof InjectionRequest]: InjectionRequest[Name] } = { pod, namespace, path };
   const namespaceMetadata = surroundings.namespaceMetadata?.(namespace);
   const nodes = surroundings.nodes?.();
   const proxyConfigs = surroundings.proxyConfigs?.(namespace);
-  return {
-    pod,
-    namespace,
-    path,
-    ...(namespaceMetadata === undefined ? {} : { namespaceMetadata }),
-    ...(nodes === undefined ? {} : { nodes }),
-    ...(proxyConfigs === undefined ? {} : { proxyConfigs }),
-  };
+  if (namespaceMetadata !== undefined) request.namespaceMetadata = namespaceMetadata;
+  if (nodes !== undefined) request.nodes = nodes;
+  if (proxyConfigs !== undefined) request.proxyConfigs = proxyConfigs;
+  return request;
 }
 
 /** The pod's author asked for it: no warning. */

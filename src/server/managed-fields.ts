@@ -15,6 +15,6 @@ export function withoutManagedFields(text: string): string {
   if (start === -1) return text;
   const end = text.indexOf(metadataEnd, start + podStart.length);
   if (end === -1 || text.charCodeAt(end - 1) !== closingBracket) return text;
-  const fields = text.lastIndexOf(managedFields, end);
-  return fields < start ? text : text.slice(0, fields) + text.slice(end);
+  const fields = text.indexOf(managedFields, start);
+  return fields === -1 || fields > end ? text : text.slice(0, fields) + text.slice(end);
 }
