@@ -1,6 +1,7 @@
 import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
+import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
@@ -19,6 +20,7 @@ export const scenarios: Scenario[] = [
   resourceValidation,
   istioTemplates,
   repair,
+  hostileInput,
   roles,
   killSwitch,
   rollingRestarts,
