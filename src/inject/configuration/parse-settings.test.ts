@@ -12,6 +12,7 @@ describe('parseSettings', () => {
       pathEnvironment: {},
       platform: 'Kubernetes',
       compliancePolicy: '',
+      annotationOverrides: { preset: 'Istio', allow: [] },
     });
   });
 

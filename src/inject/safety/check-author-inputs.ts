@@ -1,8 +1,9 @@
 import type { JsonObject } from '../patch/json-value.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView } from './author-inputs.ts';
-import { isSuspicious, presenceEffect, textEffect, type TextEffect } from './compare-trees.ts';
+import { presenceEffect, textEffect, type TextEffect } from './compare-trees.ts';
 import { benignTwin, harmlessPiece, lettersOf, otherLetters } from './harmless-text.ts';
+import { suspiciousTexts } from './suspicious-texts.ts';
 import { attempt, narrow } from './narrow.ts';
 import { notAllowed, unsafe } from './refusal.ts';
 import type { Place } from './scalar-places.ts';
@@ -31,16 +32,23 @@ type Parts = readonly JsonObject[];
  * - a text is not harmless: the same but for leaves that hold it, when rendered with a harmless text in its place;
  * - an annotation or label decides on what is rendered: the same but for what may come and go, when rendered without it;
  * - a text, which may be harmless, stands where none may: the same, when rendered with other letters.
- * @throws InjectionFailure `AnnotationNotAllowed` or `UnsafeAnnotation`, naming what the author wrote
+ * @param echoes What {@link refuseStructural} has found: it may stand where the template's own text would.
+ * @throws InjectionFailure `UnsafeAnnotation`, naming what the author wrote
  */
-export function checkAuthorInputs(guard: AuthorGuard, rendering: Rendering, parts: readonly JsonObject[]): void {
+export function checkAuthorInputs(
+  guard: AuthorGuard,
+  rendering: Rendering,
+  parts: readonly JsonObject[],
+  echoes: ReadonlySet<AuthorInput>,
+): void {
   const { inputs } = rendering;
   if (inputs.length === 0) return;
   const rendered = { ...rendering, parts };
   const forbidden = inputs.filter((input) => !isAllowed(guard, input));
+  const texts = forbidden.filter((input) => !echoes.has(input));
   checkTexts(
     rendered,
-    forbidden.filter(({ harmless }) => !harmless),
+    texts.filter(({ harmless }) => !harmless),
     false,
   );
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
@@ -49,12 +57,13 @@ export function checkAuthorInputs(guard: AuthorGuard, rendering: Rendering, part
     inputs.filter((input) => isAllowed(guard, input) && !input.harmless && !input.parsed),
     true,
   );
-  const steering = forbidden.filter(({ steers }) => steers);
+  const steering = forbidden.filter((input) => input.steers || echoes.has(input));
   checkEffect(rendered, steering, () => undefined);
-  const written = forbidden.filter(({ kind, value }) => kind !== 'field' && lettersOf(value) !== '');
-  const suspicious = written.filter(({ value }) =>
-    rendered.parts.some((part) => isSuspicious(part, [lettersOf(value)])),
-  );
+  const written = texts.filter(({ kind, value }) => kind !== 'field' && lettersOf(value) !== '');
+  if (written.length === 0) return;
+  const letters = new Map(written.map((input) => [input, lettersOf(input.value)]));
+  const found = parts.map((part) => suspiciousTexts(part, [...letters.values()]));
+  const suspicious = written.filter((input) => found.some((texts) => texts.has(letters.get(input) ?? '')));
   checkEffect(rendered, suspicious, (value) => otherLetters(benignTwin(value)));
 }
 
@@ -63,17 +72,19 @@ function isAllowed(guard: AuthorGuard, { kind, name }: AuthorInput): boolean {
 }
 
 /**
- * Refuses annotations that are known to change more than values. One that says what the templates say anyway was left by an earlier injection.
+ * Refuses annotations that are known to change more than values. One that says what the templates say anyway was left by an earlier injection;
+ * those are returned.
  * @throws InjectionFailure `AnnotationNotAllowed`
  */
-export function refuseStructural(guard: AuthorGuard, rendering: Rendering): void {
+export function refuseStructural(guard: AuthorGuard, rendering: Rendering): ReadonlySet<AuthorInput> {
   const structural = rendering.inputs.filter(
     ({ kind, name }) => kind === 'annotation' && guard.structural(name) !== undefined,
   );
-  if (structural.length === 0) return;
+  if (structural.length === 0) return new Set();
   const plain = attempt(() => rendering.render(withInputs(rendering, structural, () => undefined))) ?? [];
   const own = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
   if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
+  return new Set(structural);
 }
 
 function annotationIn({ metadata }: JsonObject, name: string): unknown {
@@ -129,8 +140,9 @@ function checkEffect(
     const foreign = some.map(({ value }) => lettersOf(replace(value) ?? '')).filter((letters) => letters !== '');
     const other =
       attempt(() => rendered.render(withInputs(rendered, some, replace))) ??
-      // A template may insist on an annotation.
-      attempt(() => rendered.render(withInputs(rendered, some, (text) => otherLetters(benignTwin(text)))));
+      // A template may insist on an annotation, and on what it looks like.
+      attempt(() => rendered.render(withInputs(rendered, some, (text) => otherLetters(benignTwin(text))))) ??
+      attempt(() => rendered.render(withInputs(rendered, some, (text) => otherLetters(harmlessPiece(text)))));
     if (other === undefined) return somewhere;
     const places = rendered.parts.map((part, index) => presenceEffect(part, other[index], foreign));
     return places.find((one) => one !== undefined);

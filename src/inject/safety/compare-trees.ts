@@ -82,21 +82,6 @@ export function presenceEffect(real: unknown, other: unknown, foreign: readonly 
   return visit(real, other, []);
 }
 
-/** Whether a text, or the beginning of one, stands where no author's text may, or in a name; it may be there for other reasons. */
-export function isSuspicious(tree: unknown, texts: readonly string[]): boolean {
-  const beginnings = texts.map((letters) => letters.slice(0, 4));
-  const visit = (value: unknown, place: Place): boolean => {
-    if (Array.isArray(value)) return value.some((item, index) => visit(item, elementPlace(place, item, index)));
-    if (isJsonObject(value)) {
-      return Object.keys(value).some(
-        (key) => holdsOneOf(key, texts) || visit(value[key], memberPlace(place, value, key)),
-      );
-    }
-    return value !== null && value !== undefined && !mayHoldText(place) && holdsOneOf(textOf(value), beginnings);
-  };
-  return visit(tree, []);
-}
-
 /** Templates may write a text in another case; one of a letter or two is in everything. */
 function holdsOneOf(text: string, wanted: readonly string[]): boolean {
   const letters = lettersOf(text);

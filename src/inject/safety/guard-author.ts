@@ -53,7 +53,7 @@ export function guardAuthor(
     inputs,
     render: (other: AuthorView) => renderContents(templates, names, dataFor(other)).map(part),
   };
-  refuseStructural(guard, rendering);
+  const echoes = refuseStructural(guard, rendering);
   let rendered: RenderedPod;
   try {
     rendered = run(dataFor(view));
@@ -61,7 +61,7 @@ export function guardAuthor(
     if (!(error instanceof InjectionFailure)) throw error;
     throw explainFailure(error, view, inputs, (other) => run(dataFor(other)));
   }
-  checkAuthorInputs(guard, rendering, rendered.contents.map(part));
+  checkAuthorInputs(guard, rendering, rendered.contents.map(part), echoes);
   return rendered;
 }
 

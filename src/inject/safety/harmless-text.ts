@@ -9,11 +9,12 @@ export function isHarmless(text: string): boolean {
 }
 
 /** Images have a tag and a digest; nobody cuts them. */
-const harmlessImage = /^[A-Za-z0-9_./-]+(?::[A-Za-z0-9_.-]*[A-Za-z0-9])?(?:@[A-Za-z0-9]+:[A-Za-z0-9]+)?$/;
+const tagAndDigest = /(?::\w(?:[\w.-]*\w)?)?(?:@[A-Za-z0-9]+:[A-Za-z0-9]+)?$/;
 
 /** {@link isHarmless} for the reference of an image. */
 export function isHarmlessImage(text: string): boolean {
-  return isHarmless(text) || (/^[A-Za-z0-9]/.test(text) && harmlessImage.test(text));
+  const name = text.replace(tagAndDigest, '');
+  return name === '' ? text === '' : isHarmless(name);
 }
 
 /** A harmless text that looks like the given one: what is not a letter or digit becomes `_`, but for `.`, `/` and `-` inside. */

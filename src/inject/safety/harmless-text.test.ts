@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { benignTwin, harmlessPiece, isHarmless, isHarmlessImage, lettersOf, otherLetters } from './harmless-text.ts';
+
+describe('harmless texts', () => {
+  for (const text of ['', 'a', '15020', '100m', 'example.com/team', 'a_b-c', 'true', 'v1.2.3']) {
+    it(`${JSON.stringify(text)} is one`, () => {
+      assert.equal(isHarmless(text), true);
+    });
+  }
+  for (const text of [
+    'null',
+    'NULL',
+    '~',
+    'a b',
+    'a:',
+    ':a',
+    'a,b',
+    '-a',
+    'a-',
+    '.5',
+    '"a"',
+    'a\n',
+    '&a',
+    '*a',
+    '#a',
+    '{a}',
+    'é',
+    '\u2028',
+    '\0',
+  ]) {
+    it(`${JSON.stringify(text)} is none`, () => {
+      assert.equal(isHarmless(text), false);
+      assert.equal(isHarmlessImage(text), false);
+    });
+  }
+
+  it('images have a tag and a digest', () => {
+    const good = ['web', 'web:1', 'registry.example/mesh/web:1.2-a', 'web@sha256:0a', 'web:1@sha256:0a'];
+    assert.deepEqual(
+      good.filter((text) => !isHarmlessImage(text)),
+      [],
+    );
+    const bad = ['web:', 'web: 1', 'web:1\n', ':1', '-web:1', 'web@', 'web:1:2'];
+    assert.deepEqual(bad.filter(isHarmlessImage), []);
+  });
+
+  const twins: [text: string, twin: string][] = [
+    ['80,443', '80_443'],
+    ['a b', 'a_b'],
+    ['-a-', '_a_'],
+    ['a/b: c', 'a/b__c'],
+    ['null', 'nul_'],
+    ['"\n', '__'],
+    ['../x', '__/x'],
+  ];
+  for (const [text, twin] of twins) {
+    it(`${JSON.stringify(text)} looks like ${twin}`, () => {
+      assert.equal(benignTwin(text), twin);
+    });
+  }
+
+  it('have twins that are harmless but for underscores, and their own twins', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const twin = benignTwin(text);
+        assert.match(twin, /^[\w./-]*$/);
+        assert.equal(benignTwin(twin), twin);
+      }),
+    );
+  });
+
+  it('have a longest piece', () => {
+    assert.deepEqual(['a,bcd,e', '"', 'null', 'a "null"'].map(harmlessPiece), ['bcd', 'x', 'x', 'x']);
+  });
+
+  it('have others with other letters', () => {
+    assert.deepEqual(['azAZ09', '_', ''].map(otherLetters), ['baBA11', 'x_', 'x']);
+  });
+
+  it('are the same in quotes and in another case', () => {
+    assert.equal(lettersOf('"A-b\\n"'), 'abn');
+  });
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { compileTemplates } from '../configuration/compile-templates.ts';
+import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
+import { familyOf } from '../configuration/family.ts';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import { atOnce } from '../../template/steps.ts';
+import { authorGuard } from './author-guard.ts';
+import type { AuthorReads, MapReads } from './author-reads.ts';
+
+function readsOf(template: string): AuthorReads {
+  const config = parseInjectorConfig(JSON.stringify({ templates: { sidecar: template } }));
+  // What does not compile would show nothing.
+  atOnce(compileTemplates(config, ['{{', '}}'], {}));
+  const family = familyOf(istioKeys, [template]);
+  const guard = atOnce(authorGuard(config.templates, ['{{', '}}'], family, { preset: 'Safe', allow: [] }));
+  return guard.readsOf(['sidecar']);
+}
+
+/** `name`, with `*` where it steers and `!` where it is parsed; `others` for those that no template names. */
+function shown({ byName, others }: MapReads): string[] {
+  const uses = [...byName, ...(others ? ([['others', others]] as const) : [])];
+  return uses.map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
+}
+
+describe('what a template reads of what an author writes', () => {
+  const annotations: [template: string, reads: string[]][] = [
+    ['{{ .Values.a }}', []],
+    ['{{ annotation .ObjectMeta "a" .Values.b }}', ['a']],
+    ['{{ index .ObjectMeta.Annotations "a" | default "x" | quote }}', ['a']],
+    ['{{ .ObjectMeta.Annotations.a }}', ['a']],
+    ['{{ if .ObjectMeta.Annotations.a }}x{{ end }}', ['a*']],
+    ['{{ with .ObjectMeta.Annotations.a }}{{ . }}{{ end }}', ['a*']],
+    ['{{ if eq .ObjectMeta.Annotations.a "x" }}x{{ else }}{{ .ObjectMeta.Annotations.b }}{{ end }}', ['a*', 'b']],
+    ['{{ isset .ObjectMeta.Annotations "a" }}', ['a*']],
+    ['{{ eq .ObjectMeta.Annotations.a "x" }}', ['a*']],
+    ['{{ range $k, $v := fromJSON .ObjectMeta.Annotations.a }}{{ $k }}: {{ $v }}{{ end }}', ['a*!']],
+    ['{{ $a := annotation .ObjectMeta "a" "" }}{{ $b := $a }}{{ $b }}', ['a']],
+    ['{{ $a := "" }}{{ if .Values.x }}{{ $a = .ObjectMeta.Annotations.a }}{{ end }}{{ if $a }}x{{ end }}', ['a*']],
+    ['{{ define "t" }}{{ .Annotations.a }}{{ end }}{{ template "t" .ObjectMeta }}', ['a']],
+    ['{{ define "t" }}{{ $.Annotations.a }}{{ template "t" . }}{{ end }}{{ template "t" .ObjectMeta }}', ['a']],
+    ['{{ define "t" }}{{ template "t" .Next }}{{ end }}{{ template "t" .Values }}', []],
+    ['{{ define "t" }}x{{ end }}{{ template "t" }}', []],
+    ['{{ (.ObjectMeta).Annotations.a }}', ['a']],
+    ['{{ (index .ObjectMeta.Annotations "a") | upper }}', ['a']],
+    ['{{ index .Values.table (index .ObjectMeta.Annotations "a") }}', ['a*']],
+    ['{{ $name := "a" }}{{ index .ObjectMeta.Annotations $name }}', ['others']],
+    ['{{ index .Values.list 0 }}{{ true }}{{ nil | default "x" }}', []],
+    ['{{ toYaml .ObjectMeta.Annotations }}', ['others']],
+    ['{{ range $k, $v := .ObjectMeta.Annotations }}{{ $k }}{{ end }}', ['others*']],
+    ['{{ range .ObjectMeta.Annotations }}{{ . }}{{ break }}{{ else }}none{{ end }}', ['others*']],
+    ['{{ omit .ObjectMeta.Annotations "a" | toJSON }}{{ annotation .ObjectMeta "b" "" }}', ['b', 'others']],
+    ['{{ (dict "m" .ObjectMeta.Annotations).m.a }}', ['others']],
+    ['{{ $d := dict }}{{ $_ := set $d "k" .ObjectMeta.Annotations.a }}{{ $d.k }}', ['a*']],
+    ['{{ .ObjectMeta.String }}', ['others']],
+    ['{{ toYaml . }}', ['others', 'proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
+    ['{{ .ProxyConfig.Concurrency }}', ['proxy.istio.io/config!']],
+    ['{{ .MeshConfig.DefaultConfig.Concurrency }}{{ .MeshConfig.TrustDomain }}', ['proxy.istio.io/config!']],
+    ['{{ .ProxyImage }}', ['proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
+    ['- name: istio-proxy', ['proxy.istio.io/config*!']],
+    [
+      '{{ otelResourceAttributes .MeshConfig .ObjectMeta.Annotations .ObjectMeta.Labels "ns" .Spec.Containers }}',
+      ['instance.id', 'namespace', 'version'].map((name) => `resource.opentelemetry.io/service.${name}`),
+    ],
+  ];
+  for (const [template, reads] of annotations) {
+    it(`annotations of ${template}`, () => {
+      assert.deepEqual(shown(readsOf(template).annotations), [...reads].sort());
+    });
+  }
+
+  it('labels', () => {
+    const { labels } = readsOf('{{ index .ObjectMeta.Labels "app" }}{{ if .ObjectMeta.Labels.b }}x{{ end }}');
+    assert.deepEqual(shown(labels), ['app', 'b*']);
+    assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['others']);
+  });
+
+  const fields: [template: string, fields: string[]][] = [
+    [
+      '{{ .ObjectMeta.Name }}{{ .DeploymentMeta.Name }}{{ .TypeMeta.APIVersion }}',
+      ['ObjectMeta.name', 'DeploymentMeta.name', 'TypeMeta.apiVersion'],
+    ],
+    ['{{ .TypeMeta.String }}', ['TypeMeta']],
+    [
+      '{{ range $i, $c := .Spec.Containers }}{{ $i }}{{ $c.Name }}{{ range .Ports }}{{ structToJSON . }}{{ end }}{{ end }}',
+      ['Spec.containers.*.name', 'Spec.containers.*.ports.*'],
+    ],
+    ['{{ range $k, $v := .Spec.NodeSelector }}{{ $k }}{{ end }}', ['Spec.nodeSelector']],
+    ['{{ (index .Spec.Volumes 0).VolumeSource.Secret.SecretName }}', ['Spec.volumes.*.secret.secretName']],
+    ['{{ (index .Spec.Volumes 0).HostPath.Path }}', ['Spec.volumes.*.hostPath.path']],
+    ['{{ .Spec.NodeSelector.disk }}', ['Spec.nodeSelector.disk']],
+    ['{{ .Spec.ServiceAccountName.x }}', ['Spec.serviceAccountName']],
+    ['{{ includeInboundPorts .Spec.Containers }}{{ if .Spec.HostNetwork }}x{{ end }}', []],
+    ['{{ .Spec.SecurityContext.String }}', ['Spec.securityContext']],
+  ];
+  for (const [template, places] of fields) {
+    it(`fields of ${template}`, () => {
+      assert.deepEqual(
+        readsOf(template).fields.map((place) => place.join('.')),
+        places,
+      );
+    });
+  }
+
+  it('knows nothing of a template that is not there', () => {
+    const guard = atOnce(
+      authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }),
+    );
+    assert.deepEqual(guard.readsOf(['none']).fields, []);
+    assert.deepEqual(['a', 'b/c', 'c'].map(guard.allows), [true, true, false]);
+    assert.match(guard.structural('traffic.sidecar.istio.io/anything') ?? '', /traffic/);
+    assert.equal(guard.structural('b/c'), undefined);
+    assert.equal(guard.structural('example.com/team'), undefined);
+  });
+});
