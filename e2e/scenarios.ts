@@ -10,6 +10,7 @@ import { repair } from './scenarios/repair.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
+import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
 import { roles } from './scenarios/roles.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
@@ -25,6 +26,7 @@ export const scenarios: Scenario[] = [
   killSwitch,
   rollingRestarts,
   publication,
+  rotationUnderLoad,
   faults,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.

@@ -1,0 +1,186 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { objectNames, serviceHostName } from '../../../src/api/names.ts';
+import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../../src/api/rotate-request.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import type { AuditLog } from '../audit-log.ts';
+import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
+import { Losses } from '../load/losses.ts';
+import { markDefect, markedConfig } from '../load/marked-config.ts';
+import { PodLoad } from '../load/pod-load.ts';
+import type { ReplicaOptions, Replicas } from '../replicas/replicas.ts';
+import type { ScenarioContext } from '../scenario-context.ts';
+import { waitFor } from '../wait-for.ts';
+import { TlsObserver } from './tls-observer.ts';
+
+interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { name: string; clientConfig: { caBundle?: string } }[];
+}
+
+/** `status.certificate` of an InjectorConfig. */
+interface CertificateStatus {
+  notAfter?: string;
+  renewAt?: string;
+  fingerprint?: string;
+  phase?: string;
+  rotateRequest?: { nonce: string; state: string; message?: string };
+}
+
+interface RotatingOptions extends ReplicaOptions {
+  /** Name of the InjectorConfig. */
+  name: string;
+  /** `spec.certificate`. */
+  certificate: Record<string, unknown>;
+  /** Pods a second by the load's own client; 30 unless told. */
+  perSecond?: number;
+}
+
+const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+
+/** Replicas with one InjectorConfig, pods that are created all along, and an observer of what the replicas serve: what a rotation must not disturb. */
+export class RotatingCluster {
+  readonly context: ScenarioContext;
+  readonly name: string;
+  readonly names: ReturnType<typeof objectNames>;
+  readonly replicas: Replicas;
+  readonly audit: AuditLog;
+  readonly load: PodLoad;
+  readonly losses: Losses;
+  readonly observer: TlsObserver;
+  #requests = 0;
+
+  private constructor(
+    context: ScenarioContext,
+    name: string,
+    parts: { replicas: Replicas; audit: AuditLog; load: PodLoad; observer: TlsObserver },
+  ) {
+    this.context = context;
+    this.name = name;
+    this.names = objectNames(name);
+    this.replicas = parts.replicas;
+    this.audit = parts.audit;
+    this.load = parts.load;
+    this.losses = new Losses(context, parts.load, parts.audit);
+    this.observer = parts.observer;
+  }
+
+  /** Runs `story` with such a cluster, three webhook replicas and two controllers unless told, and ends load and observer however it ends. */
+  static async run(
+    context: ScenarioContext,
+    options: RotatingOptions,
+    story: (cluster: RotatingCluster) => Promise<string>,
+  ): Promise<string> {
+    const cluster = await RotatingCluster.#start(context, options);
+    try {
+      return await story(cluster);
+    } finally {
+      await cluster.stop();
+    }
+  }
+
+  static async #start(context: ScenarioContext, options: RotatingOptions): Promise<RotatingCluster> {
+    const { client } = context;
+    const { name, certificate, perSecond = 30 } = options;
+    const replicas = await context.startReplicas(options);
+    await applyUntilReady(client, markedConfig(name, 'one', { certificate }));
+    const namespace = await context.namespace('pods', { 'istio.io/rev': name });
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const inspect = (pod: Parameters<typeof markDefect>[0]) => markDefect(pod, (mark) => mark === 'one');
+    const load = await PodLoad.start(client, { namespace, perSecond, inspect });
+    const observer = TlsObserver.start({
+      readBundle: () => readBundle(context, name),
+      servername: serviceHostName(objectNames(name).service, replicas.installation.namespace),
+      replicas: () => replicas.webhooks,
+    });
+    return new RotatingCluster(context, name, { replicas, audit, load, observer });
+  }
+
+  /** The operator's own namespace. */
+  get namespace(): string {
+    return this.replicas.installation.namespace;
+  }
+
+  /** Asks for a renewal as a person does; returns the nonce. */
+  async request(target: RotateTarget): Promise<string> {
+    const nonce = `n${++this.#requests}`;
+    const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
+    const config = markedConfig(this.name, 'one');
+    await this.context.client.patch(config, 'merge', { metadata: { annotations } });
+    return nonce;
+  }
+
+  /** Waits until a request is done. */
+  async waitForDone(nonce: string, timeout = 60_000): Promise<void> {
+    await waitFor(
+      `request ${nonce} to be done`,
+      async () => {
+        const { rotateRequest, phase } = await this.status();
+        if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
+        throw new Error(`status says ${JSON.stringify({ rotateRequest, phase })}`);
+      },
+      { timeout },
+    );
+  }
+
+  async status(): Promise<CertificateStatus> {
+    const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, this.name);
+    return (status?.['certificate'] ?? {});
+  }
+
+  /** The webhook configuration, undefined while there is none. */
+  webhook(): Promise<WebhookConfiguration | undefined> {
+    return this.context.client.find<WebhookConfiguration>(webhookKind, this.names.webhookConfiguration);
+  }
+
+  /** The caBundle in force, PEM. */
+  bundle(): Promise<string> {
+    return readBundle(this.context, this.name);
+  }
+
+  /** Replaces the caBundle as somebody else does. */
+  async writeBundle(pem: string): Promise<void> {
+    const webhook = await this.webhook();
+    if (webhook === undefined) throw new Error('there is no webhook configuration');
+    const caBundle = Buffer.from(pem).toString('base64');
+    const webhooks = webhook.webhooks.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } }));
+    await this.context.client.patch(webhook, 'merge', { webhooks }, { fieldManager: 'somebody' });
+  }
+
+  /** One of the two Secrets, as text; undefined while there is none. */
+  async secret(name: string): Promise<Record<string, string> | undefined> {
+    const found = await this.context.client.find(resourceKind('v1', 'Secret'), name, { namespace: this.namespace });
+    if (found === undefined) return undefined;
+    const data = (found['data'] ?? {}) as Record<string, string>;
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+    );
+  }
+
+  /** Replaces keys of a Secret as somebody else does. */
+  async writeSecret(name: string, text: Record<string, string>): Promise<void> {
+    const data = Object.fromEntries(
+      Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    );
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: this.namespace } };
+    await this.context.client.patch(secret, 'merge', { data }, { fieldManager: 'somebody' });
+  }
+
+  /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
+  async apiServerHandshakes(from: number, to = Infinity): Promise<number> {
+    const connections = await this.replicas.balancer.connections();
+    return connections.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
+  }
+
+  /** Ends load and observer. */
+  async stop(): Promise<void> {
+    await Promise.all([this.load.stop(), this.observer.stop()]);
+  }
+}
+
+async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {
+  const webhook = await client.find<WebhookConfiguration>(webhookKind, objectNames(name).webhookConfiguration);
+  const bundles = new Set(webhook?.webhooks.map(({ clientConfig }) => clientConfig.caBundle ?? ''));
+  if (bundles.size > 1) throw new Error('the webhooks of one configuration hold different bundles');
+  const [bundle = ''] = bundles;
+  return Buffer.from(bundle, 'base64').toString('utf8');
+}

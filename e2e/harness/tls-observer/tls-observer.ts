@@ -1,0 +1,164 @@
+import type { X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseBundle } from '../../../src/certs/bundle.ts';
+import type { Replica } from '../replicas/replica.ts';
+import { waitFor } from '../wait-for.ts';
+import { shakeHands } from './handshake.ts';
+
+interface ObserverOptions {
+  /** The caBundle as the API server holds it now, PEM; '' when there is none. */
+  readBundle: () => Promise<string>;
+  /** The name by which the API server calls the webhook. */
+  servername: string;
+  /** Who is looked at; asked anew in each round, those that do not run are left out. */
+  replicas: () => readonly Replica[];
+}
+
+/** A certificate that replicas were seen to serve. */
+export interface SeenLeaf {
+  /** Fingerprints (SHA-256) of the certificate and of the authority in the live bundle that signed it. */
+  fingerprint: string;
+  issuer: string | undefined;
+  notAfter: Date;
+  /** When each replica was first seen with it, in milliseconds since 1970. */
+  firstSeen: Map<string, number>;
+  lastSeen: number;
+}
+
+/** A replica whose certificate the live bundle does not verify. */
+interface Violation {
+  at: number;
+  description: string;
+}
+
+/** Milliseconds between two rounds. */
+const pause = 200;
+
+/**
+ * Looks at every replica all the time with a TLS client of its own, past balancer and API server: does what it serves verify against the bundle that is
+ * read back from the API server, and who issued it? A certificate counts as unverified only if two handshakes in a row, each with a bundle read just before
+ * it, fail: between the reading and the handshake either may have changed.
+ */
+export class TlsObserver {
+  readonly violations: Violation[] = [];
+  /** Every certificate seen so far, by fingerprint. */
+  readonly leaves = new Map<string, SeenLeaf>();
+  /** How many handshakes it has made; they are not the API server's. */
+  handshakes = 0;
+  /** How many authorities the bundle held at most. */
+  mostAuthorities = 0;
+  /** The authorities in the bundle when it was last read. */
+  authorities: string[] = [];
+  readonly #options: ObserverOptions;
+  readonly #stop = new AbortController();
+  readonly #latest = new Map<string, SeenLeaf>();
+  #running: Promise<void> = Promise.resolve();
+  #rounds = 0;
+
+  private constructor(options: ObserverOptions) {
+    this.#options = options;
+  }
+
+  static start(options: ObserverOptions): TlsObserver {
+    const observer = new TlsObserver(options);
+    observer.#running = observer.#run();
+    return observer;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** What a replica was last seen with. */
+  latest(replica: string): SeenLeaf | undefined {
+    return this.#latest.get(replica);
+  }
+
+  /** The one certificate that all running replicas were last seen with; undefined while they differ. */
+  common(): SeenLeaf | undefined {
+    const leaves = new Set(this.#watched().map(({ name }) => this.#latest.get(name)));
+    const [leaf] = leaves;
+    return leaves.size === 1 ? leaf : undefined;
+  }
+
+  /** Waits until all running replicas serve one certificate, other than `before`, in rounds that began after this call. */
+  async waitForOther(before: SeenLeaf | undefined, timeout = 60_000): Promise<SeenLeaf> {
+    const begun = this.#rounds;
+    return waitFor(
+      'every replica to serve another certificate',
+      () => {
+        const leaf = this.#rounds > begun + 1 ? this.common() : undefined;
+        return leaf !== before && leaf;
+      },
+      { timeout },
+    );
+  }
+
+  /** Waits until every replica was looked at in a round that began after this call. */
+  async waitForRound(): Promise<void> {
+    const begun = this.#rounds;
+    await waitFor('the observer to look', () => this.#rounds > begun + 1);
+  }
+
+  violationsSince(time: number): Violation[] {
+    return this.violations.filter(({ at }) => at >= time);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const bundle = await this.#bundle();
+      if (bundle !== undefined) await Promise.all(this.#watched().map((replica) => this.#look(replica, bundle)));
+      this.#rounds++;
+      await sleep(pause, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+
+  #watched(): Replica[] {
+    return this.#options.replicas().filter(({ operator }) => operator.process.running);
+  }
+
+  async #look(replica: Replica, bundle: string): Promise<void> {
+    const first = await this.#handshake(replica, bundle);
+    if (first === undefined) return;
+    const again = await this.#bundle();
+    const second = again === undefined ? undefined : await this.#handshake(replica, again);
+    // A process that was killed meanwhile is no replica any more.
+    if (second === undefined || !replica.operator.process.running) return;
+    this.violations.push({ at: Date.now(), description: `${replica.name}: ${first}, then ${second}` });
+  }
+
+  /** Why the client would go no further. */
+  async #handshake({ name, operator }: Replica, bundle: string): Promise<string | undefined> {
+    this.handshakes++;
+    const { leaf, fault } = await shakeHands(operator.webhookPort, this.#options.servername, bundle);
+    if (leaf !== undefined) this.#note(name, leaf, bundle);
+    return fault;
+  }
+
+  #note(replica: string, certificate: X509Certificate, bundle: string): void {
+    const fingerprint = certificate.fingerprint256;
+    const known = this.leaves.get(fingerprint);
+    const leaf = known ?? {
+      fingerprint,
+      issuer: undefined,
+      notAfter: new Date(certificate.validTo),
+      firstSeen: new Map<string, number>(),
+      lastSeen: 0,
+    };
+    leaf.issuer ??= parseBundle(bundle).find(({ x509 }) => certificate.verify(x509.publicKey))?.x509.fingerprint256;
+    leaf.lastSeen = Date.now();
+    if (!leaf.firstSeen.has(replica)) leaf.firstSeen.set(replica, leaf.lastSeen);
+    this.leaves.set(fingerprint, leaf);
+    this.#latest.set(replica, leaf);
+  }
+
+  /** Undefined when the API server could not be asked. */
+  async #bundle(): Promise<string | undefined> {
+    const bundle = await this.#options.readBundle().catch(() => undefined);
+    if (bundle === undefined) return undefined;
+    this.authorities = parseBundle(bundle).map(({ x509 }) => x509.fingerprint256);
+    this.mostAuthorities = Math.max(this.mostAuthorities, this.authorities.length);
+    return bundle;
+  }
+}

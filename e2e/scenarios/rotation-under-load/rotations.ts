@@ -1,0 +1,84 @@
+import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+interface Rotations {
+  authorities: number;
+  leaves: number;
+  /** Those during which the API server happened to make no new connection: they say nothing. */
+  uncounted: number;
+}
+
+/** Replaces authorities and serving certificates, in turn, until so many count. */
+export async function rotateManyTimes(
+  cluster: RotatingCluster,
+  wanted: { authorities: number; leaves: number },
+): Promise<Rotations> {
+  const done: Rotations = { authorities: 0, leaves: 0, uncounted: 0 };
+  const share = wanted.leaves / wanted.authorities;
+  while (done.authorities < wanted.authorities || done.leaves < wanted.leaves) {
+    const isLeaf = done.leaves < wanted.leaves && done.leaves < share * (done.authorities + 1);
+    const counts = isLeaf ? await rotateLeaf(cluster) : await rotateAuthority(cluster);
+    if (!counts) done.uncounted++;
+    else done[isLeaf ? 'leaves' : 'authorities']++;
+    if (done.uncounted > wanted.authorities + wanted.leaves) {
+      throw new Error(`${done.uncounted} rotations met no handshake of the API server: the load is too small`);
+    }
+    const total = done.authorities + done.leaves;
+    if (total % 50 === 0) cluster.context.say(`${done.authorities} authorities, ${done.leaves} serving certificates`);
+  }
+  return done;
+}
+
+/** One renewal under the same authority; whether the API server made connections while it was under way and with the new certificate. */
+async function rotateLeaf(cluster: RotatingCluster): Promise<boolean> {
+  const { observer } = cluster;
+  const before = observer.common();
+  const began = Date.now();
+  await cluster.request('leaf');
+  const after = await observer.waitForOther(before);
+  // A renewal by time may have come first, or the end of an authority's replacement; it is one certificate all the same.
+  return isMet(cluster, began, after.firstSeen);
+}
+
+/** A new authority; whether the API server made connections while both were trusted, before and after the certificate was exchanged. */
+async function rotateAuthority(cluster: RotatingCluster): Promise<boolean> {
+  const { observer } = cluster;
+  const issuer = observer.common()?.issuer;
+  const known = observer.authorities.length;
+  const nonce = await cluster.request('authority');
+  let staged = 0;
+  const leaf = await waitFor(
+    'a certificate of another authority on every replica',
+    () => {
+      if (staged === 0 && observer.authorities.length > known) staged = Date.now();
+      const common = observer.common();
+      return common?.issuer !== undefined && common.issuer !== issuer && common;
+    },
+    { timeout: 60_000 },
+  );
+  await cluster.waitForDone(nonce);
+  const firstSwap = Math.min(...leaf.firstSeen.values());
+  // An old authority that left the bundle at the same time hides when the new one came into it.
+  if (staged === 0 || (await cluster.apiServerHandshakes(staged, firstSwap)) === 0) return false;
+  return isMet(cluster, staged, leaf.firstSeen);
+}
+
+/** Waits until the API server has made a connection since all serve the new certificate; whether it made one before, too. */
+async function isMet(cluster: RotatingCluster, began: number, firstSeen: Map<string, number>): Promise<boolean> {
+  const all = Math.max(...firstSeen.values());
+  const during = await cluster.apiServerHandshakes(began, all);
+  await waitFor('the API server to make a connection', async () => (await cluster.apiServerHandshakes(all)) > 0);
+  return during > 0;
+}
+
+/** After a theft: the old authorities leave the bundle long before their last certificate has expired, and nothing is lost by that either. */
+export async function checkForcedRetirement(cluster: RotatingCluster): Promise<void> {
+  const { context, observer } = cluster;
+  const before = observer.authorities.length;
+  await cluster.waitForDone(await cluster.request('authority-force'));
+  await observer.waitForRound();
+  await context.check(
+    `an authority is replaced by force: of ${before} in the bundle one is left, which signed what all replicas serve`,
+    () => observer.authorities.length === 1 && observer.common()?.issuer === observer.authorities[0],
+  );
+}

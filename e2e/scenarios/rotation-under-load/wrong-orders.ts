@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { issueAuthority } from '../../../src/certs/authority.ts';
+import { generateRsaKeyPair } from '../../../src/certs/key-pair.ts';
+import { issueServingCertificate } from '../../../src/certs/serving-certificate.ts';
+import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+
+/** Makes authorities and serving certificates as the operator would, and writes them as it never would. */
+interface OtherWriter {
+  /** A new authority, PEM, and the serving Secret's text with a certificate of it. */
+  next: () => Promise<{ authority: string; serving: Record<string, string> }>;
+}
+
+const hour = 3_600_000;
+
+/** Ends the controllers, so that nobody repairs, while `story` writes in their place; then has them repair it, and waits until all is well. */
+export async function takeOver<Result>(
+  cluster: RotatingCluster,
+  story: (writer: OtherWriter) => Promise<Result>,
+): Promise<Result> {
+  const { controllers } = cluster.replicas;
+  await Promise.all(controllers.map(({ operator }) => operator.process.stop(30_000)));
+  const result = await story({ next: () => issue(cluster) });
+  const since = Date.now();
+  await Promise.all(controllers.map(({ operator }) => operator.restart()));
+  const foreign = cluster.observer.common();
+  await cluster.context.check(
+    'the operator is back: it replaces what others have written with an authority of its own, with overlap',
+    async () => {
+      const served = cluster.observer.common();
+      const { phase } = await cluster.status();
+      return served !== undefined && served !== foreign && ['Stable', 'Retiring'].includes(phase ?? '');
+    },
+    { timeout: 60_000 },
+  );
+  await cluster.losses.checkNone('others have written, the operator takes over', since);
+  return result;
+}
+
+/** The negative control: the new certificate first, then the bundle. Returns how many admissions that lost. */
+export async function checkLeafBeforeBundle(cluster: RotatingCluster, writer: OtherWriter): Promise<number> {
+  const { names, losses } = cluster;
+  const { authority, serving } = await writer.next();
+  const before = await cluster.bundle();
+  const since = Date.now();
+  const violations = cluster.observer.violations.length;
+  await cluster.writeSecret(names.servingSecret, serving);
+  await cluster.context.check(
+    'a certificate before its authority is in the bundle: creations are refused, and the observer sees why',
+    () => losses.report(since).lost.length > 0 && cluster.observer.violations.length > violations,
+  );
+  await cluster.writeBundle(before + authority);
+  return settle(cluster, since);
+}
+
+/** The negative control: the new bundle in place of the old one, then the certificate. Returns how many admissions that lost. */
+export async function checkBundleWithoutOverlap(cluster: RotatingCluster, writer: OtherWriter): Promise<number> {
+  const { names, losses } = cluster;
+  const { authority, serving } = await writer.next();
+  const since = Date.now();
+  await cluster.writeBundle(authority);
+  await cluster.context.check(
+    'a bundle without the authority of the certificate that is served: creations are refused, and it is seen',
+    () => losses.report(since).lost.length > 0,
+  );
+  await cluster.writeSecret(names.servingSecret, serving);
+  return settle(cluster, since);
+}
+
+/** Waits until pods are created again, and counts what was lost until then. */
+async function settle({ losses, observer }: RotatingCluster, since: number): Promise<number> {
+  await observer.waitForRound();
+  await losses.checkNone('the other half is written too', Date.now() + 500);
+  return losses.report(since).lost.length;
+}
+
+async function issue({ names, namespace }: RotatingCluster) {
+  const options = { now: new Date(), random: randomBytes };
+  const authority = issueAuthority(names.service, await generateRsaKeyPair(2048), { ...options, duration: 24 * hour });
+  const of = { service: names.service, namespace };
+  const keys = await generateRsaKeyPair(2048);
+  const leaf = issueServingCertificate(authority, of, keys, { ...options, duration: hour });
+  const serving = {
+    'tls.crt': leaf.certificatePem,
+    'tls.key': leaf.privateKeyPem,
+    'ca.crt': authority.certificatePem,
+  };
+  return { authority: authority.certificatePem, serving };
+}
