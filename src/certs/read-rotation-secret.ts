@@ -29,19 +29,25 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   if (record === undefined) {
     faults.push('rotation.json is missing or damaged');
   }
-  const ca = readPart(data, 'ca', record?.authority?.fingerprint, faults);
-  const next = readPart(data, 'staged', record?.staged?.fingerprint, faults);
-  const tls = readPart(data, 'tls', record?.leaf?.fingerprint, faults);
+  const ca = readPart(data, 'ca', record?.authority, faults);
+  const next = readPart(data, 'staged', record?.staged, faults);
+  const tls = readPart(data, 'tls', record?.leaf, faults);
   const orphans = [ca, next].flatMap((part) =>
-    part !== undefined && part.privateKeyPem === undefined
+    part !== undefined && !isUsable(part)
       ? [{ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter }]
       : [],
   );
   return {
     state: {
-      ...(isKeyed(ca) && { authority: { ...ca, ...historyOf(record?.authority, defaults) } }),
-      ...(isKeyed(next) && { staged: { ...next, ...historyOf(record?.staged, defaults) } }),
-      ...(isKeyed(tls) && { leaf: { ...tls, terms: record?.leaf?.terms ?? defaults.leaf } }),
+      ...(ca && isUsable(ca) && { authority: { ...authorityOf(ca), ...historyOf(record?.authority, defaults) } }),
+      ...(next && isUsable(next) && { staged: { ...authorityOf(next), ...historyOf(record?.staged, defaults) } }),
+      ...(isKeyed(tls) && {
+        leaf: {
+          certificatePem: tls.certificatePem,
+          privateKeyPem: tls.privateKeyPem,
+          terms: record?.leaf?.terms ?? defaults.leaf,
+        },
+      }),
       retiring: [
         ...readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults),
         ...orphans,
@@ -57,7 +63,7 @@ type AuthorityRecord = NonNullable<ReadRotationRecord['authority']>;
 function historyOf(
   recorded: AuthorityRecord | undefined,
   defaults: RecordDefaults,
-): Omit<AuthorityRecord, 'fingerprint'> {
+): Omit<AuthorityRecord, 'fingerprint' | 'given'> {
   if (recorded === undefined) {
     // Without a record nobody knows which leaves it signed.
     return { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
@@ -70,13 +76,28 @@ interface Part {
   readonly certificatePem: string;
   /** Only when it belongs to the certificate. */
   readonly privateKeyPem?: string;
+  /** Somebody else has the key. */
+  readonly isGiven: boolean;
 }
 
 function isKeyed(part: Part | undefined): part is Required<Part> {
   return part?.privateKeyPem !== undefined;
 }
 
-function readPart(data: SecretText, name: string, recorded: string | undefined, faults: string[]): Part | undefined {
+function isUsable(part: Part): boolean {
+  return part.isGiven || isKeyed(part);
+}
+
+function authorityOf({ certificatePem, privateKeyPem }: Part): Pick<Part, 'certificatePem' | 'privateKeyPem'> {
+  return { certificatePem, ...(privateKeyPem !== undefined && { privateKeyPem }) };
+}
+
+function readPart(
+  data: SecretText,
+  name: string,
+  recorded: { readonly fingerprint: string; readonly given?: true } | undefined,
+  faults: string[],
+): Part | undefined {
   const certificate = data[`${name}.crt`];
   const privateKeyPem = data[`${name}.key`];
   if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) {
@@ -88,16 +109,20 @@ function readPart(data: SecretText, name: string, recorded: string | undefined, 
     faults.push(`${name}.crt is missing or no certificate`);
     return undefined;
   }
-  if (recorded !== undefined && recorded !== entry.fingerprint) {
+  if (recorded !== undefined && recorded.fingerprint !== entry.fingerprint) {
     faults.push(`${name}.crt is not the certificate that rotation.json names`);
     return undefined;
   }
   const certificatePem = entries.map(({ pem }) => pem).join('');
+  const isGiven = recorded?.given === true;
+  if (isGiven) {
+    return { certificatePem, isGiven };
+  }
   if (privateKeyPem === undefined || !keyMatches(entry.x509, privateKeyPem)) {
     faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
-    return { certificatePem };
+    return { certificatePem, isGiven };
   }
-  return { certificatePem, privateKeyPem };
+  return { certificatePem, privateKeyPem, isGiven };
 }
 
 function readRetiring(

@@ -15,7 +15,7 @@ export function authorityDue(
   policy: CertificatePolicy,
   now: Date,
 ): string | undefined {
-  if (authority === undefined) {
+  if (authority?.privateKeyPem === undefined) {
     return 'no authority with a key is stored';
   }
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);

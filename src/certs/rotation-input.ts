@@ -1,5 +1,6 @@
 import type { CertificateNames } from './certificate-names.ts';
 import type { CertificatePolicy } from './certificate-policy.ts';
+import type { CertificateSource } from './given-certificates.ts';
 import type { GenerateKeyPair } from './key-pair.ts';
 import type { RandomBytes } from './random-source.ts';
 import type { RenewalRequest } from './rotation-request.ts';
@@ -9,6 +10,8 @@ import type { ObservedCertificates } from './recover-rotation.ts';
 export interface RotationInput extends ObservedCertificates {
   readonly policy: CertificatePolicy;
   readonly names: CertificateNames;
+  /** Absent: the rotation issues what it needs. */
+  readonly source?: CertificateSource;
   readonly now: Date;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;

@@ -40,7 +40,9 @@ export function deadlines(
   situation: RotationSituation,
 ): { readonly renewAt: Date; readonly nextAt: Date } {
   const { policy, now } = situation;
-  const renewals = [state.leaf, state.staged === undefined ? state.authority : undefined].map(
+  // An authority whose key somebody else has is not ours to renew.
+  const own = state.authority?.privateKeyPem === undefined ? undefined : state.authority;
+  const renewals = [state.leaf, state.staged === undefined ? own : undefined].map(
     (holder) => holder && renewalTime(readCertificate(holder.certificatePem).notAfter, holder.terms, policy),
   );
   // An authority is waited for until its leaf is served.

@@ -13,6 +13,8 @@ const terms = z.object({
 const authority = z.object({
   fingerprint,
   terms,
+  /** Somebody else has the key. */
+  given: z.literal(true).exactOptional(),
   publishedAt: time.exactOptional(),
   lastLeafNotAfter: time.exactOptional(),
 });

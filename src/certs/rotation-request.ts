@@ -26,15 +26,18 @@ export function noteRequest(
   state: RotationState,
   before: RotationState,
   request: RenewalRequest | undefined,
+  isGiven: boolean,
 ): RotationState {
   const begun = begins(state, request);
   if (begun === undefined || request === undefined) {
     return state;
   }
+  // Where somebody else issues there is nothing to make: what remains is to drop old authorities by force.
   const isMade =
-    begun === 'Leaf'
+    isGiven ||
+    (begun === 'Leaf'
       ? state.leaf?.certificatePem !== before.leaf?.certificatePem
-      : state.staged !== undefined || state.authority?.certificatePem !== before.authority?.certificatePem;
+      : state.staged !== undefined || state.authority?.certificatePem !== before.authority?.certificatePem);
   const { nonce, target } = request;
   return isMade ? { ...state, request: { nonce, target, state: 'Accepted' } } : state;
 }

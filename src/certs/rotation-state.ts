@@ -1,4 +1,3 @@
-import type { Authority } from './authority.ts';
 import type { Leaf } from './serving-certificate.ts';
 
 /** What a certificate was issued for; when the policy differs, it is due. */
@@ -11,8 +10,11 @@ export interface IssueTerms {
   readonly jitter: number;
 }
 
-/** An authority of which we hold the key. */
-export interface StoredAuthority extends Authority {
+/** An authority of which the leaf that is served is, or will be. */
+export interface StoredAuthority {
+  readonly certificatePem: string;
+  /** Absent when somebody else issues: then we sign nothing. */
+  readonly privateKeyPem?: string;
   readonly terms: IssueTerms;
   /** Since when it was read back from every webhook configuration without a gap. */
   readonly publishedAt?: Date;

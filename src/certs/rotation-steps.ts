@@ -36,6 +36,11 @@ export async function stage(
   const reason = authorityDue(state.authority, policy, now) ?? requested;
   // A staged authority that waited for so long that it is due itself makes way for another one.
   const isFresh = state.staged !== undefined && authorityDue(state.staged, policy, now) === undefined;
+  if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
+    // Given by somebody who is not asked any more.
+    const { staged, ...rest } = state;
+    return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
+  }
   if (reason === undefined || isFresh) {
     return state;
   }
@@ -55,7 +60,7 @@ export async function stage(
 }
 
 /** A staged authority has signed nothing, unless the state was restored from a backup: then what it is known to have signed counts. */
-function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
+export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
   const { certificatePem, lastLeafNotAfter } = staged ?? {};
   return certificatePem === undefined || lastLeafNotAfter === undefined
     ? []
@@ -110,16 +115,21 @@ export async function renewLeaf(
 ): Promise<RotationState> {
   const { authority } = state;
   const { policy, names, now, random } = input;
-  if (authority === undefined) {
+  if (authority?.privateKeyPem === undefined) {
     return state;
   }
+  const { certificatePem, privateKeyPem } = authority;
   const requested = begins(state, input.request) === 'Leaf';
   const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
   if (reason === undefined) {
     return state;
   }
   const keys = await input.generateKeyPair(policy.keySize);
-  const leaf = issueServingCertificate(authority, names, keys, { now, duration: policy.leafDuration, random });
+  const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, {
+    now,
+    duration: policy.leafDuration,
+    random,
+  });
   const { notAfter } = readCertificate(leaf.certificatePem);
   const { dns, ip } = subjectAltNames(names);
   const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });

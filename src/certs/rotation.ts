@@ -1,14 +1,16 @@
 import { parseBundle } from './bundle.ts';
 import { subjectAltNames } from './certificate-names.ts';
 import { checkCertificatePolicy } from './certificate-policy.ts';
+import type { CertificateSource } from './given-certificates.ts';
 import { randomFraction } from './random-source.ts';
 import { readCertificate } from './read-certificate.ts';
 import { recoverRotation } from './recover-rotation.ts';
 import { isAccepted, rotationBundle } from './rotation-bundle.ts';
+import { stageGiven, takeGivenLeaf } from './rotation-given.ts';
 import type { RotationInput } from './rotation-input.ts';
 import { chooseLeaf, deadlines, phaseOf } from './rotation-outcome.ts';
 import { finishRequest, forceRetirement, noteRequest } from './rotation-request.ts';
-import type { AnsweredRequest, RotationChange, RotationPhase } from './rotation-state.ts';
+import type { AnsweredRequest, RotationChange, RotationPhase, RotationState } from './rotation-state.ts';
 import { confirm, renewLeaf, retire, stage, swap } from './rotation-steps.ts';
 import type { Leaf } from './serving-certificate.ts';
 import type { ServingPair } from './verify-chain.ts';
@@ -59,11 +61,16 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
   const changes = [...recovered.changes];
 
   let state = retire(recovered.state, now, changes);
-  state = await stage(state, input, changes);
+  const source = sourceFor(state, input);
+  const given = typeof source === 'object' ? source : undefined;
+  if (given !== undefined) state = stageGiven(state, given, input, changes);
+  else if (source === 'Issue') state = await stage(state, input, changes);
   state = confirm(state, input, changes);
-  state = swap(state, situation, changes);
-  state = await renewLeaf(state, input, changes);
-  state = noteRequest(state, recovered.state, input.request);
+  // While nobody can say which leaf would follow, what is staged waits.
+  if (source !== 'Unavailable') state = swap(state, situation, changes);
+  if (given !== undefined) state = takeGivenLeaf(state, given, input, changes);
+  else if (source === 'Issue') state = await renewLeaf(state, input, changes);
+  state = noteRequest(state, recovered.state, input.request, source !== 'Issue');
   state = forceRetirement(state, situation);
 
   const caBundlePem = rotationBundle(state);
@@ -79,6 +86,15 @@ export async function rotate(input: RotationInput): Promise<Rotation> {
     ...deadlines(state, serving, situation),
     changes,
   };
+}
+
+/**
+ * An authority of ours goes on while somebody else who should issue has nothing that could serve yet: the last good certificate must not expire
+ * for that. Their own certificates cannot be renewed by us, and stay as they are.
+ */
+function sourceFor(state: RotationState, { source }: RotationInput): CertificateSource | 'Issue' {
+  if (source === undefined) return 'Issue';
+  return source === 'Unavailable' && state.authority?.privateKeyPem !== undefined ? 'Issue' : source;
 }
 
 /** The last look before anything is published: a leaf that the bundle does not verify is not served. */

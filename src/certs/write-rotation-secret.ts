@@ -26,8 +26,10 @@ export function writeRotationSecret(state: RotationState): SecretText {
   };
   return {
     'rotation.json': JSON.stringify(record),
-    ...(authority && { 'ca.crt': authority.certificatePem, 'ca.key': authority.privateKeyPem }),
-    ...(staged && { 'staged.crt': staged.certificatePem, 'staged.key': staged.privateKeyPem }),
+    ...(authority && { 'ca.crt': authority.certificatePem }),
+    ...(authority?.privateKeyPem !== undefined && { 'ca.key': authority.privateKeyPem }),
+    ...(staged && { 'staged.crt': staged.certificatePem }),
+    ...(staged?.privateKeyPem !== undefined && { 'staged.key': staged.privateKeyPem }),
     ...(leaf && { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem }),
     ...(retiring.length > 0 && { 'retiring.crt': retiring.map(({ certificatePem }) => certificatePem).join('') }),
   };
@@ -39,6 +41,7 @@ function recordOf(stored: StoredAuthority): AuthorityRecord {
   return {
     fingerprint: readCertificate(stored.certificatePem).fingerprint,
     terms: recordedTerms(stored.terms),
+    ...(stored.privateKeyPem === undefined && { given: true as const }),
     ...(stored.publishedAt && { publishedAt: stored.publishedAt.toISOString() }),
     ...(stored.lastLeafNotAfter && { lastLeafNotAfter: stored.lastLeafNotAfter.toISOString() }),
   };

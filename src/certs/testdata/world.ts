@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
+import type { CertificateSource } from '../given-certificates.ts';
 import type { GenerateKeyPair } from '../key-pair.ts';
 import { rotate } from '../rotation.ts';
 import type { RenewalRequest } from '../rotation-request.ts';
@@ -46,6 +47,8 @@ export class World {
   policy = shortPolicy;
   /** What a person has asked for. */
   request: RenewalRequest | undefined;
+  /** Who issues. */
+  source: CertificateSource | undefined;
   /** How wrong the operator's clock is. */
   skew = 0;
   /** How far an API server's view of a configuration may lag. */
@@ -77,6 +80,7 @@ export class World {
       random: this.#random,
       generateKeyPair: this.#keys,
       ...(this.request && { request: this.request }),
+      ...(this.source && { source: this.source }),
     });
     this.last = rotation;
     const steps = [
