@@ -1,9 +1,10 @@
+import { deflateRawSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { leanLibraries } from './lean-libraries.ts';
 
 /**
  * Puts the program of the lane's thread into the bundle, as a text (see src/server/lane/lane-program.ts). It is a bundle of its own, since a thread that loaded the
- * whole bundle would hold all of it once more.
+ * whole bundle would hold all of it once more. It is packed, since most of the time there is no thread.
  */
 export const laneText: Plugin = {
   name: 'lane-text',
@@ -21,8 +22,13 @@ export const laneText: Plugin = {
         logLevel: 'warning',
         plugins: [leanLibraries],
       });
-      const source = outputFiles[0]?.text ?? '';
-      return { contents: `export const laneProgram = { source: ${JSON.stringify(source)}, isText: true };` };
+      const packed = deflateRawSync(outputFiles[0]?.contents ?? '').toString('base64');
+      const unpack = `inflateRawSync(Buffer.from('${packed}', 'base64')).toString()`;
+      return {
+        contents: `import { inflateRawSync } from 'node:zlib';
+          export const laneProgram = { get source() { return ${unpack}; }, isText: true };`,
+        resolveDir: '.',
+      };
     });
   },
 };

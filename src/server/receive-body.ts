@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyBudget, BodyHolder } from './body-budget.ts';
+import { BodyPieces } from './body-pieces.ts';
 import { type HttpAnswer, textAnswer, unavailable } from './http-answer.ts';
 
 /** The whole body; or why it will not be read to its end; or neither, because the client has gone. */
@@ -28,14 +29,13 @@ export function receiveBody(
   bounds: BodyBounds,
   done: (body: ReceivedBody) => void,
 ): (() => void) | undefined {
-  const { declaredBytes = 0, maxBytes, budget, expendable } = bounds;
+  const { maxBytes, declaredBytes = maxBytes, budget, expendable } = bounds;
   const tooLarge = (): HttpAnswer => textAnswer(413, `Request entity too large: limit is ${maxBytes}`);
   if (declaredBytes > maxBytes) {
     done(tooLarge());
     return undefined;
   }
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const pieces = new BodyPieces(declaredBytes);
   const holder: BodyHolder = {
     bytes: 0,
     expendable,
@@ -50,24 +50,25 @@ export function receiveBody(
     if (settled) return;
     settled = true;
     budget.release(holder);
+    // The request may live on for a while, and with it what it holds.
+    pieces.drop();
     done(body);
   }
   function onData(chunk: Buffer): void {
     if (settled) return;
-    length += chunk.length;
-    if (length > maxBytes) {
+    if (pieces.length + chunk.length > maxBytes) {
       settle(tooLarge());
     } else if (!budget.take(holder, chunk.length + chunkOverhead)) {
       settle(overBudget());
     } else {
-      chunks.push(chunk);
+      pieces.add(chunk);
       const answer = bounds.inspect(chunk);
       if (answer !== undefined) settle(answer);
     }
   }
   request.on('data', onData);
   request.on('end', () => {
-    settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
+    settle(settled ? undefined : pieces.whole());
   });
   request.on('close', () => {
     settle(undefined);
