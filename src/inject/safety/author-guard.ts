@@ -24,6 +24,7 @@ export interface AuthorGuard {
 }
 
 const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
+const mostKnown = 64;
 const noReads: TemplateReads = { printed: new Set(), steering: new Set(), parsed: new Set() };
 
 /** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */
@@ -51,7 +52,8 @@ export function* authorGuard(
       let reads = known.get(key);
       if (reads === undefined) {
         reads = withEngineReads(authorReads(names.map((name) => byName.get(name) ?? noReads)), family);
-        known.set(key, reads);
+        // Where authors choose templates they have a say in how many combinations there are.
+        if (known.size < mostKnown) known.set(key, reads);
       }
       return reads;
     },

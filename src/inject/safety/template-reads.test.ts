@@ -101,6 +101,20 @@ describe('what a template reads of what an author writes', () => {
     });
   }
 
+  it('remembers some combinations of templates, and finds the others anew', () => {
+    const guard = atOnce(
+      authorGuard(new Map([['a', '{{ .ObjectMeta.Name }}']]), ['{{', '}}'], familyOf(istioKeys, []), {
+        preset: 'Safe',
+        allow: [],
+      }),
+    );
+    assert.equal(guard.readsOf(['a']), guard.readsOf(['a']));
+    for (let index = 0; index < 70; index += 1) guard.readsOf(['a', `other-${index}`]);
+    const late = ['a', 'late'];
+    assert.notEqual(guard.readsOf(late), guard.readsOf(late));
+    assert.deepEqual(guard.readsOf(late), guard.readsOf(['a']));
+  });
+
   it('knows nothing of a template that is not there', () => {
     const guard = atOnce(
       authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }),
