@@ -19,26 +19,28 @@ const writeVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollec
 /** What the API server has recorded. A request is in the file before its response is sent. */
 export class AuditLog {
   readonly #file: string;
-  readonly #start: number;
+  readonly #events: AuditEvent[] = [];
+  /** Where what has not been read yet begins. */
+  #position: number;
 
   constructor(file: string) {
     this.#file = file;
-    this.#start = statSync(file).size;
+    this.#position = statSync(file).size;
   }
 
-  /** The events since this object was made, in the order in which the requests ended. */
+  /** The events since this object was made, in the order in which the requests ended. Only what is new is read, so it may be called often. */
   events(): AuditEvent[] {
     const file = openSync(this.#file, 'r');
     try {
-      const buffer = Buffer.alloc(fstatSync(file).size - this.#start);
-      readSync(file, buffer, 0, buffer.length, this.#start);
-      const text = buffer.toString('utf8');
+      const buffer = Buffer.alloc(fstatSync(file).size - this.#position);
+      readSync(file, buffer, 0, buffer.length, this.#position);
       // A record that is being written has no newline yet.
-      const complete = text.slice(0, text.lastIndexOf('\n') + 1);
-      return complete
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as AuditEvent);
+      const complete = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
+      this.#position += complete.length;
+      for (const line of complete.toString('utf8').split('\n')) {
+        if (line !== '') this.#events.push(JSON.parse(line) as AuditEvent);
+      }
+      return [...this.#events];
     } finally {
       closeSync(file);
     }

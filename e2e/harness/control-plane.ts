@@ -25,6 +25,8 @@ export interface ControlPlane {
   component: (name: ComponentName) => ManagedProcess;
   /** Starts a component that was stopped or killed and waits until it is ready. */
   restart: (name: ComponentName) => Promise<void>;
+  /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
+  starts: { from: number; until: number }[];
   /** Makes etcd forget all revisions before this one. */
   compact: (revision: number) => Promise<void>;
   /** Ends all processes at once: nobody keeps the data. */
@@ -84,9 +86,12 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
   };
   const probes = probeUrls(ports);
   const authority = readFileSync(certificates.authority.certificate, 'utf8');
+  const starts: ControlPlane['starts'] = [];
   const restart = async (name: ComponentName) => {
+    const from = Date.now();
     component(name).start();
     await component(name).waitUntilReady(() => answersOk(probes[name], authority), startTimeout);
+    if (name === 'kube-apiserver') starts.push({ from, until: Date.now() });
   };
   const stop = async () => {
     await Promise.all([...processes.values()].map((each) => each.kill()));
@@ -103,6 +108,7 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     auditLog: auditLogFile(directory),
     component,
     restart,
+    starts,
     compact: async (revision) => {
       // etcd's gRPC gateway; numbers of 64 bits are texts there.
       const body = JSON.stringify({ revision: String(revision), physical: true });

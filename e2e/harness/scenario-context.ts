@@ -1,10 +1,11 @@
 import type { Figures } from '../../bench/report.ts';
-import { AuditLog, describeEvent } from './audit-log.ts';
+import { AuditLog, describeEvent, type AuditEvent } from './audit-log.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
 import { found } from './found.ts';
 import { installChart, type Installation } from './installation.ts';
 import type { RightsUsed } from './rights/rights-used.ts';
+import { PodLoad, type PodLoadOptions } from './load/pod-load.ts';
 import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
 import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
@@ -30,6 +31,7 @@ export class ScenarioContext {
   readonly #report: (line: string) => void;
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
+  readonly #loads: PodLoad[] = [];
   #figures: Figures = {};
 
   constructor(
@@ -59,16 +61,24 @@ export class ScenarioContext {
 
   /** Takes note of what the processes of this scenario have asked for since the log was opened. */
   collectRights(audit: AuditLog | undefined): void {
-    const events = audit?.events() ?? [];
+    const events = this.#settled(audit);
     for (const installation of this.#installations) this.rights.collect(installation, events);
+  }
+
+  /** What was recorded while the API server was not just starting. */
+  #settled(audit: AuditLog | undefined): AuditEvent[] {
+    const starts = this.cluster.controlPlane?.starts ?? [];
+    return (audit?.events() ?? []).filter(({ stageTimestamp }) => {
+      const time = Date.parse(stageTimestamp);
+      return !starts.some(({ from, until }) => time >= from && time <= until);
+    });
   }
 
   /** Checks what holds for every scenario: the chart's rights were all that the operator asked for. */
   async checkRights(audit: AuditLog | undefined): Promise<void> {
     const users = new Set(this.#installations.flatMap(({ usernames }) => usernames));
     if (audit === undefined || users.size === 0) return;
-    const refused = audit
-      .events()
+    const refused = this.#settled(audit)
       .filter(({ user, responseStatus }) => users.has(user.username) && responseStatus?.code === 403)
       .filter(({ responseStatus }) => responseStatus?.message?.includes(' cannot ') === true);
     const distinct = new Set(refused.map(describeEvent));
@@ -138,6 +148,13 @@ export class ScenarioContext {
     return replicas;
   }
 
+  /** Begins to create pods all along; it ends with the scenario at the latest. */
+  async startLoad(options: PodLoadOptions): Promise<PodLoad> {
+    const load = await PodLoad.start(this.client, options);
+    this.#loads.push(load);
+    return load;
+  }
+
   /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
   logTails(): string {
     const isWanted = (line: string) => !line.includes(' debug ');
@@ -146,6 +163,7 @@ export class ScenarioContext {
 
   /** Ends the scenario's processes and removes what it left on the cluster. */
   async finish(): Promise<void> {
+    await Promise.all(this.#loads.map((each) => each.stop()));
     await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
     await cleanUp(

@@ -1,7 +1,6 @@
 import { applyObject } from '../harness/apply.ts';
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import { PodLoad } from '../harness/load/pod-load.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { dryRun } from '../harness/admissions.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
@@ -16,9 +15,10 @@ export const publication: Scenario = {
   name: 'publication',
   about:
     'many edits under load, some broken: each pod shows one whole configuration, and a late replica delays but never corrupts',
+  destructive: 'it needs the embedded control plane and its audit log',
   full: '100 edits under load, about 3 minutes',
   run: async (context) => {
-    const { client, size, seed } = context;
+    const { size, seed } = context;
     const replicas = await context.startReplicas({ proxied: true });
     const namespace = await context.namespace('pods', { 'istio.io/rev': configName });
     await checkMixtureIsSeen(context);
@@ -27,7 +27,7 @@ export const publication: Scenario = {
     await published.waitFor('first');
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const load = await PodLoad.start(client, { namespace, inspect: (pod) => published.inspect(pod) });
+    const load = await context.startLoad({ namespace, inspect: (pod) => published.inspect(pod) });
     const losses = new Losses(context, load, audit);
 
     const since = Date.now();

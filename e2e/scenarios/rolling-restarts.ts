@@ -1,6 +1,5 @@
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import { PodLoad } from '../harness/load/pod-load.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
 import { killController, killWebhook, type KilledWebhook } from './rolling-restarts/kills.ts';
@@ -12,6 +11,7 @@ export const rollingRestarts: Scenario = {
   name: 'rolling-restarts',
   about:
     'pods are created all along while every process is restarted, and some are killed: nothing is lost but what a dead replica held',
+  destructive: 'it needs the embedded control plane and its audit log',
   full: 'every process restarted 20 times, 10 kills, about 10 minutes',
   run: async (context) => {
     const { client, size } = context;
@@ -20,7 +20,7 @@ export const rollingRestarts: Scenario = {
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const load = await PodLoad.start(client, {
+    const load = await context.startLoad({
       namespace,
       inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
     });

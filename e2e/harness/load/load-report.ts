@@ -50,16 +50,6 @@ export function reportLoad(load: PodLoad, events: AuditEvent[], from = 0, until 
   };
 }
 
-/** `3 lost of 120 (2 refused, 1 plain)`. */
-export function summary({ created, byReplicaSet, lost }: LoadReport): string {
-  const kinds = (['refused', 'plain', 'mixed'] as const)
-    .map((kind) => ({ kind, count: lost.filter((each) => each.kind === kind).length }))
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${count} ${kind}`);
-  const what = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`;
-  return `${lost.length} lost of ${created + lost.length}${what}, ${byReplicaSet} by a ReplicaSet`;
-}
-
 function isBetween(timestamp: string, from: number, until: number): boolean {
   const time = Date.parse(timestamp);
   return time >= from && time <= until;

@@ -54,6 +54,7 @@ export class Replicas {
 
   /** Starts them all; ready, and every webhook replica in the balancer's rotation, when this resolves. */
   static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
+    if (!cluster.fakeNodes) throw new Error('several replicas on this machine need the embedded control plane');
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
     const proxy = options.proxied === true ? await FaultyProxy.start(cluster, seed) : undefined;
     const balancer = await Balancer.start(options.balancer);

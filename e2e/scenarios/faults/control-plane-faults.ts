@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { injectorConfigs } from '../../harness/injector-configs.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import type { FaultyCluster } from './faulty-cluster.ts';
 
 /** The API server is killed in the middle of an edit and comes back. */
@@ -23,8 +24,31 @@ export async function stopEtcd(cluster: FaultyCluster): Promise<void> {
   await sleep(cluster.lasting(4000, 60_000));
   await cluster.checkInjecting(direct, 'etcd is still stopped');
   await cluster.plane.restart('etcd');
+  await waitUntilStored(cluster);
   await cluster.edit();
   await cluster.checkReconverged('etcd is back', Date.now());
+}
+
+/** The API server has a connection to etcd for each resource, which it tries again later the longer etcd was away: the fault ends with the last of them. */
+async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
+  const kinds = [
+    injectorConfigs,
+    resourceKind('coordination.k8s.io/v1', 'Lease'),
+    resourceKind('rbac.authorization.k8s.io/v1', 'Role'),
+    ...['ConfigMap', 'Secret', 'Service', 'Namespace', 'Pod'].map((kind) => resourceKind('v1', kind)),
+    ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map((kind) =>
+      resourceKind('admissionregistration.k8s.io/v1', kind),
+    ),
+  ];
+  await waitFor(
+    'the API server to read every resource from etcd',
+    async () => {
+      // Without a resourceVersion a list is read from etcd.
+      await Promise.all(kinds.map((kind) => context.client.list(kind, { limit: 1, timeoutMs: 2000 })));
+      return true;
+    },
+    { timeout: 180_000 },
+  );
 }
 
 /** The controller-manager stops: nothing of ours needs it. */

@@ -7,14 +7,17 @@ import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker
 export function duplicateWrites(writes: PassedWrite[]): string[] {
   const last = new Map<string, string>();
   const duplicates: string[] = [];
-  for (const { verb, apiGroup, resource, subresource, namespace, name, body, status } of writes) {
-    if (status >= 300 || ['leases', 'events'].includes(resource)) continue;
+  for (const { verb, apiGroup, resource, subresource, namespace, name, body } of writes.filter(isCounted)) {
     const object = `${resource}.${apiGroup} ${namespace}/${verb === 'create' ? nameIn(body) : name} ${subresource}`;
     const said = verb === 'delete' ? 'deleted' : body;
     if (last.get(object) === said) duplicates.push(`${verb} ${object}`);
     last.set(object, said);
   }
   return duplicates;
+}
+
+export function isCounted({ status, resource }: PassedWrite): boolean {
+  return status < 300 && !['leases', 'events'].includes(resource);
 }
 
 function nameIn(body: string): string {
