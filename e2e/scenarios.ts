@@ -1,6 +1,7 @@
 import type { Scenario } from './harness/scenario.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
+import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
@@ -9,6 +10,7 @@ import { repair } from './scenarios/repair.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
+import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
 import { roles } from './scenarios/roles.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
@@ -19,10 +21,12 @@ export const scenarios: Scenario[] = [
   resourceValidation,
   istioTemplates,
   repair,
+  hostileInput,
   roles,
   killSwitch,
   rollingRestarts,
   publication,
+  rotationUnderLoad,
   faults,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.
