@@ -181,6 +181,31 @@ describe('Replica', () => {
     assert.deepEqual(lacking('blue', hashOne), []);
   });
 
+  it('leaves a pair of strangers to the leader for a while, and takes it over when nobody puts it right', async () => {
+    cluster.put('configmaps', one);
+    cluster.put('secrets', secret);
+    replica.start();
+    await until(() => lacking('blue', hashOne).length === 0);
+    const pair = certificates.defaultPair();
+    const foreign = (await servingSecret()).data;
+    const warned = (): number => logger.lines.filter(({ level }) => level === 'warn').length;
+    const write = (data: unknown): void => {
+      cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
+        object.data = data;
+      });
+    };
+    write(foreign);
+    await until(() => warned() === 1);
+    write(secret.data);
+    await clock.advance(3000);
+    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'it was put right in time');
+    write(foreign);
+    await until(() => warned() === 2);
+    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint);
+    await clock.advance(3000);
+    assert.notEqual(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'perhaps a rotation was missed');
+  });
+
   it('knows the versions of the kubelets', async () => {
     const node = (name: string, kubeletVersion?: string): KubernetesObject => ({
       apiVersion: 'v1',

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
 import { objectNames, validatorNames } from '../api/names.ts';
+import type { ServingPair } from '../certs/verify-chain.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ObjectStore, type StoreChange } from '../kube/object-store.ts';
@@ -9,6 +10,7 @@ import { Reflector } from '../kube/reflector.ts';
 import type { ResourceKind } from '../kube/resource-kinds.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from './cluster-view.ts';
 import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
+import { isStranger } from './is-stranger.ts';
 import { verifiedFiles } from './last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from './ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
@@ -33,6 +35,9 @@ export interface ReplicaOptions {
  */
 const lingerMs = 15_000;
 
+/** How long a pair of strangers is left to the leader, which puts such a Secret right within a second, before it is taken over after all. */
+const strangerMs = 3000;
+
 /** A serving Secret that is followed, alone: that is all a replica may read of Secrets. */
 interface FollowedSecret {
   readonly store: ObjectStore;
@@ -54,6 +59,8 @@ export class Replica implements NodeSource {
   readonly #listeners: (() => void)[] = [];
   /** What waits to be loaded, by the ConfigMap's name: one at a time, so that requests get their turn in between. */
   readonly #toLoad = new Map<string, KubernetesObject>();
+  /** The pairs that are served, by the Secret's name. */
+  readonly #pairs = new Map<string, ServingPair>();
   /** The hashes that are loaded, by InjectorConfig. */
   readonly #loaded = new Map<string, Set<string>>();
   #loading = false;
@@ -211,18 +218,35 @@ export class Replica implements NodeSource {
   }
 
   #onSecret({ type, object }: StoreChange<KubernetesObject>): void {
-    const { certificates, clock, logger } = this.#options;
+    const { namespace, clock, logger } = this.#options;
     const owner = object.metadata.name ?? '';
     if (type === 'Deleted') {
       this.#collectLater(object);
       return;
     }
-    const faults = certificates.offer(owner, servingPairOf(object), clock.now());
+    const pair = servingPairOf(object);
+    if (!isStranger(pair, this.#pairs.get(owner), clock.now())) {
+      this.#take(owner, pair);
+      return;
+    }
+    logger.warn('a serving certificate has no authority in common with the one in memory, which stays for now', {
+      secret: owner,
+      seconds: strangerMs / 1000,
+    });
+    clock.after(strangerMs, () => {
+      if (this.#secrets.get(owner)?.store.get(owner, namespace) === object) this.#take(owner, pair);
+    });
+  }
+
+  #take(owner: string, pair: ServingPair): void {
+    const { certificates, clock, logger } = this.#options;
+    const faults = certificates.offer(owner, pair, clock.now());
     if (faults.length > 0) {
       const problem = faults.map(({ message }) => message).join('; ');
       logger.error('a serving certificate cannot be used; the last good one stays', { secret: owner, problem });
       return;
     }
+    this.#pairs.set(owner, pair);
     this.#tell();
   }
 
@@ -258,6 +282,7 @@ export class Replica implements NodeSource {
     if (isGone) {
       this.#loaded.delete(name);
       certificates.remove(servingSecret);
+      this.#pairs.delete(servingSecret);
       followed?.stop.abort();
       this.#secrets.delete(servingSecret);
     }

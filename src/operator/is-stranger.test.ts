@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { issueAuthority } from '../certs/authority.ts';
+import { generateRsaKeyPair } from '../certs/key-pair.ts';
+import { issueServingCertificate } from '../certs/serving-certificate.ts';
+import type { ServingPair } from '../certs/verify-chain.ts';
+import { isStranger } from './is-stranger.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const hour = 3_600_000;
+
+describe('isStranger', () => {
+  let old: ServingPair;
+  let other: ServingPair;
+  before(async () => {
+    const keys = await generateRsaKeyPair(2048);
+    const issue = (): ServingPair => {
+      const authority = issueAuthority('blue', keys, { now, duration: 24 * hour, random: randomBytes });
+      const names = { service: 'blue', namespace: 'injection' };
+      const leaf = issueServingCertificate(authority, names, keys, { now, duration: hour, random: randomBytes });
+      return { ...leaf, caPem: authority.certificatePem };
+    };
+    [old, other] = [issue(), issue()];
+  });
+
+  const cases: [string, () => [ServingPair, ServingPair | undefined, Date], boolean][] = [
+    ['the first pair', () => [old, undefined, now], false],
+    [
+      'a pair whose bundle verifies the one in memory',
+      () => [{ ...other, caPem: other.caPem + old.caPem }, old, now],
+      false,
+    ],
+    ['a pair of other authorities', () => [other, old, now], true],
+    ['the same once the one in memory has expired', () => [other, old, new Date(now.getTime() + hour)], false],
+    [
+      'a pair of other authorities, by a clock that is behind',
+      () => [other, old, new Date(now.getTime() - 48 * hour)],
+      true,
+    ],
+    ['the pair in memory, by a clock that is behind', () => [old, old, new Date(now.getTime() - 48 * hour)], false],
+  ];
+  for (const [title, given, expected] of cases) {
+    it(`${title}: ${expected ? 'yes' : 'no'}`, () => {
+      assert.equal(isStranger(...given()), expected);
+    });
+  }
+});
