@@ -149,6 +149,15 @@ describe('HeavyLane', () => {
     assert.equal(reasonOf(await decide(decided)), 'Scripted');
   });
 
+  it('refuses what it cannot start a thread for', async () => {
+    start();
+    // A thread's program must be a file or a text.
+    lane = new HeavyLane({ log, clock: () => 0, program: { source: new URL('http://localhost/'), isText: false } });
+    assert.equal(reasonOf(await decide(decided)), 'Internal');
+    assert.equal(lane.isAwake, false);
+    assert.match(String(log.lines[0]?.fields['problem']), /URL|scheme|file/);
+  });
+
   it('fails what runs and what waits when it is closed', async () => {
     start();
     const all = Promise.all([decide('nothing'), decide(decided)]);

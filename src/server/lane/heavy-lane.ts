@@ -101,8 +101,14 @@ export class HeavyLane {
       this.#finish('deadline');
     }, job.allowed);
     this.#running = { job, started, timer };
-    this.#thread ??= this.#startThread();
-    job.start(this.#thread);
+    try {
+      this.#thread ??= this.#startThread();
+      job.start(this.#thread);
+    } catch (error) {
+      this.#logLoss('crash', error);
+      this.#endThread();
+      this.#finish('crash');
+    }
   }
 
   #startThread(): LaneThreadHandle {
@@ -125,10 +131,14 @@ export class HeavyLane {
   }
 
   #lose(how: LaneLoss, error: unknown): void {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#options.log.error("the lane's thread ended and is started anew", { how, problem });
+    this.#logLoss(how, error);
     this.#thread = undefined;
     this.#finish(how);
+  }
+
+  #logLoss(how: LaneLoss, error: unknown): void {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#options.log.error("the lane's thread ended and is started anew", { how, problem });
   }
 
   #endThread(): void {
