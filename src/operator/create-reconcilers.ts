@@ -12,9 +12,12 @@ import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
+import { ParsedConfigs } from './parsed-configs.ts';
 import { PathProbe } from './path-probe.ts';
+import { PodEvents } from './pod-events.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from './publication.ts';
+import { PublishedRules } from './published-rules.ts';
 import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
 import { Refusals } from './refusals.ts';
@@ -47,6 +50,7 @@ export interface Reconcilers {
   readonly validator: ValidatorReconciler;
   readonly servingRole: ServingRoleKeeper;
   readonly references: ReferenceWatches;
+  readonly podEvents: PodEvents;
 }
 
 /** Puts the reconcilers together. */
@@ -88,5 +92,16 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     refusals,
     events,
   });
-  return { revisions, validator: new ValidatorReconciler(shared), servingRole, references };
+  const { namespace, operatorClass } = settings.context;
+  const parsed = new ParsedConfigs();
+  const podEvents = new PodEvents({
+    configs: () => parsed.parseAll(view.configs.list()).filter(({ spec }) => spec.operatorClass === operatorClass),
+    rules: new PublishedRules(view, namespace, parts.load),
+    recorder,
+    metrics,
+    clock,
+    logger,
+    namespace,
+  });
+  return { revisions, validator: new ValidatorReconciler(shared), servingRole, references, podEvents };
 }

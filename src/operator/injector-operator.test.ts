@@ -130,6 +130,20 @@ describe('InjectorOperator', () => {
     assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is given')));
   });
 
+  it('tells of a pod that was not injected, in its namespace', async () => {
+    await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue', { paused: true }));
+    const labels = { 'istio.io/rev': 'blue' };
+    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
+    await until(() => cluster.names('events').length > 0);
+    const metadata = { name: 'web', namespace: 'shop', uid: 'u1', creationTimestamp: new Date().toISOString() };
+    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
+    const told = () => cluster.names('events').flatMap((name) => cluster.get('events', name, 'shop') ?? []);
+    await until(() => told().length > 0);
+    const about = told().map(({ reason, regarding }) => [reason, (regarding as { uid: string }).uid]);
+    assert.deepEqual(about, [['Paused', 'u1']]);
+  });
+
   it('repairs at once what somebody deletes', async () => {
     await launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));

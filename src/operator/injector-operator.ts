@@ -10,9 +10,9 @@ import type { KubeConfig } from '../kube/kube-config.ts';
 import { LeaseElector } from '../kube/lease-elector.ts';
 import { objectKey, ObjectStore, type StoreChange } from '../kube/object-store.ts';
 import type { Clock, Logger, Random } from '../kube/ports.ts';
-import { Reflector } from '../kube/reflector.ts';
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, resourcePath, type ResourceKind } from '../kube/resource-kinds.ts';
-import { ClusterView, configMaps, injectorConfigOf, injectorConfigs } from './cluster-view.ts';
+import { ClusterView, configMaps, injectorConfigOf, injectorConfigs, namespaces, pods } from './cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
@@ -39,6 +39,9 @@ export interface InjectorOperatorOptions {
 
 /** Keys of the queue beside the InjectorConfigs, none of which can be called so. */
 const keys = { validator: '(validator)', servingRole: '(serving role)', replicas: '(replicas)' } as const;
+
+/** Pods of a page: reading one must hardly be felt by the admissions that a process of role `all` answers meanwhile. */
+const podsPerPage = 25;
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
@@ -201,6 +204,7 @@ export class InjectorOperator extends Operator {
   /** One leadership: everything is looked at once, then whatever changes or is due. */
   async #lead(leading: AbortSignal): Promise<void> {
     await this.#view.synced(leading);
+    this.#followPods(leading);
     const loop = new ReconcileLoop({
       clock: this.#clock,
       logger: this.#log,
@@ -216,6 +220,13 @@ export class InjectorOperator extends Operator {
     await loop.run(leading);
     this.#loop = undefined;
     this.#metrics.leading?.(false);
+  }
+
+  /** Pods are followed by the leader alone, to say why some were not injected. */
+  #followPods(leading: AbortSignal): void {
+    const stores = this.#reconcilers.podEvents.begin(leading);
+    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, leading);
+    this.#follow(pods, stores.pods, { transform: stores.keepOfPod, pageSize: podsPerPage }, leading);
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
@@ -252,10 +263,10 @@ export class InjectorOperator extends Operator {
     for (const object of this.#view.configs.list()) this.#enqueue(object.metadata.name ?? '');
   }
 
-  #follow(
+  #follow<T extends KubernetesObject>(
     resource: ResourceKind,
-    store: ObjectStore,
-    where: { namespace?: string | undefined; labelSelector?: string | undefined; fieldSelector?: string | undefined },
+    store: ObjectStore<T>,
+    how: Pick<ReflectorOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'pageSize' | 'transform'>,
     signal: AbortSignal,
   ): void {
     const reflector = new Reflector({
@@ -269,7 +280,7 @@ export class InjectorOperator extends Operator {
       // What server-side apply says we own decides whether there is something to write.
       transform: (object) => object,
       onRecovered: () => this.#loop?.recovered(),
-      ...where,
+      ...how,
     });
     this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
   }

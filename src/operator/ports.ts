@@ -67,6 +67,10 @@ export interface OperatorMetrics extends WatchObserver {
   /** The conditions of an InjectorConfig after a reconcile: type → holds. */
   conditions?(name: string, conditions: ReadonlyMap<string, boolean>): void;
   certificateExpires?(name: string, notAfter: Date): void;
+  /** A pod that asked for injection, or whose namespace did, is there without it; `injectorConfig` is empty when none takes it. */
+  podNotInjected?(injectorConfig: string, reason: string): void;
+  /** A pod was not looked at, or no Event was written about it, since there were too many. */
+  podEventOmitted?(): void;
   /** An InjectorConfig is gone: forget its series. */
   forget?(name: string): void;
 }

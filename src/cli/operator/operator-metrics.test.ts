@@ -26,6 +26,8 @@ describe("the controller's metrics", () => {
     metrics.certificateExpires('a', new Date(5000));
     metrics.listed('nodes', 7);
     metrics.watchEnded('nodes', 'Expired');
+    metrics.podNotInjected('a', 'HostNetwork');
+    metrics.podEventOmitted();
     assert.deepEqual(await samples(registry), [
       'injector_reconcile_total{injector="a",outcome="Success"} 1',
       'injector_reconcile_duration_seconds_count 1',
@@ -38,6 +40,8 @@ describe("the controller's metrics", () => {
       'injector_lists_total{resource="nodes"} 1',
       'injector_watched_objects{resource="nodes"} 7',
       'injector_watch_ends_total{resource="nodes",reason="Expired"} 1',
+      'injector_pods_not_injected_total{injector="a",reason="HostNetwork"} 1',
+      'injector_pod_events_omitted_total 1',
     ]);
   });
 

@@ -14,6 +14,8 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #lists;
   readonly #objects;
   readonly #watchEnds;
+  readonly #podsNotInjected;
+  readonly #podEventsOmitted;
   /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
   readonly #conditionTypes = new Map<string, Set<string>>();
 
@@ -73,6 +75,25 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       labelNames: ['resource', 'reason'],
       registers,
     });
+    this.#podsNotInjected = new Counter({
+      name: 'injector_pods_not_injected_total',
+      help: 'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.',
+      labelNames: ['injector', 'reason'],
+      registers,
+    });
+    this.#podEventsOmitted = new Counter({
+      name: 'injector_pod_events_omitted_total',
+      help: 'Pods that were not injected and about which no Event was written, since there were too many.',
+      registers,
+    });
+  }
+
+  podNotInjected(injectorConfig: string, reason: string): void {
+    this.#podsNotInjected.inc({ injector: injectorConfig, reason });
+  }
+
+  podEventOmitted(): void {
+    this.#podEventsOmitted.inc();
   }
 
   reconciled(name: string, outcome: 'Success' | 'Error', seconds: number): void {

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import type { InjectorConfig } from '../api/injector-config.ts';
+import { loadInjector } from '../inject/injector.ts';
+import { configurationFiles } from '../manifests/configuration-files.ts';
+import { explainSelected, explainUnselected } from './explain-pod.ts';
+import type { ArrivedPod } from './pod-record.ts';
+import { PodSelection } from './pod-selection.ts';
+import { injectorConfig } from './testdata/operator-fixture.ts';
+
+const inject = 'sidecar.istio.io/inject';
+
+function config(
+  name: string,
+  spec: Record<string, unknown> = {},
+  metadata: Record<string, unknown> = {},
+): InjectorConfig {
+  const object = injectorConfig(name, spec);
+  return parseInjectorConfig({ ...object, metadata: { ...object.metadata, ...metadata } });
+}
+
+function pod(fields: Partial<ArrivedPod> = {}): ArrivedPod {
+  const record = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u' } };
+  return { record, maker: 'u', namespace: 'shop', hostNetwork: false, labels: {}, annotations: {}, ...fields };
+}
+
+const rulesOf = (of: InjectorConfig) => loadInjector(configurationFiles(of, {})).rules;
+
+describe('PodSelection', () => {
+  const selection = new PodSelection('injection');
+  const all = [
+    config('default'),
+    config('blue'),
+    config('logs', {
+      webhook: {
+        selection: 'Custom',
+        keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' },
+        objectSelector: {},
+        namespaceSelector: { matchLabels: { logs: 'on' } },
+      },
+    }),
+  ];
+  const rows: [name: string, pod: Partial<ArrivedPod>, namespace: Record<string, string>, taken: string[]][] = [
+    ['nobody asks', {}, {}, []],
+    ["the namespace's injection label", {}, { 'istio-injection': 'enabled' }, ['default']],
+    ["the namespace's revision", {}, { 'istio.io/rev': 'blue' }, ['blue']],
+    ["the pod's revision", { labels: { 'istio.io/rev': 'blue' } }, {}, ['blue']],
+    ["the pod's own label", { labels: { [inject]: 'true' } }, {}, ['default']],
+    ['an opt-out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
+    ['two families', {}, { 'istio-injection': 'enabled', logs: 'on' }, ['default', 'logs']],
+    [
+      'one of them has injected it',
+      { annotations: { 'logs/status': '{}' } },
+      { 'istio-injection': 'enabled', logs: 'on' },
+      ['default'],
+    ],
+    ['an excluded namespace', { labels: { [inject]: 'true' } }, { 'kubernetes.io/metadata.name': 'kube-system' }, []],
+    ["the operator's own namespace", {}, { 'kubernetes.io/metadata.name': 'injection', logs: 'on' }, []],
+  ];
+  for (const [name, fields, namespaceLabels, taken] of rows) {
+    it(`${name}: ${taken.join(' and ') || 'none'}`, () => {
+      const configs = selection.of(pod(fields), namespaceLabels, all);
+      assert.deepEqual(
+        configs.map(({ metadata }) => metadata.name),
+        taken,
+      );
+    });
+  }
+
+  it('leaves out who yields to an older one of the same revision', () => {
+    const older = config('one', { revision: 'same' }, { creationTimestamp: '2026-01-01T00:00:00Z' });
+    const younger = config('two', { revision: 'same' }, { creationTimestamp: '2026-01-02T00:00:00Z' });
+    assert.deepEqual(selection.of(pod(), { 'istio.io/rev': 'same' }, [younger, older]), [older]);
+  });
+
+  it('takes nothing by selectors that are none', () => {
+    const odd = config('odd', { webhook: { selection: 'Custom', objectSelector: { matchLabels: { 'a b': 'c' } } } });
+    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, [odd]), []);
+  });
+});
+
+describe('why a pod that a webhook takes is not injected', () => {
+  const plain = config('blue');
+  const off = config('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
+  const never = config('blue', {
+    injection: { templates: { sidecar: 'spec: {}' }, neverInjectSelector: [{ matchLabels: { job: 'yes' } }] },
+  });
+  const careless = config('blue', {
+    webhook: { failurePolicy: 'Ignore', matchConditions: [{ name: 'a', expression: 'true' }] },
+  });
+  const rows: [name: string, config: InjectorConfig, pod: Partial<ArrivedPod>, reason: string, note: RegExp][] = [
+    [
+      'host network',
+      plain,
+      { hostNetwork: true },
+      'HostNetwork',
+      /InjectorConfig blue \(revision blue\).*host network/,
+    ],
+    ['the policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
+    ['a selector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
+    [
+      'nobody asked',
+      plain,
+      {},
+      'NotCalled',
+      /was not asked; it was made before the webhook was there, or before [^;]*namespace$/,
+    ],
+    [
+      'nobody asked, perhaps',
+      careless,
+      {},
+      'NotCalled',
+      /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/,
+    ],
+    ['paused', config('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
+  ];
+  for (const [name, of, fields, reason, note] of rows) {
+    it(`${name}: ${reason}`, () => {
+      const explanation = explainSelected(pod(fields), of, rulesOf(of));
+      assert.equal(explanation?.reason, reason);
+      assert.equal(explanation.injectorConfig, 'blue');
+      assert.match(explanation.note, note);
+      assert.equal(explanation.isExpected, !['NotCalled', 'Paused'].includes(reason));
+    });
+  }
+
+  it('nothing is published: NotPublished', () => {
+    assert.equal(explainSelected(pod(), plain, undefined)?.reason, 'NotPublished');
+  });
+
+  it('is nobody’s question when the pod opted out', () => {
+    for (const where of ['labels', 'annotations'])
+      assert.equal(explainSelected(pod({ [where]: { [inject]: 'false' } }), plain, rulesOf(plain)), undefined);
+  });
+});
+
+describe('why a pod that no webhook takes is not injected', () => {
+  const selection = new PodSelection('injection');
+  const configs = [config('blue')];
+  const asking = { labels: { [inject]: 'true' } };
+  const rows: [name: string, pod: Partial<ArrivedPod>, namespace: Record<string, string>, note: RegExp | undefined][] =
+    [
+      ['it does not ask', {}, {}, undefined],
+      ['somebody else did it', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}, undefined],
+      [
+        'its namespace says no',
+        asking,
+        { 'istio-injection': 'disabled' },
+        /the namespace's label istio-injection is "disabled"$/,
+      ],
+      [
+        'a revision that is not there',
+        { labels: { ...asking.labels, 'istio.io/rev': 'red' } },
+        { 'istio.io/rev': 'green' },
+        /namespace's label istio.io\/rev is "green" and the pod's label istio.io\/rev is "red"/,
+      ],
+      [
+        'a namespace that is excluded',
+        { ...asking, namespace: 'kube-system' },
+        {},
+        /namespace kube-system is never injected/,
+      ],
+      ['nothing names a revision', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
+    ];
+  for (const [name, fields, labels, note] of rows) {
+    it(name, () => {
+      const explanation = explainUnselected(pod(fields), labels, configs, selection);
+      assert.equal(explanation?.reason, note && 'NotSelected');
+      if (note) assert.match(explanation?.note ?? '', note);
+    });
+  }
+});

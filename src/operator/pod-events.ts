@@ -1,0 +1,162 @@
+import type { InjectorConfig } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import { ObjectStore } from '../kube/object-store.ts';
+import type { Clock, Logger } from '../kube/ports.ts';
+import { explainSelected, explainUnselected, type PodExplanation } from './explain-pod.ts';
+import { PodEventLimits } from './pod-event-limits.ts';
+import { arrivedPod, podRecord, type ArrivedPod, type PodRecord } from './pod-record.ts';
+import { PodSelection } from './pod-selection.ts';
+import type { OperatorMetrics } from './ports.ts';
+import type { PublishedRules } from './published-rules.ts';
+
+export interface PodEventsOptions {
+  /** The InjectorConfigs of our class. */
+  readonly configs: () => readonly InjectorConfig[];
+  readonly rules: Pick<PublishedRules, 'of'>;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The operator's own namespace. */
+  readonly namespace: string;
+}
+
+/** What must be followed while we lead: the two collections, and what is kept of a pod. */
+export interface PodStores {
+  readonly pods: ObjectStore<PodRecord>;
+  readonly namespaces: ObjectStore;
+  readonly keepOfPod: (pod: KubernetesObject) => PodRecord;
+  readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
+}
+
+/** A pod is looked at this long after it came, when its namespace and the configurations have surely come too. Milliseconds. */
+const settleMs = 1000;
+/** So many are looked at before everything else has its turn. */
+const perTurn = 50;
+/** So many wait at most. */
+const waitingLimit = 1000;
+/** Of the pods that were there before we led, those younger than this may have come while nobody did. Milliseconds. */
+const unwatchedMs = 60_000;
+
+/**
+ * Says of each new pod that asked for injection and did not get it why, by an Event and a count. It is the admission's own `decide`, on the
+ * rules that are published; replicas never call the API server for it. Pods are looked at when they come, and once.
+ */
+export class PodEvents {
+  readonly #options: PodEventsOptions;
+  readonly #selection: PodSelection;
+  readonly #limits: PodEventLimits;
+
+  constructor(options: PodEventsOptions) {
+    this.#options = options;
+    this.#selection = new PodSelection(options.namespace);
+    this.#limits = new PodEventLimits(options.clock);
+  }
+
+  /** Begins one leadership: the stores to fill until the signal aborts. */
+  begin(signal: AbortSignal): PodStores {
+    const pods = new ObjectStore<PodRecord>();
+    const namespaces = new ObjectStore();
+    const arrivals = new WeakMap<PodRecord, ArrivedPod>();
+    const isThere = ({ metadata: { name = '', namespace, uid } }: PodRecord): boolean =>
+      pods.get(name, namespace)?.metadata.uid === uid;
+    const waiting = this.#waitingPods((pod) => (isThere(pod.record) ? this.#look(pod, namespaces) : undefined), signal);
+    pods.subscribe(({ type, object }) => {
+      const arrived = arrivals.get(object);
+      arrivals.delete(object);
+      if (type === 'Added' && arrived !== undefined) waiting.add(arrived);
+    });
+    return {
+      pods,
+      namespaces,
+      keepOfPod: (pod) => {
+        const record = podRecord(pod);
+        const isNews =
+          record.injectedBy === undefined &&
+          pods.get(record.metadata.name ?? '', record.metadata.namespace) === undefined &&
+          (pods.hasSynced || this.#isYoung(pod));
+        const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
+        if (arrived !== undefined) arrivals.set(record, arrived);
+        return record;
+      },
+      keepOfNamespace: ({ apiVersion, kind, metadata: { name = '', labels = {}, resourceVersion = '' } }) => {
+        return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
+      },
+    };
+  }
+
+  /** Pods that wait to be looked at, a few at a time. */
+  #waitingPods(
+    look: (pod: ArrivedPod) => Promise<void> | undefined,
+    signal: AbortSignal,
+  ): { add: (pod: ArrivedPod) => void } {
+    const { clock, metrics } = this.#options;
+    const waiting: { readonly pod: ArrivedPod; readonly due: number }[] = [];
+    let isScheduled = false;
+    const turn = async (): Promise<void> => {
+      const now = clock.monotonic();
+      const due = waiting.slice(0, perTurn).filter((each) => each.due <= now);
+      waiting.splice(0, due.length);
+      for (const { pod } of due) if (!signal.aborted) await look(pod);
+      const [next] = waiting;
+      isScheduled = false;
+      if (next !== undefined && !signal.aborted) schedule(next.due - clock.monotonic());
+    };
+    const schedule = (milliseconds: number): void => {
+      isScheduled = true;
+      clock.after(milliseconds, () => void turn());
+    };
+    return {
+      add: (pod) => {
+        if (waiting.length >= waitingLimit) {
+          metrics.podEventOmitted?.();
+          return;
+        }
+        waiting.push({ pod, due: clock.monotonic() + settleMs });
+        if (!isScheduled) schedule(settleMs);
+      },
+    };
+  }
+
+  async #look(pod: ArrivedPod, namespaces: ObjectStore): Promise<void> {
+    const { metrics, recorder, logger } = this.#options;
+    const labels = namespaces.get(pod.namespace)?.metadata.labels ?? {};
+    // What is published loads, since it was loaded before it was published.
+    const explanations = await this.#explain(pod, labels).catch((error: unknown) => {
+      logger.warn('why a pod was not injected cannot be told', {
+        namespace: pod.namespace,
+        name: pod.record.metadata.name,
+        error: error instanceof Error ? error.message : String(error),
+      });
+      return [];
+    });
+    for (const { injectorConfig, reason, note, isExpected } of explanations) {
+      metrics.podNotInjected?.(injectorConfig ?? '', reason);
+      if (!this.#limits.take(pod.maker, reason)) metrics.podEventOmitted?.();
+      else recorder.record(pod.record, { type: isExpected ? 'Normal' : 'Warning', reason, action: 'Inject', note });
+    }
+  }
+
+  async #explain(pod: ArrivedPod, labels: Readonly<Record<string, string>>): Promise<PodExplanation[]> {
+    const configs = this.#options.configs().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const selecting = this.#selection.of(pod, labels, configs);
+    if (selecting.length === 0) return [explainUnselected(pod, labels, configs, this.#selection) ?? []].flat();
+    const explanations: PodExplanation[] = [];
+    for (const config of selecting) {
+      const rules = config.spec.paused ? undefined : await this.#options.rules.of(config.metadata.name);
+      const explanation = explainSelected(pod, config, rules);
+      if (explanation !== undefined) explanations.push(explanation);
+    }
+    return explanations;
+  }
+
+  #annotationNames(): string[] {
+    return this.#options.configs().flatMap(({ spec: { webhook } }) => [webhook.keys.inject, webhook.keys.status]);
+  }
+
+  #isYoung({ metadata: { creationTimestamp } }: KubernetesObject): boolean {
+    const age = this.#options.clock.now().getTime() - Date.parse(creationTimestamp ?? '');
+    return age < unwatchedMs;
+  }
+}

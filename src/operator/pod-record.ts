@@ -1,0 +1,58 @@
+import { injectedByAnnotation } from '../api/labels.ts';
+import type { KubernetesObject, ObjectMeta } from '../api/kubernetes.ts';
+import type { DecisionFacts } from '../inject/decide.ts';
+import { readPodFacts } from '../inject/pod/pod-facts.ts';
+
+/**
+ * What is kept of each pod of the cluster for as long as it is there. Nothing whose size its author chooses: names, a uid and a cut list of
+ * configurations are bounded, labels and annotations are not.
+ */
+export interface PodRecord extends KubernetesObject {
+  metadata: ObjectMeta;
+  /** `N.<hash8>,…`: the configurations that have injected it (annotation `sidecar-injector.io/config`). */
+  readonly injectedBy?: string;
+}
+
+/** What is kept of a pod that has just come, until it has been looked at. */
+export interface ArrivedPod extends DecisionFacts {
+  readonly record: PodRecord;
+  /** What makes pods like this one: the uid of its controller, or its own. */
+  readonly maker: string;
+}
+
+/** Of the list of configurations this much is kept: a pod's author may have written anything there. */
+const injectedByLimit = 512;
+/** A pod with more labels is not looked at: they would be kept for a second, and a thousand pods may wait at once. */
+const labelLimit = 64;
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** The bounded part of a pod as the API server sends it. */
+export function podRecord({ apiVersion, kind, metadata }: KubernetesObject): PodRecord {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  const injectedBy = metadata.annotations?.[injectedByAnnotation]?.slice(0, injectedByLimit);
+  const record = { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
+  return injectedBy === undefined ? record : { ...record, injectedBy };
+}
+
+/**
+ * What the question why a pod was not injected depends on. Undefined where nobody asks it: for the mirror of a static pod, which no webhook can
+ * change, and for a pod that is on its way out.
+ * @param annotationNames the annotations that count
+ */
+export function arrivedPod(
+  pod: KubernetesObject,
+  record: PodRecord,
+  annotationNames: readonly string[],
+): ArrivedPod | undefined {
+  const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
+  const { deletionTimestamp, ownerReferences = [], uid = '' } = pod.metadata;
+  if (deletionTimestamp !== undefined || Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
+  if (Object.keys(labels).length > labelLimit) return undefined;
+  const counting = annotationNames.flatMap((name): [string, string][] => {
+    const value = annotations[name];
+    return value === undefined ? [] : [[name, value.slice(0, 32)]];
+  });
+  const maker = ownerReferences.find(({ controller }) => controller === true)?.uid ?? uid;
+  return { record, maker, namespace, hostNetwork, labels, annotations: Object.fromEntries(counting) };
+}

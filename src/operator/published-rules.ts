@@ -1,0 +1,36 @@
+import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import type { DecisionRules } from '../inject/decide.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { verifiedFiles } from './last-good.ts';
+import type { LoadConfiguration } from './ports.ts';
+import { publishedHash } from './published-webhook.ts';
+
+/** By which rules the replicas decide: those of the configuration that a webhook points at. */
+export class PublishedRules {
+  readonly #view: ClusterView;
+  readonly #namespace: string;
+  readonly #load: LoadConfiguration;
+  /** By InjectorConfig: a configuration is loaded once, and only its rules are kept. */
+  readonly #known = new Map<string, { readonly hash: string; readonly rules: DecisionRules }>();
+
+  constructor(view: ClusterView, namespace: string, load: LoadConfiguration) {
+    this.#view = view;
+    this.#namespace = namespace;
+    this.#load = load;
+  }
+
+  /** The rules in force for an InjectorConfig; undefined while it is not published. */
+  async of(name: string): Promise<DecisionRules | undefined> {
+    const hash = publishedHash(this.#view.mutatingWebhooks.get(objectNames(name).webhookConfiguration), name);
+    const known = this.#known.get(name);
+    if (hash !== undefined && known?.hash === hash) return known.rules;
+    this.#known.delete(name);
+    if (hash === undefined) return undefined;
+    const configMap = this.#view.configMaps.get(hashedConfigMapName(name, hash), this.#namespace);
+    const verified = configMap && verifiedFiles(configMap);
+    if (verified === undefined) return undefined;
+    const { rules } = await this.#load(verified.files);
+    this.#known.set(name, { hash, rules });
+    return rules;
+  }
+}
