@@ -7,6 +7,7 @@ import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { repair } from './scenarios/repair.ts';
+import { leaderKilledInRotation } from './scenarios/leader-killed-in-rotation.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
@@ -27,6 +28,7 @@ export const scenarios: Scenario[] = [
   rollingRestarts,
   publication,
   rotationUnderLoad,
+  leaderKilledInRotation,
   faults,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.

@@ -124,7 +124,7 @@ export class RotatingCluster {
 
   async status(): Promise<CertificateStatus> {
     const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, this.name);
-    return (status?.['certificate'] ?? {});
+    return status?.['certificate'] ?? {};
   }
 
   /** The webhook configuration, undefined while there is none. */

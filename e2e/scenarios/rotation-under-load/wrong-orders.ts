@@ -1,16 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { issueAuthority } from '../../../src/certs/authority.ts';
-import { generateRsaKeyPair } from '../../../src/certs/key-pair.ts';
-import { issueServingCertificate } from '../../../src/certs/serving-certificate.ts';
+import { foreignCertificates, type ForeignCertificates } from '../../harness/tls-observer/foreign-certificates.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 
-/** Makes authorities and serving certificates as the operator would, and writes them as it never would. */
+/** Makes certificates as the operator would, which are then written as it never would. */
 interface OtherWriter {
-  /** A new authority, PEM, and the serving Secret's text with a certificate of it. */
-  next: () => Promise<{ authority: string; serving: Record<string, string> }>;
+  next: () => Promise<ForeignCertificates>;
 }
-
-const hour = 3_600_000;
 
 /** Ends the controllers, so that nobody repairs, while `story` writes in their place; then has them repair it, and waits until all is well. */
 export async function takeOver<Result>(
@@ -19,7 +13,7 @@ export async function takeOver<Result>(
 ): Promise<Result> {
   const { controllers } = cluster.replicas;
   await Promise.all(controllers.map(({ operator }) => operator.process.stop(30_000)));
-  const result = await story({ next: () => issue(cluster) });
+  const result = await story({ next: () => foreignCertificates(cluster.names.service, cluster.namespace) });
   const since = Date.now();
   await Promise.all(controllers.map(({ operator }) => operator.restart()));
   const foreign = cluster.observer.common();
@@ -71,18 +65,4 @@ async function settle({ losses, observer }: RotatingCluster, since: number): Pro
   await observer.waitForRound();
   await losses.checkNone('the other half is written too', Date.now() + 500);
   return losses.report(since).lost.length;
-}
-
-async function issue({ names, namespace }: RotatingCluster) {
-  const options = { now: new Date(), random: randomBytes };
-  const authority = issueAuthority(names.service, await generateRsaKeyPair(2048), { ...options, duration: 24 * hour });
-  const of = { service: names.service, namespace };
-  const keys = await generateRsaKeyPair(2048);
-  const leaf = issueServingCertificate(authority, of, keys, { ...options, duration: hour });
-  const serving = {
-    'tls.crt': leaf.certificatePem,
-    'tls.key': leaf.privateKeyPem,
-    'ca.crt': authority.certificatePem,
-  };
-  return { authority: authority.certificatePem, serving };
 }
