@@ -46,10 +46,11 @@ export class Dependencies {
 
   /** Finds out, for the template of this name, which is executed over the data itself; of others, only what they give to this one. */
   *analyse(name: string): Steps<void> {
-    const { assigned, changesData } = yield* surveyTrees(this.#trees.values(), this.#functions);
+    const { assigned, called, changesData } = yield* surveyTrees(this.#trees.values(), this.#functions);
     this.#assigned = assigned;
     const list = this.#trees.get(name);
-    if (list !== undefined && !changesData)
+    // One that is called too, by itself or by another, is executed over something else than the data as well.
+    if (list !== undefined && !changesData && !called.has(name))
       yield* this.#list(list, { dot: 'data', root: 'data', variables: new Map() }, true);
   }
 
@@ -123,7 +124,8 @@ export class Dependencies {
     const all = new Union();
     for (const [index, command] of node.commands.entries()) this.#command(command, scope, index === 0, all);
     for (const { names } of node.declarations) scope.variables.set(String(names[0]), all.result);
-    return all.result;
+    // Whoever repeats the output of a statement that sets a variable has not set it.
+    return node.isAssignment ? undefined : all.result;
   }
 
   #command({ operands }: CommandNode, scope: Scope, isFirst: boolean, all: Union): void {

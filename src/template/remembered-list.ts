@@ -110,7 +110,8 @@ function remembering(run: Run, dependencies: ReadonlySet<number>): Run {
 
 function holds({ values }: Memory, places: readonly number[], execution: Execution): boolean {
   for (let index = 0; index < places.length; index += 1) {
-    if (values[index] !== execution.reading(places[index] as number)) return false;
+    // 0 and -0 are printed differently.
+    if (!Object.is(values[index], execution.reading(places[index] as number))) return false;
   }
   return true;
 }

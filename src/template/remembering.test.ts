@@ -152,6 +152,28 @@ describe('remembered output', () => {
       [{ a: 1 }, { a: 1 }],
       2,
     ],
+    [
+      'a variable that a branch sets again, each time',
+      '{{ $x := "a" }}{{ if .a }}{{ if .b }}{{ $x = .b }}{{ end }}{{ end }}{{ seen $x }}',
+      [{ a: 1, b: 'b' }, { a: 1, b: 'b' }, { a: 1 }],
+      3,
+    ],
+    [
+      'a template that is executed over a part of its data',
+      '{{ seen .a }}{{ if .next }}{{ template "t" .next }}{{ end }}',
+      [
+        { a: 1, next: { a: 2 } },
+        { a: 1, next: { a: 3 } },
+      ],
+      4,
+    ],
+    [
+      'a template that another executes over a part of its data',
+      '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
+      [{ a: 1, next: { a: 2 } }],
+      2,
+    ],
+    ['a zero below zero', '{{ seen .a }}', [{ a: 0 }, { a: -0 }], 2],
     ['a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', [{ m: { k: 1 } }, { m: { k: 2 } }], 4],
     ['a pipeline', '{{ .a | default "d" | seen }}', [{ a: 'x' }, { a: 'x' }, { a: '' }, {}], 3],
     ['a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', [{ stable: { x: 1 } }], 1],

@@ -6,6 +6,8 @@ import type { Steps } from './steps.ts';
 export interface TreeSurvey {
   /** The variables that are set after they have been declared. */
   readonly assigned: ReadonlySet<string>;
+  /** The templates that are called. */
+  readonly called: ReadonlySet<string>;
   /** Whether a function may change the data. */
   readonly changesData: boolean;
 }
@@ -13,10 +15,12 @@ export interface TreeSurvey {
 /** Looks through whole trees; one in each step. */
 export function* surveyTrees(trees: Iterable<ListNode>, functions: Functions): Steps<TreeSurvey> {
   const assigned = new Set<string>();
+  const called = new Set<string>();
   let changesData = false;
 
   function list(node: ListNode | undefined): void {
     for (const statement of node?.nodes ?? []) {
+      if (statement.type === 'template') called.add(statement.name);
       if ('pipe' in statement && statement.pipe !== undefined) pipeline(statement.pipe);
       if (!('list' in statement)) continue;
       list(statement.list);
@@ -39,5 +43,5 @@ export function* surveyTrees(trees: Iterable<ListNode>, functions: Functions): S
     list(tree);
     yield;
   }
-  return { assigned, changesData };
+  return { assigned, called, changesData };
 }
