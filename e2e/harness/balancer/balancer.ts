@@ -69,6 +69,13 @@ export class Balancer {
     );
   }
 
+  /** Waits until a backend gets new connections, whatever the others do. */
+  async waitUntilUsed(name: string): Promise<void> {
+    await waitFor(`the balancer to use ${name}`, async () =>
+      (await this.states()).some((each) => each.name === name && each.isInRotation),
+    );
+  }
+
   /** Waits until a backend that was killed at `time` is dropped, and counts what was on it. */
   async deathToll(name: string, time: number): Promise<DeathToll> {
     const droppedAt = await waitFor(`the balancer to drop ${name}`, async () => {

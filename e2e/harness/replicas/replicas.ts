@@ -16,8 +16,8 @@ export interface ReplicaOptions {
   webhooks?: number;
   /** How many candidates for leadership there are; 2 unless told. */
   controllers?: number;
-  /** Further flags of every process; a later one beats the chart's. */
-  flags?: string[];
+  /** Further flags of every process, which may depend on its name; a later one beats the chart's. */
+  flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
   proxied?: boolean;
@@ -86,7 +86,8 @@ export class Replicas {
     const { namespace } = installation;
     const server = this.proxy?.url;
     const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
-    const { flags = [] } = this.#options;
+    const { flags: further = [] } = this.#options;
+    const flags = typeof further === 'function' ? further(name) : further;
     const settings = { name, role: workload.role, kubeconfig, advertisePort: this.balancer.port, flags };
     const operator = await installation.launchOperator(settings);
     const replica: Replica = { name, role, pod, operator };
@@ -111,7 +112,7 @@ export class Replicas {
    */
   async replace(replica: Replica): Promise<Replica> {
     const successor = await this.add(replica.role);
-    await this.waitUntilServing();
+    if (replica.role === 'webhook') await this.balancer.waitUntilUsed(successor.name);
     await replica.operator.process.stop(30_000);
     await this.remove(replica);
     return successor;
