@@ -1,4 +1,6 @@
 import type { Scenario } from './harness/scenario.ts';
+import { certificateClocks } from './scenarios/certificate-clocks.ts';
+import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
@@ -29,6 +31,8 @@ export const scenarios: Scenario[] = [
   publication,
   rotationUnderLoad,
   leaderKilledInRotation,
+  certificateRepair,
+  certificateClocks,
   faults,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.

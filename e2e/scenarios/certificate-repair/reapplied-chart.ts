@@ -1,0 +1,33 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { applyAll } from '../../harness/apply.ts';
+import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+/** The chart is applied again while an authority is being replaced: the replacement ends as if nothing had been. */
+export async function checkReapplied(cluster: RotatingCluster): Promise<void> {
+  const { context, observer, losses, replicas } = cluster;
+  const issuer = observer.common()?.issuer;
+  const since = Date.now();
+  const nonce = await cluster.request('authority');
+  await waitFor('the replacement to be under way', async () => {
+    const { phase } = await cluster.status();
+    return phase === 'Publishing' || phase === 'Confirming';
+  });
+  await applyAll(context.client, replicas.installation.objects.map(withoutReplicas));
+  await cluster.waitForDone(nonce);
+  await context.check('the chart is applied again in the middle of a rotation, which ends as it should', () => {
+    const leaf = observer.common();
+    return leaf?.issuer !== undefined && leaf.issuer !== issuer;
+  });
+  await losses.checkNone('the chart is applied again', since);
+  await context.check('and no replica was seen with a certificate that the bundle does not verify', () => {
+    return observer.violationsSince(since).length === 0;
+  });
+}
+
+/** How many pods there are is the harness's matter: its replicas have their tokens. */
+function withoutReplicas(object: KubernetesObject): KubernetesObject {
+  if (object.kind !== 'Deployment') return object;
+  const spec = Object.entries(object['spec'] as Record<string, unknown>).filter(([field]) => field !== 'replicas');
+  return { ...object, spec: Object.fromEntries(spec) };
+}

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bundleFingerprints, parseBundle } from '../../../src/certs/bundle.ts';
+import { keyMatches, verifyServingPair } from '../../../src/certs/verify-chain.ts';
+import { serviceHostName } from '../../../src/api/names.ts';
+import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import type { Damage } from './damages.ts';
+
+/** Does it and waits until everything is sound again; how long that took, and what was lost where it had to. */
+export async function damageAndRepair(
+  cluster: RotatingCluster,
+  damage: Damage,
+  bound: number,
+): Promise<{ milliseconds: number; lost: number }> {
+  const { context, losses } = cluster;
+  const trusted = bundleFingerprints(await cluster.bundle());
+  const harmed = Date.now();
+  await damage.harm(cluster);
+  const written = Date.now();
+  const last = await waitFor(`${damage.says}: to be repaired`, () => lookFor(cluster, trusted), {
+    timeout: 60_000,
+    interval: 20,
+  });
+  const milliseconds = last - written;
+  await context.check(
+    `${damage.says}: repaired after ${milliseconds} ms, with every authority that was trusted`,
+    () => milliseconds <= bound,
+    { timeout: 0 },
+  );
+  if (damage.isHarmless) {
+    // The operator writes an object that others write to once a second at most; this is no contest.
+    await sleep(1000);
+    return { milliseconds, lost: 0 };
+  }
+  await waitForCalm(cluster);
+  const lost = losses.report(harmed).lost.length;
+  context.say(`lost until then: ${lost}`);
+  return { milliseconds, lost };
+}
+
+/** Checks that since a time (milliseconds since 1970) nothing was lost, and that every replica went on with a certificate that the bundle verifies. */
+export async function checkHarmless({ context, losses, observer }: RotatingCluster, since: number): Promise<void> {
+  await losses.checkNone('damaged Secrets', since);
+  await observer.waitForRound();
+  for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
+  await context.check(
+    'every replica went on with a certificate that the bundle verifies',
+    () => observer.violationsSince(since).length === 0,
+    { timeout: 0 },
+  );
+}
+
+/** The time at which everything was seen to be sound; undefined while it is not. */
+async function lookFor(cluster: RotatingCluster, trusted: Set<string>): Promise<number | undefined> {
+  const { names, namespace } = cluster;
+  const [bundle, serving = {}, stored = {}] = await Promise.all([
+    cluster.bundle(),
+    cluster.secret(names.servingSecret),
+    cluster.secret(names.authoritySecret),
+  ]);
+  const seen = Date.now();
+  const pair = { certificatePem: serving['tls.crt'] ?? '', privateKeyPem: serving['tls.key'] ?? '', caPem: bundle };
+  const host = serviceHostName(names.service, namespace);
+  const faults = verifyServingPair(pair, { now: new Date(), names: [host] }).map(({ message }) => message);
+  const kept = bundleFingerprints(bundle);
+  if ([...trusted].some((fingerprint) => !kept.has(fingerprint))) faults.push('an authority has left the bundle');
+  faults.push(...storedFaults(stored));
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return seen;
+}
+
+/** What is wrong with the authority's Secret: its parts must be those that its record names, with their keys. */
+function storedFaults(stored: Record<string, string>): string[] {
+  const { authority, staged } = JSON.parse(stored['rotation.json'] ?? '{}') as Record<
+    string,
+    { fingerprint: string } | undefined
+  >;
+  const parts = [
+    ['ca', authority],
+    ['staged', staged],
+  ] as const;
+  const faults = parts.flatMap(([name, record]) => {
+    if (record === undefined) return [];
+    const [certificate] = parseBundle(stored[`${name}.crt`] ?? '');
+    if (certificate?.fingerprint !== record.fingerprint) return [`${name}.crt is not what the record names`];
+    return keyMatches(certificate.x509, stored[`${name}.key`] ?? '') ? [] : [`${name}.key is of another pair`];
+  });
+  return authority === undefined && staged === undefined ? ['no authority is stored', ...faults] : faults;
+}
+
+/** Waits until a stretch of creations has lost nothing: API servers take notice of a configuration a moment late. */
+async function waitForCalm({ losses }: RotatingCluster): Promise<void> {
+  let since = Date.now();
+  await waitFor(
+    'pods to be created as before',
+    () => {
+      const { created, lost } = losses.report(since);
+      if (lost.length === 0) return created >= 20;
+      since = Date.now();
+      return false;
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+}
