@@ -1,4 +1,3 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { replicaAnnotations } from '../../../src/api/labels.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
