@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dnsSubdomainPattern } from './field-types.ts';
 
 /** Hours, minutes and seconds, each at most once and in this order; what Go's time.ParseDuration and CEL's duration() read too. */
 const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;
@@ -10,10 +11,23 @@ function duration() {
 /** `spec.certificate`: the authority and the serving certificate of the webhook. */
 export const certificateSchema = z.object({
   provider: z
-    .enum(['SelfSigned'])
+    .enum(['SelfSigned', 'Secret'])
     .default('SelfSigned')
     .describe(
-      'Who signs the serving certificate; SelfSigned is an authority that the operator keeps for this revision.',
+      'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names.',
+    ),
+  secretRef: z
+    .object({
+      name: z
+        .string()
+        .min(1)
+        .max(253)
+        .regex(dnsSubdomainPattern, 'must be the name of a Secret')
+        .describe("Name of the Secret, in the operator's own namespace."),
+    })
+    .exactOptional()
+    .describe(
+      'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
     ),
   leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),
   caDuration: duration().default('8760h').describe('How long the authority is valid.'),

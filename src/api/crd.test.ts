@@ -132,7 +132,7 @@ describe('injectorConfigCustomResourceDefinition', () => {
   it('prints what people ask for', () => {
     assert.deepEqual(
       version?.additionalPrinterColumns.map(({ name }) => name),
-      ['Revision', 'Ready', 'Reason', 'Expires', 'Age'],
+      ['Revision', 'Ready', 'Reason', 'Expires', 'Renews', 'Authority Expires', 'Phase', 'Age'],
     );
   });
 });

@@ -149,6 +149,20 @@ export const specRules: readonly ValidationRule<InjectorConfigSpec>[] = [
     holds: ({ webhook: { keys } }) => new Set([keys.injection, keys.revision, keys.inject, keys.status]).size === 4,
   },
   {
+    field: 'spec.certificate.secretRef',
+    rule: "(self.certificate.provider == 'Secret') == has(self.certificate.secretRef)",
+    message: 'spec.certificate.secretRef belongs to provider Secret: give both or neither',
+    holds: ({ certificate }) => (certificate.provider === 'Secret') === (certificate.secretRef !== undefined),
+  },
+  {
+    field: 'spec.certificate.secretRef.name',
+    rule: "!has(self.certificate.secretRef) || !self.certificate.secretRef.name.matches('^(sidecar-injector|injector-validator)-')",
+    message:
+      'spec.certificate.secretRef.name must not begin with sidecar-injector- or injector-validator-: Secrets of such names are written by the operator; give yours another name',
+    holds: ({ certificate: { secretRef } }) =>
+      secretRef === undefined || !/^(sidecar-injector|injector-validator)-/.test(secretRef.name),
+  },
+  {
     field: 'spec.certificate.leafDuration',
     rule: "duration(self.certificate.leafDuration) >= duration('1m')",
     message: 'spec.certificate.leafDuration must be 1m at least',

@@ -68,7 +68,7 @@ describe('rotate, with certificates that somebody else issues', function () {
     assert.match(world.last!.changes[0]!.message, /no authority with a key is stored/);
     assert.equal(world.serving?.certificatePem, certificatePem);
     await world.settle();
-    assert.notEqual(world.serving?.certificatePem, certificatePem);
+    assert.notEqual(world.serving.certificatePem, certificatePem);
     assert.ok(world.stored!['ca.key']);
   });
 
@@ -167,7 +167,7 @@ describe('rotate, with certificates that somebody else issues', function () {
     world.sync(1);
     world.advance(shortPolicy.confirmationPeriod);
     await world.pass();
-    assert.equal(world.last!.request?.state, 'Done');
+    assert.equal(world.last!.request.state, 'Done');
     assert.equal(parseBundle(world.last!.caBundlePem).length, 1);
   });
 });

@@ -59,6 +59,8 @@ export type RotationPhase = 'Stable' | 'Publishing' | 'Confirming' | 'Retiring';
 export interface RotationChange {
   readonly kind: 'Issued' | 'Staged' | 'Published' | 'Swapped' | 'Retired' | 'Repaired';
   readonly subject: 'Authority' | 'ServingCertificate' | 'StoredState' | 'ServingSecret' | 'Bundle';
+  /** With `Swapped`: milliseconds since the authority was staged. */
+  readonly confirmedAfter?: number;
   /** One sentence with the reason. */
   readonly message: string;
 }

@@ -94,7 +94,8 @@ export function swap(state: RotationState, situation: RotationSituation, changes
   }
   if (situation.bundles.length > 0) {
     const message = `authority ${shortName(staged.certificatePem)} signs from now on`;
-    changes.push({ kind: 'Swapped', subject: 'Authority', message });
+    const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
+    changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
   }
   if (authority === undefined) {
     return { ...rest, authority: staged };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { checkCertificatePolicy } from '../certs/certificate-policy.ts';
-import { certificateNames, certificatePolicy, validatorCertificateNames } from './certificate-terms.ts';
+import { calledName, certificateNames, certificatePolicy, validatorCertificateNames } from './certificate-terms.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 
 describe('certificateNames', () => {
@@ -24,6 +24,16 @@ describe('certificateNames', () => {
       assert.deepEqual(certificateNames(injectorConfig('a', { webhook: { url } }), 'injection').hosts, [host]);
     });
   }
+});
+
+describe('calledName', () => {
+  it('is that of the Service, or the host of the url', () => {
+    assert.equal(calledName(injectorConfig('a'), 'injection'), 'sidecar-injector-a.injection.svc');
+    assert.equal(
+      calledName(injectorConfig('a', { webhook: { url: 'https://x.example.com:8443/p' } }), 'n'),
+      'x.example.com',
+    );
+  });
 });
 
 describe('certificatePolicy', () => {

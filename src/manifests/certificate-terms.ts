@@ -1,6 +1,6 @@
 import { durationMilliseconds } from '../api/duration.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
-import { objectNames, validatorNames } from '../api/names.ts';
+import { objectNames, serviceHostName, validatorNames } from '../api/names.ts';
 import type { CertificateNames } from '../certs/certificate-names.ts';
 import type { CertificatePolicy } from '../certs/certificate-policy.ts';
 
@@ -9,6 +9,14 @@ export function certificateNames(config: InjectorConfig, namespace: string): Cer
   const { service } = objectNames(config.metadata.name);
   const { url } = config.spec.webhook;
   return { service, namespace, ...(url === undefined ? {} : { hosts: [new URL(url).hostname] }) };
+}
+
+/** The one name by which the API server calls the webhook, and which a certificate of the user's own must carry at least. */
+export function calledName(config: InjectorConfig, namespace: string): string {
+  const { url } = config.spec.webhook;
+  return url === undefined
+    ? serviceHostName(objectNames(config.metadata.name).service, namespace)
+    : new URL(url).hostname;
 }
 
 /** The names that the validating webhook's certificate must carry. */

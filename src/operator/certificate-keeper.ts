@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { CertificateNames } from '../certs/certificate-names.ts';
 import type { CertificatePolicy } from '../certs/certificate-policy.ts';
+import type { CertificateSource } from '../certs/given-certificates.ts';
 import type { GenerateKeyPair } from '../certs/key-pair.ts';
 import type { RandomBytes } from '../certs/random-source.ts';
 import type { RenewalRequest } from '../certs/rotation-request.ts';
@@ -24,6 +25,8 @@ export interface CertificateSubject {
   readonly names: CertificateNames;
   /** The webhook configurations whose clients must trust what is served. */
   readonly webhooks: readonly (KubernetesObject | undefined)[];
+  /** Absent: the rotation issues what it needs. */
+  readonly source?: CertificateSource;
   /** The renewal that a person asks for. */
   readonly request?: RenewalRequest;
 }
@@ -63,6 +66,7 @@ export class CertificateKeeper {
       now: clock.now(),
       random,
       generateKeyPair,
+      ...(subject.source && { source: subject.source }),
       ...(subject.request && { request: subject.request }),
     });
     const desired = subject.rotationSecret(rotation.stored);

@@ -5,6 +5,8 @@ import { ObjectApplier } from '../kube/apply-object.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
+import { selfSignedProvider } from './certificate-provider.ts';
+import { CertificateSecretProvider, type FollowSecret } from './certificate-secret-provider.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { Finalizers } from './finalizers.ts';
 import { whileLeading } from './leading-client.ts';
@@ -42,6 +44,7 @@ export interface ReconcilerParts {
   readonly generateKeyPair: GenerateKeyPair;
   readonly load: LoadConfiguration;
   readonly followConfigMap: FollowConfigMap;
+  readonly followSecret: FollowSecret;
   readonly onReferenceChange: (injectorConfig: string) => void;
 }
 
@@ -70,12 +73,22 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const events = new RevisionEvents(recorder);
   const refusals = new Refusals(events, logger);
   const shared = { settings, view, owned, certificates, metrics, clock, logger };
+  const providers = {
+    SelfSigned: selfSignedProvider,
+    Secret: new CertificateSecretProvider({
+      client,
+      clock,
+      namespace: settings.context.namespace,
+      follow: parts.followSecret,
+      onChange: parts.onReferenceChange,
+    }),
+  };
   const servingRole = new ServingRoleKeeper({ view, owned, context: settings.context, clock, logger });
   const probe = new PathProbe({ client, owned, clock, nonce: () => Buffer.from(randomBytes(16)).toString('hex') });
   const gate = new InstallGate({ view, owned, probe, clock, logger });
   const producer = new RevisionProducer({
     ...shared,
-    certificates: new RevisionCertificates({ ...shared, refusals, events }),
+    certificates: new RevisionCertificates({ ...shared, providers, refusals, events }),
     servingRole,
     reports,
     compiler: new ConfigurationCompiler(references, parts.load),

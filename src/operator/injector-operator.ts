@@ -12,7 +12,15 @@ import { objectKey, ObjectStore, type StoreChange } from '../kube/object-store.t
 import type { Clock, Logger, Random } from '../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, resourcePath, type ResourceKind } from '../kube/resource-kinds.ts';
-import { ClusterView, configMaps, injectorConfigOf, injectorConfigs, namespaces, pods } from './cluster-view.ts';
+import {
+  ClusterView,
+  configMaps,
+  injectorConfigOf,
+  injectorConfigs,
+  namespaces,
+  pods,
+  secrets,
+} from './cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
@@ -108,6 +116,9 @@ export class InjectorOperator extends Operator {
       },
       followConfigMap: ({ namespace, name, store, signal }) => {
         this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      },
+      followSecret: ({ namespace, name, store, signal }) => {
+        this.#follow(secrets, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
     });
   }

@@ -66,7 +66,12 @@ export interface OperatorMetrics extends WatchObserver {
   applied?(kind: string, outcome: string): void;
   /** The conditions of an InjectorConfig after a reconcile: type → holds. */
   conditions?(name: string, conditions: ReadonlyMap<string, boolean>): void;
-  certificateExpires?(name: string, notAfter: Date): void;
+  /** When what is served expires, and the authority that signed it. */
+  certificateExpires?(name: string, notAfter: Date, caNotAfter: Date): void;
+  /** A leaf was replaced or an authority swapped; or something new was refused, or could not be written. */
+  certificateRotated?(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void;
+  /** An authority was staged so many seconds ago and signs now. */
+  authorityConfirmed?(seconds: number): void;
   /** A pod that asked for injection, or whose namespace did, is there without it; `injectorConfig` is empty when none takes it. */
   podNotInjected?(injectorConfig: string, reason: string): void;
   /** A pod was not looked at, or no Event was written about it, since there were too many. */

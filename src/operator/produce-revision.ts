@@ -24,7 +24,7 @@ export interface RevisionProducerOptions {
   readonly view: ClusterView;
   readonly owned: OwnedObjects;
   readonly compiler: ConfigurationCompiler;
-  readonly certificates: Pick<RevisionCertificates, 'advance'>;
+  readonly certificates: Pick<RevisionCertificates, 'advance' | 'forget'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly reports: Pick<ReplicaReports, 'replicas'>;
   readonly publication: Publication;
@@ -69,7 +69,8 @@ export class RevisionProducer {
     await publication.storeConfiguration(config, compiled, writes, signal);
     // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
-    if (caBundlePem === undefined) return resyncMs;
+    // Nobody would trust whoever answers: there is no certificate yet.
+    if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
     // What else leads here must trust what is served, too, else the rotation waits for it.
     const { webhookConfiguration } = objectNames(name);
     for (const tag of view.webhooksOf(name).filter(({ metadata }) => metadata.name !== webhookConfiguration)) {
@@ -138,6 +139,7 @@ export class RevisionProducer {
 
   /** The InjectorConfig is gone. */
   forget(name: string): void {
+    this.#options.certificates.forget(name);
     this.#options.compiler.forget(name);
     this.#options.publication.forget(name);
   }

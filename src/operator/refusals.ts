@@ -17,14 +17,16 @@ export class Refusals {
     this.#logger = logger;
   }
 
-  refuse(object: KubernetesObject, topic: RefusalTopic, reason: string, message: string): void {
+  /** Whether it was news. */
+  refuse(object: KubernetesObject, topic: RefusalTopic, reason: string, message: string): boolean {
     const { name = '' } = object.metadata;
     const topics = this.#told.get(name) ?? new Map<RefusalTopic, string>();
     this.#told.set(name, topics);
-    if (topics.get(topic) === message) return;
+    if (topics.get(topic) === message) return false;
     topics.set(topic, message);
     this.#events.refused(object, reason, message);
     this.#logger.warn(`refused: ${message}`, { injectorConfig: name, reason });
+    return true;
   }
 
   /** It is right now: the same mistake later is news again. */

@@ -3,10 +3,12 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import { objectNames } from '../api/names.ts';
 import { CertificatePolicyError } from '../certs/certificate-policy-error.ts';
 import type { Rotation } from '../certs/rotation.ts';
-import type { Logger } from '../kube/ports.ts';
+import { isConflict } from '../kube/api-error.ts';
+import type { Clock, Logger } from '../kube/ports.ts';
 import { certificateNames, certificatePolicy } from '../manifests/certificate-terms.ts';
 import { rotationSecret } from '../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
+import type { CertificateProvider, ProvidedCertificates } from './certificate-provider.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { WriteOutcome } from './owned-objects.ts';
 import type { OperatorMetrics } from './ports.ts';
@@ -19,10 +21,12 @@ import type { OperatorSettings } from './settings.ts';
 export interface RevisionCertificatesOptions {
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
-  readonly certificates: CertificateKeeper;
+  readonly certificates: Pick<CertificateKeeper, 'advance'>;
+  readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
   readonly metrics: OperatorMetrics;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
 
@@ -42,10 +46,11 @@ export class RevisionCertificates {
     writes: WriteOutcome,
     signal: AbortSignal,
   ): Promise<Rotation | undefined> {
-    const { certificates, settings, view, refusals } = this.#options;
+    const { certificates, settings, view, refusals, metrics } = this.#options;
     const { name } = config.metadata;
     const names = objectNames(name);
     const asked = askedRenewal(object, config);
+    const { source, refusal } = await this.#provided(config, signal);
     try {
       const rotation = await certificates.advance(
         {
@@ -55,6 +60,7 @@ export class RevisionCertificates {
           policy: certificatePolicy(config, settings.certificateTimeScale),
           names: certificateNames(config, settings.context.namespace),
           webhooks: view.webhooksOf(name),
+          ...(source && { source }),
           ...(asked.request && { request: asked.request }),
         },
         writes,
@@ -62,15 +68,23 @@ export class RevisionCertificates {
       );
       findings.rotation = rotation;
       findings.rotateRequest = rotateAnswer(asked, rotation);
-      findings.CertificateReady = certificateFinding(rotation);
-      refusals.settled(name, 'Certificate');
+      findings.CertificateReady = certificateFinding(rotation, config, this.#options.clock.now(), refusal);
+      if (refusal === undefined) refusals.settled(name, 'Certificate');
+      else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
+        metrics.certificateRotated?.(name, 'leaf', 'refused');
+      }
       this.#tell(object, rotation);
       return rotation;
     } catch (error) {
-      if (!(error instanceof CertificatePolicyError)) throw error;
+      if (!(error instanceof CertificatePolicyError)) {
+        if (!isConflict(error)) metrics.certificateRotated?.(name, 'leaf', 'failed');
+        throw error;
+      }
       const message = `spec.certificate: ${error.message}`;
       findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
-      refusals.refuse(object, 'Certificate', 'InvalidPolicy', message);
+      if (refusals.refuse(object, 'Certificate', 'InvalidPolicy', message)) {
+        metrics.certificateRotated?.(name, 'leaf', 'refused');
+      }
       return undefined;
     } finally {
       const { message } = asked.answer ?? {};
@@ -79,22 +93,56 @@ export class RevisionCertificates {
     }
   }
 
+  /** The InjectorConfig is gone. */
+  forget(name: string): void {
+    for (const provider of Object.values(this.#options.providers)) provider.forget(name);
+  }
+
+  /** From the provider of the spec; the others need not follow anything for it. */
+  #provided(config: InjectorConfig, signal: AbortSignal): Promise<ProvidedCertificates> {
+    const { providers } = this.#options;
+    const wanted = providers[config.spec.certificate.provider];
+    for (const provider of Object.values(providers)) {
+      if (provider !== wanted) provider.forget(config.metadata.name);
+    }
+    return wanted.provide(config, signal);
+  }
+
   #tell(object: KubernetesObject, { changes, serving }: Rotation): void {
     const { events, metrics, logger } = this.#options;
     const { name = '' } = object.metadata;
     events.rotated(object, changes);
-    for (const { kind, subject, message } of changes) {
+    for (const { kind, subject, message, confirmedAfter } of changes) {
       logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
+      if (kind === 'Issued' && subject === 'ServingCertificate') metrics.certificateRotated?.(name, 'leaf', 'success');
+      if (kind === 'Swapped') metrics.certificateRotated?.(name, 'authority', 'success');
+      if (confirmedAfter !== undefined) metrics.authorityConfirmed?.(confirmedAfter / 1000);
     }
-    if (serving !== undefined) metrics.certificateExpires?.(name, serving.notAfter);
+    if (serving !== undefined) metrics.certificateExpires?.(name, serving.notAfter, serving.caNotAfter);
   }
 }
 
-function certificateFinding({ serving, phase }: Rotation): Finding {
+function certificateFinding(
+  { serving, phase, renewAt }: Rotation,
+  { spec: { certificate } }: InjectorConfig,
+  now: Date,
+  refusal: ProvidedCertificates['refusal'],
+): Finding {
+  if (refusal !== undefined) {
+    const goesOn =
+      serving === undefined
+        ? 'no certificate is served'
+        : `the one before, valid until ${serving.notAfter.toISOString()}, is served meanwhile`;
+    return { status: 'False', reason: refusal.reason, message: `${refusal.message}; ${goesOn}` };
+  }
   if (serving === undefined) {
     const message = 'the new serving certificate is served once its authority is trusted everywhere';
     return { status: 'False', reason: phase, message };
   }
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
+  if (certificate.secretRef !== undefined && renewAt <= now) {
+    const due = `${message}: replace it in Secret ${certificate.secretRef.name} before then`;
+    return { status: 'True', reason: 'RenewalDue', message: due };
+  }
   return { status: 'True', reason: phase, message };
 }

@@ -20,13 +20,18 @@ export interface AskedRenewal {
 }
 
 /** Reads the rotate annotation. A request that status calls done or refused is not carried out again, even if the rotation's own record was lost. */
-export function askedRenewal(object: KubernetesObject, { status }: InjectorConfig): AskedRenewal {
+export function askedRenewal(object: KubernetesObject, { spec, status }: InjectorConfig): AskedRenewal {
   const value = object.metadata.annotations?.[rotateAnnotation];
   if (value === undefined) return {};
   try {
     const request = parseRotateRequest(value);
     const answered = status?.certificate?.rotateRequest;
     if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
+    const { provider } = spec.certificate;
+    if (provider !== 'SelfSigned' && request.target !== 'authority-force') {
+      const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so nothing is issued here; replace the certificate where it comes from`;
+      return { answer: { nonce: request.nonce, state: 'Refused', message } };
+    }
     return { request };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

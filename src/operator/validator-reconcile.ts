@@ -55,7 +55,10 @@ export class ValidatorReconciler {
       writes,
       signal,
     );
-    if (rotation.serving !== undefined) metrics.certificateExpires?.(names.service, rotation.serving.notAfter);
+    if (rotation.serving !== undefined) {
+      const { notAfter, caNotAfter } = rotation.serving;
+      metrics.certificateExpires?.(names.service, notAfter, caNotAfter);
+    }
     const published = manifestContext(settings, view);
     const [, ...objects] = validatorObjects(rotation, published ?? settings.context);
     for (const object of objects) {

@@ -52,6 +52,8 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'a key that is no label name', spec: webhook({ keys: { inject: 'a b' } }), field: 'spec.webhook.keys.inject', refusedBy: 'schema', message: /label name|should match/ },
   { title: 'a condition without an expression', spec: webhook({ matchConditions: [{ name: 'x' }] }), field: 'spec.webhook.matchConditions[0].expression', refusedBy: 'schema', message: /[Rr]equired|string/ },
   { title: 'an unknown provider', spec: certificate({ provider: 'Vault' }), field: 'spec.certificate.provider', refusedBy: 'schema', message: /SelfSigned/ },
+  { title: 'a provider that comes later', spec: certificate({ provider: 'CertManager' }), field: 'spec.certificate.provider', refusedBy: 'schema', message: /"?Secret/ },
+  { title: 'a Secret in capitals', spec: certificate({ provider: 'Secret', secretRef: { name: 'My' } }), field: 'spec.certificate.secretRef.name', refusedBy: 'schema', message: /name of a Secret|should match/ },
   { title: 'a short key', spec: certificate({ keySize: 1024 }), field: 'spec.certificate.keySize', refusedBy: 'schema', message: /2048/ },
   { title: 'days as a duration', spec: certificate({ leafDuration: '7d' }), field: 'spec.certificate.leafDuration', refusedBy: 'schema', message: /duration|should match/ },
   // --- rules
@@ -93,6 +95,9 @@ export const badInjectorConfigs: readonly BadInjectorConfig[] = [
   { title: 'the status under the name of the injection label', spec: webhook({ keys: { status: 'istio-injection' } }), field: 'spec.webhook.keys', refusedBy: 'rule', message: /four different/ },
   { title: 'a renewal after the end', spec: certificate({ renewalFraction: 1 }), field: 'spec.certificate.renewalFraction', refusedBy: 'rule', message: /between 0\.1 and 0\.9/ },
   { title: 'a renewal at once', spec: certificate({ renewalFraction: 0 }), field: 'spec.certificate.renewalFraction', refusedBy: 'rule', message: /between 0\.1 and 0\.9/ },
+  { title: 'a Secret as provider without its name', spec: certificate({ provider: 'Secret' }), field: 'spec.certificate.secretRef', refusedBy: 'rule', message: /both or neither/ },
+  { title: 'a Secret that no provider reads', spec: certificate({ secretRef: { name: 'tls' } }), field: 'spec.certificate.secretRef', refusedBy: 'rule', message: /both or neither/ },
+  { title: 'the Secret that is written from it', spec: certificate({ provider: 'Secret', secretRef: { name: 'sidecar-injector-bad-serving' } }), field: 'spec.certificate.secretRef.name', refusedBy: 'rule', message: /written by the operator/ },
   { title: 'a leaf of seconds', spec: certificate({ leafDuration: '59s' }), field: 'spec.certificate.leafDuration', refusedBy: 'rule', message: /1m at least/ },
   { title: 'a leaf that outlives its authority', spec: certificate({ leafDuration: '8760h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /longer than leafDuration/ },
   { title: 'an authority of two centuries', spec: certificate({ caDuration: '999999h' }), field: 'spec.certificate.caDuration', refusedBy: 'rule', message: /100 years/ },

@@ -23,7 +23,10 @@ describe("the controller's metrics", () => {
         ['Overlap', false],
       ]),
     );
-    metrics.certificateExpires('a', new Date(5000));
+    metrics.certificateExpires('a', new Date(5000), new Date(9000));
+    metrics.certificateRotated('a', 'leaf', 'success');
+    metrics.certificateRotated('a', 'authority', 'refused');
+    metrics.authorityConfirmed(61);
     metrics.listed('nodes', 7);
     metrics.watchEnded('nodes', 'Expired');
     metrics.podNotInjected('a', 'HostNetwork');
@@ -37,6 +40,10 @@ describe("the controller's metrics", () => {
       'injector_condition{injector="a",type="Ready"} 1',
       'injector_condition{injector="a",type="Overlap"} 0',
       'injector_serving_certificate_expiry_timestamp_seconds{injector="a"} 5',
+      'injector_certificate_authority_expiry_timestamp_seconds{injector="a"} 9',
+      'injector_certificate_rotations_total{injector="a",subject="leaf",result="success"} 1',
+      'injector_certificate_rotations_total{injector="a",subject="authority",result="refused"} 1',
+      'injector_certificate_confirmation_seconds_count 1',
       'injector_lists_total{resource="nodes"} 1',
       'injector_watched_objects{resource="nodes"} 7',
       'injector_watch_ends_total{resource="nodes",reason="Expired"} 1',
@@ -51,14 +58,15 @@ describe("the controller's metrics", () => {
     for (const name of ['a', 'b']) {
       metrics.reconciled(name, 'Error', 1);
       metrics.conditions(name, new Map([['Ready', true]]));
-      metrics.certificateExpires(name, new Date(0));
+      metrics.certificateExpires(name, new Date(0), new Date(0));
+      metrics.certificateRotated(name, 'leaf', 'failed');
     }
     metrics.forget('a');
     metrics.forget('never seen');
     metrics.leading(false);
     const left = await samples(registry);
     assert.equal(left.filter((line) => line.includes('injector="a"')).length, 0);
-    assert.equal(left.filter((line) => line.includes('injector="b"')).length, 3);
+    assert.equal(left.filter((line) => line.includes('injector="b"')).length, 5);
     assert.ok(left.includes('injector_leader 0'));
   });
 });

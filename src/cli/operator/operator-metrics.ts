@@ -11,6 +11,9 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #applies;
   readonly #conditions;
   readonly #expiry;
+  readonly #authorityExpiry;
+  readonly #rotations;
+  readonly #confirmation;
   readonly #lists;
   readonly #objects;
   readonly #watchEnds;
@@ -55,6 +58,24 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       name: 'injector_serving_certificate_expiry_timestamp_seconds',
       help: 'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
       labelNames: ['injector'],
+      registers,
+    });
+    this.#authorityExpiry = new Gauge({
+      name: 'injector_certificate_authority_expiry_timestamp_seconds',
+      help: 'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
+      labelNames: ['injector'],
+      registers,
+    });
+    this.#rotations = new Counter({
+      name: 'injector_certificate_rotations_total',
+      help: 'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).',
+      labelNames: ['injector', 'subject', 'result'],
+      registers,
+    });
+    this.#confirmation = new Histogram({
+      name: 'injector_certificate_confirmation_seconds',
+      help: 'Time from when an authority was staged to when it signs: published, read back everywhere, and waited for.',
+      buckets: [1, 5, 10, 30, 60, 65, 70, 90, 120, 300, 600, 3600],
       registers,
     });
     this.#lists = new Counter({
@@ -122,14 +143,28 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
     }
   }
 
-  certificateExpires(name: string, notAfter: Date): void {
+  certificateExpires(name: string, notAfter: Date, caNotAfter: Date): void {
     this.#expiry.set({ injector: name }, notAfter.getTime() / 1000);
+    this.#authorityExpiry.set({ injector: name }, caNotAfter.getTime() / 1000);
+  }
+
+  certificateRotated(name: string, subject: 'leaf' | 'authority', result: 'success' | 'refused' | 'failed'): void {
+    this.#rotations.inc({ injector: name, subject, result });
+  }
+
+  authorityConfirmed(seconds: number): void {
+    this.#confirmation.observe(seconds);
   }
 
   forget(name: string): void {
     for (const type of this.#conditionTypes.get(name) ?? []) this.#conditions.remove({ injector: name, type });
     this.#conditionTypes.delete(name);
     this.#expiry.remove({ injector: name });
+    this.#authorityExpiry.remove({ injector: name });
+    for (const subject of ['leaf', 'authority']) {
+      for (const result of ['success', 'refused', 'failed'])
+        this.#rotations.remove({ injector: name, subject, result });
+    }
     for (const outcome of ['Success', 'Error']) this.#reconciles.remove({ injector: name, outcome });
   }
 

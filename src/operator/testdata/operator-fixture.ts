@@ -5,7 +5,7 @@ import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { Reflector } from '../../kube/reflector.ts';
-import { ClusterView, configMaps, injectorConfigs } from '../cluster-view.ts';
+import { ClusterView, configMaps, injectorConfigs, secrets } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../create-reconcilers.ts';
 import type {
   InjectorRegistryPort,
@@ -136,6 +136,10 @@ export class OperatorFixture {
       followConfigMap: ({ namespace, name, store, signal }) => {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource: configMaps, store, namespace, fieldSelector } as never, signal);
+      },
+      followSecret: ({ namespace, name, store, signal }) => {
+        const fieldSelector = `metadata.name=${name}`;
+        follow({ resource: secrets, store, namespace, fieldSelector } as never, signal);
       },
       onReferenceChange: (name) => this.referenceChanges.push(name),
     });
