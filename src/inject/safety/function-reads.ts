@@ -18,11 +18,11 @@ export interface CallReads {
   readonly kept?: Places;
 }
 
-/** The text of an argument stands in the result as it is, but for quotes, space, its case and its end. */
+/** The text of an argument stands in the result as it is, but for quotes, space and its case. */
 const transparent: ReadonlySet<string> = new Set(
   `append cat coalesce concat default dict indent join last first list lower mergeMaps mustAppend mustPrepend nindent omit omitNil
-  prepend print printf println protoToJSON quote squote strdict structToJSON toJSON toJson toJsonMap toLower toPrettyJson toRawJson toString
-  toYaml trim trimAll trunc upper valueOrDefault`.split(/\s+/),
+  prepend print println protoToJSON quote squote strdict structToJSON toJSON toJson toJsonMap toLower toPrettyJson toRawJson toString
+  toYaml trim upper valueOrDefault`.split(/\s+/),
 );
 
 /** The result is one of the arguments. */
@@ -69,12 +69,17 @@ export function callReads(name: string, given: readonly Argument[]): CallReads {
   if (name === 'otelResourceAttributes') return shows(openTelemetryReads(given));
   if (numeric.has(name)) return shows(nowhere);
   if (choosing.has(name)) return shows(all);
-  if (transparent.has(name)) return shows(whole(all));
+  if (transparent.has(name) || (name === 'printf' && isPlainFormat(first.literal))) return shows(whole(all));
   if (changing.has(name)) return { ...depends(all), kept: whole(all) };
   return { ...depends(all), parsed: parsing.has(name) ? whole(all) : nowhere };
 }
 
 const nothing: Argument = { places: nowhere };
+
+/** Whether a format shows all of its arguments' letters: neither cut (`%.3s`) nor in another form (`%x`). */
+function isPlainFormat(format: string | undefined): boolean {
+  return format?.replace(/%[%svqdt]/g, '').includes('%') === false;
+}
 
 function shows(result: Places, steering: Places = nowhere): CallReads {
   return { result, steering, parsed: nowhere };

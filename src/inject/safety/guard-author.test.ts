@@ -73,6 +73,11 @@ describe('an author may change values', () => {
       `metadata: {labels: {team: {{ ${a} | quote }}}, annotations: {team: {{ ${a} | quote }}}}`,
       written('a b'),
     ],
+    [
+      'a letter that stands everywhere',
+      sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "%s=%q" "t" ${a} }}]`),
+      written('1'),
+    ],
     ['a text that stands in an image for other reasons', `${sidecar('')}{{/* ${a} */}}`, written('sidecar')],
     ['such a text where it is read', variable(`{{ ${a} | quote }}`), written('sidecar')],
     [
@@ -141,6 +146,18 @@ describe('an author may not change more than values', () => {
       noImage,
       /\.image/,
     ],
+    ...[
+      [`proxy:{{ ${a} }}`, 'v2'],
+      [`{{ trunc -9 ${a} }}`, 'benign.evil/team'],
+      [`{{ trimAll "x" ${a} }}`, 'xxxxevil'],
+      [`{{ printf "%.3s" ${a} }}`, 'evilness'],
+      [`{{ ${a} | printf "%x" }}`, 'evil'],
+    ].map(([image = '', value = '']): [string, string, Author, RegExp] => [
+      `an image made by ${image.replaceAll(a, '.')}`,
+      sidecar('').replace('sidecar:1', image),
+      written(value),
+      /would change what runs.*\.image/,
+    ]),
     [
       'an image that the template insists on',
       `{{ if not ${a} }}{{ fail "no image" }}{{ end }}${sidecar('').replace('sidecar:1', `{{ ${a} }}`)}`,

@@ -18,13 +18,13 @@ export function suspiciousTexts(tree: unknown, texts: readonly string[]): Readon
   function leaf(text: string): void {
     const letters = knownLetters(text);
     for (const one of texts) {
-      if (holds(letters, one.slice(0, 4)) && !found.has(one) && !mayHoldText(place)) found.add(one);
+      if (letters.includes(one.slice(0, 4)) && !found.has(one) && !mayHoldText(place)) found.add(one);
     }
   }
 
   function name(text: string): void {
     const letters = knownLetters(text);
-    for (const one of texts) if (holds(letters, one)) found.add(one);
+    for (const one of texts) if (letters.includes(one)) found.add(one);
   }
 
   function visit(value: unknown): void {
@@ -46,11 +46,6 @@ export function suspiciousTexts(tree: unknown, texts: readonly string[]): Readon
 
   visit(tree);
   return found;
-}
-
-/** What is of a letter or two is in everything. */
-function holds(letters: string, one: string): boolean {
-  return one.length < 3 ? letters === one : letters.includes(one);
 }
 
 function knownLetters(text: string): string {
