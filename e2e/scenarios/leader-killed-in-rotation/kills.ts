@@ -1,4 +1,5 @@
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import { describeWrite, keyOf, writesSince, type RotationWrite } from './writes.ts';
 
 /** Milliseconds for a rotation to come to a write; and to its end, with another leader once the Lease has expired. */
@@ -34,7 +35,12 @@ export async function killAfterWrite(
   if (isRestarted) await leader.operator.restart();
   await cluster.waitForDone(nonce, patience);
   const took = Date.now() - killed;
-  if (!isRestarted) await leader.operator.restart();
+  if (!isRestarted) {
+    // After the last writes nothing is left to wait for: the next one to lead must still find nothing to do.
+    const isOther = async () => ![undefined, leader].includes(await replicas.leader());
+    await waitFor('another controller to lead', isOther, { timeout: patience });
+    await leader.operator.restart();
+  }
   await observer.waitForRound();
   const how = isRestarted ? 'restarted' : 'another leads';
   await context.check(
