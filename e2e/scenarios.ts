@@ -8,6 +8,7 @@ import { istioTemplates } from './scenarios/istio-templates.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
+import { relist } from './scenarios/relist.ts';
 import { repair } from './scenarios/repair.ts';
 import { leaderKilledInRotation } from './scenarios/leader-killed-in-rotation.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
@@ -34,6 +35,7 @@ export const scenarios: Scenario[] = [
   certificateRepair,
   certificateClocks,
   faults,
+  relist,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.
   leastPrivilege,

@@ -30,7 +30,7 @@ export class TalliedHistogram extends Histogram {
   readonly #distributions = new Map<string, Distribution>();
 
   constructor({ name, help, buckets, byPath = false, registers }: TalliedHistogramConfiguration) {
-    super({ name, help, buckets: [...buckets], registers });
+    super({ name, help, buckets: [...buckets], labelNames: byPath ? ['path'] : [], registers });
     this.#shape = new Histogram({ name, help, buckets: [...buckets], registers: [] });
     this.#name = name;
     this.#buckets = buckets;

@@ -23,6 +23,7 @@ import { createLogger, logLevels, type LogFormat, type LogLevel } from '../logge
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
 import { FollowedFiles } from '../serve/followed-files.ts';
 import { loadPair, onePair, readPair } from '../serve/serving-pair.ts';
+import { switchLogLevelOnSignal } from '../switch-log-level.ts';
 import { untilSignal } from '../until-signal.ts';
 
 interface ServeOptions {
@@ -77,6 +78,7 @@ export function serveCommand(): Command {
 
 async function serve(options: ServeOptions): Promise<void> {
   const logger = createLogger(options.logLevel, options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json'));
+  switchLogLevelOnSignal(logger, options.logLevel);
   const settings = settingsOf(options);
   const onProblem = (what: string) => (problem: string) => {
     logger.error(`${what} cannot be loaded; the last good one stays`, { problem });

@@ -1,0 +1,81 @@
+import { Agent, request } from 'node:https';
+import type { ReviewTarget } from '../../harness/post-review.ts';
+
+/** One admission: when it was asked for, and how long the answer took. */
+export interface TimedAdmission {
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  milliseconds: number;
+  /** Whether the pod was admitted with a patch. */
+  injected: boolean;
+}
+
+/**
+ * Asks a replica for admissions at a steady rate over kept connections, as an API server does, whether it keeps up or not: one that waits delays
+ * no other.
+ */
+export class AdmissionRhythm {
+  readonly admissions: TimedAdmission[] = [];
+  readonly #agent: Agent;
+  readonly #timer: NodeJS.Timeout;
+  #underWay = 0;
+
+  constructor(target: ReviewTarget, body: string, perSecond: number) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 25 });
+    this.#timer = setInterval(() => {
+      this.#ask(target, body);
+    }, 1000 / perSecond);
+  }
+
+  /** Those that were asked for within a time. */
+  between(from: number, to: number): TimedAdmission[] {
+    return this.admissions.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    for (let turn = 0; turn < 100 && this.#underWay > 0; turn++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    this.#agent.destroy();
+  }
+
+  #ask({ port, path, serverName, authority }: ReviewTarget, body: string): void {
+    const [startedAt, started] = [Date.now(), performance.now()];
+    this.#underWay++;
+    const done = (injected: boolean): void => {
+      this.#underWay--;
+      this.admissions.push({ startedAt, milliseconds: performance.now() - started, injected });
+    };
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: 'POST',
+        servername: serverName,
+        ca: authority,
+        agent: this.#agent,
+        headers,
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          done(text.includes('"patch"'));
+        });
+      },
+    );
+    outgoing.on('error', () => {
+      done(false);
+    });
+    outgoing.end(body);
+  }
+}
+
+/** The value below which so large a share of the values lies. */
+export function percentile(values: number[], share: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;
+}

@@ -1,0 +1,21 @@
+import type { Logger as WinstonLogger } from 'winston';
+import type { LogLevel } from './logger.ts';
+
+/** What a signal can be waited for on: the process. */
+export interface SignalSource {
+  on(signal: 'SIGUSR2', listener: () => void): unknown;
+}
+
+/** From now on SIGUSR2 switches the log to debug, and the next one back, so that what is wrong now can be watched without a restart. */
+export function switchLogLevelOnSignal(
+  logger: Pick<WinstonLogger, 'level' | 'warn'>,
+  configured: LogLevel,
+  source: SignalSource = process,
+): void {
+  source.on('SIGUSR2', () => {
+    const before = logger.level;
+    logger.level = before === 'debug' ? configured : 'debug';
+    if (logger.level === before) return;
+    logger.warn(`SIGUSR2: the log level is ${logger.level} now; SIGUSR2 sets it to ${before} again`);
+  });
+}
