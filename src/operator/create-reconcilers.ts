@@ -92,7 +92,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     servingRole,
     reports,
     compiler: new ConfigurationCompiler(references, parts.load),
-    publication: new Publication(view, owned, reports, gate, settings.context),
+    publication: new Publication(view, owned, reports, gate, settings.context, clock),
     refusals,
     events,
   });

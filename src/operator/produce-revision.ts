@@ -37,7 +37,7 @@ export interface RevisionProducerOptions {
 const pendingMs = 1000;
 
 /** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
-const forPeople: readonly string[] = ['ConfigurationLost', 'Invalid', 'NotReachable', 'ProbeRefused'];
+const forPeople: readonly string[] = ['ConfigurationLost', 'Invalid', 'NoReplica', 'NotReachable', 'ProbeRefused'];
 
 /** Makes the objects of one InjectorConfig; what it finds out on the way is left to the caller to report. */
 export class RevisionProducer {

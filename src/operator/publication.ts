@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
 import { hashedConfigMapName, objectNames } from '../api/names.ts';
 import { ApiError } from '../kube/api-error.ts';
+import type { Clock } from '../kube/ports.ts';
 import { configurationObjects } from '../manifests/desired-objects.ts';
 import type { ManifestContext } from '../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../manifests/webhook-configuration.ts';
@@ -41,6 +42,9 @@ export interface PublicationOutcome {
   readonly isPending: boolean;
 }
 
+/** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
+const silentMs = 30_000;
+
 type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
 
 /**
@@ -58,6 +62,9 @@ export class Publication {
 
   /** The webhook that the API server found invalid last, and its words, by InjectorConfig. */
   readonly #refused = new Map<string, { text: string; message: string }>();
+  /** Since when no replica is live, by InjectorConfig. */
+  readonly #silentSince = new Map<string, number>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(
     view: ClusterView,
@@ -65,7 +72,9 @@ export class Publication {
     reports: ReplicaReports,
     gate: InstallGate,
     context: ManifestContext,
+    clock: Pick<Clock, 'monotonic'>,
   ) {
+    this.#clock = clock;
     this.#view = view;
     this.#gate = gate;
     this.#owned = owned;
@@ -114,6 +123,7 @@ export class Publication {
       return { finding: no('Invalid', mistakes.join('; ')), hash: before, before, isPending: false };
     }
     const lacking = this.#reports.lacking(config.metadata.name, wanted);
+    const isSilent = this.#isSilent(config.metadata.name);
     if (lacking.length > 0) {
       // What is published already is kept as it should be; what is not there yet stays away until somebody can answer it.
       if (live !== undefined) {
@@ -125,6 +135,10 @@ export class Publication {
       }
       const isLost = compiled === undefined && this.#held(config, wanted) === undefined;
       // After a restart the replica is about to load what is published and held: nothing has changed that a condition should tell.
+      if (!isLost && wanted === before && isSilent) {
+        const message = `the webhook names configuration ${wanted}, but no replica is running to answer for it: start the webhook's replicas, or set spec.paused to let pods start without this injector`;
+        return { finding: no('NoReplica', message), hash: before, before, isPending: true };
+      }
       if (!isLost && wanted === before) return { finding: undefined, hash: before, before, isPending: true };
       const finding = isLost
         ? no('ConfigurationLost', lost(config, wanted, lacking))
@@ -171,8 +185,21 @@ export class Publication {
       await this.#owned.remove(object, signal);
   }
 
+  /** Whether no replica has been live for longer than a restart takes. */
+  #isSilent(name: string): boolean {
+    if (this.#reports.replicas(name).length > 0) {
+      this.#silentSince.delete(name);
+      return false;
+    }
+    const now = this.#clock.monotonic();
+    const since = this.#silentSince.get(name) ?? now;
+    this.#silentSince.set(name, since);
+    return now - since >= silentMs;
+  }
+
   /** The webhook was withdrawn. */
   withdrawn(name: string): void {
+    this.#silentSince.delete(name);
     this.#gate.forget(name);
   }
 
@@ -181,6 +208,7 @@ export class Publication {
     this.#gate.forget(name);
     this.#remembered.delete(name);
     this.#refused.delete(name);
+    this.#silentSince.delete(name);
   }
 
   /**

@@ -74,6 +74,23 @@ describe('RevisionReconciler: publication', () => {
     assert.notEqual(fixture.hash('blue'), first);
   });
 
+  it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
+    await fixture.start();
+    await fixture.install();
+    const path = fixture.path('blue');
+    fixture.reports.missing = ['any replica (none is running)'];
+    assert.equal(await fixture.reconcile('blue'), 1000);
+    assert.match(fixture.condition('blue', 'Ready'), /^True/, 'a replica may be about to come back');
+    fixture.clock.sleep(30_000);
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/NoReplica: .*spec\.paused/);
+    assert.equal(fixture.path('blue'), path);
+    await fixture.recorded(/^NoReplica/);
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+  });
+
   it('does not forget what it had published when nothing is left of it but the status', async () => {
     await fixture.start();
     await fixture.install();
