@@ -9,6 +9,8 @@ export interface ChartWorkload {
   account: string;
   /** The flags that the chart gives the container, without those in which a process on this machine differs from a pod. */
   flags: string[];
+  /** The environment variables that the chart gives the container, those that hold what a pod knows of itself apart. */
+  environment: Record<string, string>;
 }
 
 export interface DeploymentObject extends KubernetesObject {
@@ -16,8 +18,13 @@ export interface DeploymentObject extends KubernetesObject {
   spec: {
     replicas?: number;
     selector: { matchLabels: Record<string, string> };
-    template: { spec: { serviceAccountName?: string; containers: { args?: string[] }[] } };
+    template: { spec: { serviceAccountName?: string; containers: ContainerObject[] } };
   };
+}
+
+interface ContainerObject {
+  args?: string[];
+  env?: { name: string; value?: string }[];
 }
 
 /** What the harness says itself: addresses, ports, names, logs. */
@@ -49,6 +56,11 @@ export function chartWorkloads(objects: KubernetesObject[], namespace: string): 
       flags: args
         .filter((flag) => !ownFlags.some((name) => flag.startsWith(`--${name}=`)))
         .map((flag) => flag.replaceAll('$(POD_NAMESPACE)', namespace)),
+      environment: Object.fromEntries(
+        containers
+          .flatMap(({ env = [] }) => env)
+          .flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const])),
+      ),
     };
   });
 }

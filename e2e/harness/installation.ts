@@ -67,6 +67,7 @@ export async function installChart(
       namespace,
       kubeconfig,
       advertiseHost: cluster.advertiseHost,
+      environment: workload.environment,
     };
     const flags = [...workload.flags, ...(settings.flags ?? [])];
     const operator = await startOperatorProcess({ ...defaults, ...settings, flags }, cluster.run);

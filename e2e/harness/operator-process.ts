@@ -22,6 +22,8 @@ export interface OperatorSettings {
   advertisePort?: number;
   /** Further flags. */
   flags?: string[];
+  /** Further environment variables. */
+  environment?: Record<string, string>;
 }
 
 /** `injector operator` as a process of its own. */
@@ -49,7 +51,7 @@ export async function startOperatorProcess(settings: OperatorSettings, run: RunD
     arguments: [paths.injector, ...operatorArguments(settings, webhookPort, healthPort)],
     logFile: join(run.path, `${settings.name}.log`),
     onSpawn: run.recordProcess,
-    environment: { NODE_ENV: 'production' },
+    environment: { NODE_ENV: 'production', ...settings.environment },
   });
   const health = `http://127.0.0.1:${healthPort}`;
   const waitUntilReady = (timeout = 30_000) => operator.waitUntilReady(() => answersOk(`${health}/readyz`), timeout);
