@@ -30,7 +30,7 @@ const slowConnections = 1000;
 /** With the slow ones more than the connections without an answered review that the server keeps (1,536). */
 const mostSilentConnections = 3000;
 /** MiB: the chart's limit is 512. What adds up: bodies of 19 MiB, what parsing them takes, and what the heap does not give back at once. */
-const mostMemory = 448;
+const mostMemory = 480;
 
 async function addressOf(
   { client }: ScenarioContext,
@@ -103,7 +103,10 @@ export const hostileInput: Scenario = {
     };
     await context.check(
       `it never took more than ${mostMemory} MiB, of the 512 that the chart allows it`,
-      () => memory.peakMebibytes <= mostMemory,
+      () => {
+        if (memory.peakMebibytes > mostMemory) throw new Error(`it took ${JSON.stringify(memory)}`);
+        return true;
+      },
       { timeout: 0 },
     );
     context.measured({
@@ -114,6 +117,8 @@ export const hostileInput: Scenario = {
       crashes: 0,
       requestsPerSecond: Math.round(sent / report.seconds),
       tlsConnections: report.connections,
+      handshakesBrokenOff: report.brokenOff,
+      sentAgainAfterMakingRoom: report.sentAgain,
       operatorCpuMillisecondsPerSecond: Math.round((during.cpuMilliseconds - before.cpuMilliseconds) / report.seconds),
       operatorResidentMemory: memory,
       slowConnections: { opened: slowConnections, openAtTheEnd: report.slowConnectionsAtEnd },

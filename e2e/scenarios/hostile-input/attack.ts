@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { HostileClient } from './client.ts';
-import type { HostileClass, HostileTarget } from './hostile-class.ts';
+import type { HostileClass, HostileTarget, Outcome } from './hostile-class.ts';
 
 export interface AttackOrders {
   readonly port: number;
@@ -32,35 +32,54 @@ export interface AttackReport {
   readonly bytes: number;
   /** TLS connections that were opened for it. */
   readonly connections: number;
+  /** Of these, handshakes that were broken off; and requests that were sent again because their new connection was closed while the server had to make room. */
+  readonly brokenOff: number;
+  readonly sentAgain: number;
 }
 
-/** Sends so many requests of each class, in a random order that is the same for the same seed. */
-export async function attack(classes: readonly HostileClass[], orders: AttackOrders): Promise<AttackReport> {
+/**
+ * Sends so many requests of each class, in a random order that is the same for the same seed.
+ *
+ * @param underPressure whether there are more connections now than the server keeps
+ */
+export async function attack(
+  classes: readonly HostileClass[],
+  orders: AttackOrders,
+  underPressure: () => boolean,
+): Promise<AttackReport> {
   const { target, seed, requestsPerClass } = orders;
   const seen = new Set<number>();
   const tallies = classes.map((each) => new Tally(each));
   const order = shuffledRounds(tallies, requestsPerClass, new Random(seed));
   const started = performance.now();
-  let bytes = 0;
-  const work = async (): Promise<number> => {
+  let [bytes, sentAgain] = [0, 0];
+  const work = async (): Promise<HostileClient> => {
     const client = new HostileClient(orders.port, target.host);
     for (const { tally, round } of order) {
       const { name, make } = tally.hostile;
       const request = make(new Random(seedOf(seed, name, round)), target);
       bytes += request.bytes.length;
       const isNew = seen.size < seen.add(fingerprint(request.bytes)).size;
-      const outcome = await client.send(request).catch((error: unknown) => `failed: ${String(error)}`);
+      const send = (): Promise<Outcome> => client.send(request).catch((error: unknown) => `failed: ${String(error)}`);
+      const before = client.opened;
+      let outcome = await send();
+      if (outcome === 'closed' && !tally.expects(outcome) && client.opened > before && underPressure()) {
+        sentAgain++;
+        outcome = await send();
+      }
       tally.note(outcome, isNew, round, request.bytes);
     }
     client.close();
-    return client.opened;
+    return client;
   };
-  const opened = await Promise.all(Array.from({ length: orders.clients }, work));
+  const workers = await Promise.all(Array.from({ length: orders.clients }, work));
   return {
     classes: tallies.map((tally) => tally.report()),
     seconds: (performance.now() - started) / 1000,
     bytes,
-    connections: opened.reduce((sum, each) => sum + each, 0),
+    connections: workers.reduce((sum, { opened }) => sum + opened, 0),
+    brokenOff: workers.reduce((sum, { brokenOff }) => sum + brokenOff, 0),
+    sentAgain,
   };
 }
 
@@ -78,11 +97,15 @@ class Tally {
     this.#expected = new Set([hostile.expect].flat());
   }
 
-  note(outcome: string, isNew: boolean, round: number, request: Buffer): void {
+  expects(outcome: Outcome): boolean {
+    return this.#expected.has(outcome);
+  }
+
+  note(outcome: Outcome, isNew: boolean, round: number, request: Buffer): void {
     this.#sent++;
     if (isNew) this.#distinct++;
     this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
-    if (this.#expected.has(outcome)) return;
+    if (this.expects(outcome)) return;
     this.#unexpected++;
     this.#example ??= `request ${round} ended in "${outcome}": ${JSON.stringify(request.toString('latin1').slice(0, 1500))}`;
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { largeBodies } from '../../../bench/server/pressure.ts';
 import { attack } from './attack.ts';
-import type { AttackerOrders, AttackerReport, SilentOrders } from './attacker.ts';
+import type { AttackerOrders, AttackerReport } from './attacker.ts';
 import { hostileClasses } from './classes.ts';
 import { HostileClient } from './client.ts';
 import type { HostileTarget } from './hostile-class.ts';
@@ -17,10 +17,9 @@ const burst = { connections: 3, milliseconds: 300, pause: 5000 };
 async function silence(
   port: number,
   servername: string,
-  { after, most }: SilentOrders,
+  most: number,
   slow: SlowConnections,
 ): Promise<number> {
-  await sleep(after);
   const secureContext = createSecureContext();
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;
@@ -57,24 +56,32 @@ async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
   const { port, target, slowConnections, silent } = orders;
   const slow = new SlowConnections(port, target, slowConnections);
   await throughTheQueue(port, target);
-  let done = false;
+  const end = new AbortController();
   const largeOutcomes: Record<string, number> = {};
   const sendLargeBodies = async (): Promise<void> => {
-    while (!done) {
+    while (!end.signal.aborted) {
       const large = largeBodies(port, target.path, burst.connections, largeBody);
       await sleep(burst.milliseconds);
       await large.stop();
       for (const [outcome, count] of Object.entries(large.outcomes))
         largeOutcomes[outcome] = (largeOutcomes[outcome] ?? 0) + count;
-      await sleep(burst.pause);
+      await sleep(burst.pause, undefined, { signal: end.signal }).catch(() => undefined);
     }
   };
   const sendingLargeBodies = sendLargeBodies();
+  let silencing = false;
+  const silencedUntilDone = async (): Promise<number> => {
+    await sleep(silent.after);
+    silencing = true;
+    const connections = await silence(port, target.host, silent.most, slow);
+    silencing = false;
+    return connections;
+  };
   const [report, silentConnections] = await Promise.all([
-    attack(hostileClasses, orders),
-    silence(port, target.host, silent, slow),
+    attack(hostileClasses, orders, () => silencing),
+    silencedUntilDone(),
   ]);
-  done = true;
+  end.abort();
   const slowConnectionsAtEnd = slow.open;
   slow.stop();
   await sendingLargeBodies;

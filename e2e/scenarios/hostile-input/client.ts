@@ -17,6 +17,8 @@ export class HostileClient {
   #kept: Socket | undefined;
   /** TLS connections that were opened. */
   opened = 0;
+  /** Handshakes that the server broke off: it makes room by closing connections on which nothing was answered yet. */
+  brokenOff = 0;
 
   constructor(port: number, host: string) {
     this.#port = port;
@@ -24,7 +26,7 @@ export class HostileClient {
   }
 
   async send(request: HostileRequest): Promise<Outcome> {
-    const socket = request.transport === 'plain' ? await this.#connectPlain() : (this.#kept ?? (await this.#connect()));
+    const socket = request.transport === 'plain' ? await this.#connectPlain() : (this.#kept ?? (await this.#connectAgain()));
     this.#kept = undefined;
     const reader = new AnswerReader(request.withoutBody === true);
     const wanted = request.answers === 'all' ? Infinity : (request.answers ?? 1);
@@ -69,6 +71,18 @@ export class HostileClient {
         resolve(socket);
       });
     });
+  }
+
+  /** As a client under pressure does. */
+  async #connectAgain(): Promise<Socket> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        this.brokenOff++;
+        if (attempt === 5) throw error;
+      }
+    }
   }
 
   #connect(): Promise<Socket> {
