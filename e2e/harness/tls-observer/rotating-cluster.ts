@@ -171,6 +171,21 @@ export class RotatingCluster {
     return connections.filter(({ openedAt, bytesDown }) => openedAt >= from && openedAt <= to && bytesDown > 0).length;
   }
 
+  /** Waits until a stretch of creations has lost nothing: after something that had to lose, API servers and replicas take notice of its end a moment late. */
+  async waitForCalm(): Promise<void> {
+    let since = Date.now();
+    await waitFor(
+      'pods to be created as before',
+      () => {
+        const { created, lost } = this.losses.report(since);
+        if (lost.length === 0) return created >= 20;
+        since = Date.now();
+        return false;
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+  }
+
   /** Ends load and observer. */
   async stop(): Promise<void> {
     await Promise.all([this.load.stop(), this.observer.stop()]);

@@ -32,7 +32,7 @@ export async function damageAndRepair(
     await sleep(1000);
     return { milliseconds, lost: 0 };
   }
-  await waitForCalm(cluster);
+  await cluster.waitForCalm();
   const lost = losses.report(harmed).lost.length;
   context.say(`lost until then: ${lost}`);
   return { milliseconds, lost };
@@ -86,19 +86,4 @@ function storedFaults(stored: Record<string, string>): string[] {
     return keyMatches(certificate.x509, stored[`${name}.key`] ?? '') ? [] : [`${name}.key is of another pair`];
   });
   return authority === undefined && staged === undefined ? ['no authority is stored', ...faults] : faults;
-}
-
-/** Waits until a stretch of creations has lost nothing: API servers take notice of a configuration a moment late. */
-async function waitForCalm({ losses }: RotatingCluster): Promise<void> {
-  let since = Date.now();
-  await waitFor(
-    'pods to be created as before',
-    () => {
-      const { created, lost } = losses.report(since);
-      if (lost.length === 0) return created >= 20;
-      since = Date.now();
-      return false;
-    },
-    { timeout: 30_000, interval: 200 },
-  );
 }

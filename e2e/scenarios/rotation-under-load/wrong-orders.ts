@@ -61,8 +61,8 @@ export async function checkBundleWithoutOverlap(cluster: RotatingCluster, writer
 }
 
 /** Waits until pods are created again, and counts what was lost until then. */
-async function settle({ losses, observer }: RotatingCluster, since: number): Promise<number> {
-  await observer.waitForRound();
-  await losses.checkNone('the other half is written too', Date.now() + 500);
-  return losses.report(since).lost.length;
+async function settle(cluster: RotatingCluster, since: number): Promise<number> {
+  await cluster.waitForCalm();
+  await cluster.losses.checkNone('the other half is written too, pods are created as before', Date.now());
+  return cluster.losses.report(since).lost.length;
 }
