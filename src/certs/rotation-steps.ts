@@ -34,8 +34,10 @@ export async function stage(
   const { policy, names, now, random, bundles } = input;
   const requested = begins(state, input.request) === 'Authority' ? 'asked for' : undefined;
   const reason = authorityDue(state.authority, policy, now) ?? requested;
+  // After a theft what is staged may be stolen too: its key lies in the same Secret.
+  const isForced = requested !== undefined && input.request?.target === 'authority-force';
   // A staged authority that waited for so long that it is due itself makes way for another one.
-  const isFresh = state.staged !== undefined && authorityDue(state.staged, policy, now) === undefined;
+  const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
   if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
     // Given by somebody who is not asked any more.
     const { staged, ...rest } = state;

@@ -478,6 +478,19 @@ describe('rotate', () => {
       assert.ok(world.now - begun >= least && world.now - begun < least + 30 * second, `${world.now - begun} ms`);
     });
 
+    it('an authority by force, in the middle of a rotation: what was staged may be stolen too', async () => {
+      const world = await settledWorld();
+      world.request = { nonce: 'first', target: 'authority' };
+      await world.pass();
+      const known = bundleFingerprints(world.last!.caBundlePem);
+      assert.equal(known.size, 2);
+      world.advance(second);
+      assert.match((await ask(world, 'authority-force')).at(-1) ?? '', /Done$/);
+      const left = [...bundleFingerprints(world.last!.caBundlePem)];
+      assert.deepEqual([left.length, left.some((fingerprint) => known.has(fingerprint))], [1, false]);
+      await world.settle();
+    });
+
     it('an authority by force, when the new leaf could not be written at first', async () => {
       const world = await settledWorld();
       world.request = { nonce: 'n', target: 'authority-force' };

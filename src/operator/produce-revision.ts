@@ -91,7 +91,7 @@ export class RevisionProducer {
     findings.publishedHash = outcome.hash;
     const live = reports.replicas(name);
     // Of nobody nothing is known: before the Leases have been read, or while a process that does everything restarts.
-    if (live.length > 0) {
+    if (live.length > 0 || outcome.finding?.reason === 'NoReplica') {
       findings.servedBy = live.filter(({ hashes }) => hashes.some((hash) => hash === outcome.hash)).length;
     }
     if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
