@@ -340,6 +340,20 @@ describe('Reflector', () => {
     assert.equal(lists().length, 1);
   });
 
+  it('waits between pages when told to, so that a large list is no burst', async () => {
+    fixture.server.answerWith((request, response) => {
+      if (isWatch(request)) send(response, 'BOOKMARK', item('', '10'));
+      else if (request.query.get('continue') === null) list(response, '10', [item('a', '1')], 'page2');
+      else list(response, '10', [item('b', '2')]);
+    });
+    await fixture.start({ pageSize: 1, pagePauseMs: 20 });
+    await fixture.until(() => fixture.clock.pending().includes(20));
+    assert.equal(lists().length, 1);
+    await fixture.clock.advance(20);
+    await fixture.until(() => watches().length > 0);
+    assert.deepEqual(fixture.names(), ['a@1', 'b@2']);
+  });
+
   it('lists from the beginning when a continue token expires between two pages', async () => {
     fixture.server.answerWith((request, response) => {
       if (isWatch(request)) return;

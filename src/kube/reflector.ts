@@ -21,6 +21,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   fieldSelector?: string | undefined;
   /** Objects per page (100 unless told): small enough that reading one never holds up the event loop for long. */
   pageSize?: number;
+  /** Milliseconds between two pages, for a large collection that nobody waits for; the whole list must be read within the five minutes that etcd remembers it. */
+  pagePauseMs?: number;
   /** What is kept of each object; the whole of it but its managedFields unless told. */
   transform?: (object: T) => T;
   /** Called after each success that follows a failure. */
@@ -75,6 +77,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   async #list(signal: AbortSignal): Promise<string> {
     const { client, resource, namespace, labelSelector, fieldSelector, store, observer } = this.#options;
+    const { clock, pagePauseMs = 0 } = this.#options;
     const objects: T[] = [];
     let token: string | undefined;
     let page: ListPage<T>;
@@ -90,6 +93,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       });
       for (const object of page.items) objects.push(this.#transform(object));
       token = page.continue;
+      if (token !== undefined && pagePauseMs > 0) await pause(clock, pagePauseMs, signal);
     } while (token !== undefined);
     store.replace(objects, page.resourceVersion);
     this.#succeeded();

@@ -50,6 +50,8 @@ const keys = { validator: '(validator)', servingRole: '(serving role)', replicas
 
 /** Pods of a page: reading one must hardly be felt by the admissions that a process of role `all` answers meanwhile. */
 const podsPerPage = 25;
+/** Between two of them, in milliseconds: 10,000 pods are read in some 15 s, and nobody waits for them. */
+const podPagePauseMs = 20;
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
@@ -237,7 +239,12 @@ export class InjectorOperator extends Operator {
   #followPods(leading: AbortSignal): void {
     const stores = this.#reconcilers.podEvents.begin(leading);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, leading);
-    this.#follow(pods, stores.pods, { transform: stores.keepOfPod, pageSize: podsPerPage }, leading);
+    this.#follow(
+      pods,
+      stores.pods,
+      { transform: stores.keepOfPod, pageSize: podsPerPage, pagePauseMs: podPagePauseMs },
+      leading,
+    );
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
@@ -277,7 +284,10 @@ export class InjectorOperator extends Operator {
   #follow<T extends KubernetesObject>(
     resource: ResourceKind,
     store: ObjectStore<T>,
-    how: Pick<ReflectorOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'pageSize' | 'transform'>,
+    how: Pick<
+      ReflectorOptions<T>,
+      'namespace' | 'labelSelector' | 'fieldSelector' | 'pageSize' | 'pagePauseMs' | 'transform'
+    >,
     signal: AbortSignal,
   ): void {
     const reflector = new Reflector({
