@@ -31,10 +31,15 @@ describe('ConfigurationLoader', () => {
 
   it('lets others have a turn', async () => {
     let turns = 0;
-    const timer = setInterval(() => turns++, 0);
+    let isLoading = true;
+    const turn = (): void => {
+      turns++;
+      if (isLoading) setImmediate(turn);
+    };
+    turn();
     await loader().load(withConfig(`policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`));
-    clearInterval(timer);
-    assert.ok(turns > 5, `${turns} turns`);
+    isLoading = false;
+    assert.ok(turns > 20, `${turns} turns`);
   });
 
   it('has large configurations read elsewhere', async () => {
