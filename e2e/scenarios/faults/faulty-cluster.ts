@@ -12,8 +12,8 @@ import { waitFor } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 export const configName = 'faulty';
-/** What reconverging may take after a fault, in milliseconds; the short size runs beside other things, on machines of any kind. */
-const bounds = { short: 15_000, full: 5000 };
+/** What reconverging may take after a fault, in milliseconds. */
+const bound = 5000;
 
 /** Replicas whose API server fails them, with one InjectorConfig that is edited at the worst moments. */
 export class FaultyCluster {
@@ -75,7 +75,7 @@ export class FaultyCluster {
     );
     const took = Math.max(0, Date.now() - since);
     this.reconverged[fault] = took;
-    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bounds[this.context.size], {
+    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bound, {
       timeout: 0,
     });
   }
