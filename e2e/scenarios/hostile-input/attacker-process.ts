@@ -14,12 +14,7 @@ const largeBody = 19 * 1024 * 1024;
 const burst = { connections: 3, milliseconds: 300, pause: 5000 };
 
 /** Connections that shake hands and then say nothing: more and more of them, until the server has to make room; then for a second. */
-async function silence(
-  port: number,
-  servername: string,
-  most: number,
-  slow: SlowConnections,
-): Promise<number> {
+async function silence(port: number, servername: string, most: number, slow: SlowConnections): Promise<number> {
   const secureContext = createSecureContext();
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;

@@ -26,7 +26,8 @@ export class HostileClient {
   }
 
   async send(request: HostileRequest): Promise<Outcome> {
-    const socket = request.transport === 'plain' ? await this.#connectPlain() : (this.#kept ?? (await this.#connectAgain()));
+    const socket =
+      request.transport === 'plain' ? await this.#connectPlain() : (this.#kept ?? (await this.#connectAgain()));
     this.#kept = undefined;
     const reader = new AnswerReader(request.withoutBody === true);
     const wanted = request.answers === 'all' ? Infinity : (request.answers ?? 1);
