@@ -1,7 +1,7 @@
 import type { GenerateKeyPair, KeyPair } from '../certs/key-pair.ts';
 
-/** An authority and a serving certificate: what a new InjectorConfig needs at once. */
-const poolSize = 2;
+/** An authority and a serving certificate, which a new InjectorConfig needs at once, and the same again for what is damaged meanwhile. */
+const poolSize = 4;
 /** The size that InjectorConfigs have unless told. */
 const usualBits = 2048;
 
