@@ -3,6 +3,7 @@ import { issueAuthority } from './authority.ts';
 import { recoverRotation } from './recover-rotation.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
 import { keyPool, seededBytes } from './testdata/key-pool.ts';
+import { issueServingCertificate } from './serving-certificate.ts';
 import { shortPolicy } from './testdata/world.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');
@@ -40,5 +41,22 @@ describe('recoverRotation, with nothing stored', () => {
   it('takes a bounded number out of a stuffed bundle', () => {
     const stuffed = Array.from({ length: 40 }, (_, seed) => authority(seed, 10_000_000));
     assert.equal(recover([stuffed.join('')]).state.retiring.length, 16);
+  });
+
+  it('takes the authority of the leaf in use out of a stuffed bundle wherever it stands, and the latest of the others', async () => {
+    const keys = (await keyPool())[0]!;
+    const stuffed = Array.from({ length: 40 }, (_, seed) => authority(seed, 10_000_000));
+    for (const position of [0, 20, 39]) {
+      const issuer = { certificatePem: stuffed[position]!, privateKeyPem: keys.privateKeyPem };
+      const options = { now: later(-1000), duration: 600_000, random: seededBytes(99) };
+      const leaf = issueServingCertificate(issuer, { service: 'a', namespace: 'b' }, keys, options);
+      const serving = { ...leaf, caPem: stuffed.join('') };
+      const observed = { stored: undefined, serving, bundles: [stuffed.join('')] };
+      const { state, current } = recoverRotation(observed, { policy: shortPolicy, jitter: 0, now });
+      const kept = state.retiring.map(({ certificatePem }) => stuffed.indexOf(certificatePem));
+      assert.equal(kept.length, 16);
+      assert.ok(kept.includes(position) && kept.includes(39) && kept.includes(30), kept.join());
+      assert.equal(current?.certificatePem, leaf.certificatePem);
+    }
   });
 });

@@ -64,7 +64,13 @@ export function recoverRotation(
     const isGood = isStranger && served !== undefined && accepts(served.caPem);
     const found = isGood ? [...parseBundle(served.caPem), ...published] : published;
     const until = isGood ? latest(unknownUse, readCertificate(served.certificatePem).notAfter) : unknownUse;
-    const adopted = adopt(state, found, until, now);
+    // Of more than can be taken over, those go first without which an admission would fail, then the latest.
+    const needed = found.filter(({ pem }) => accepts(pem));
+    const places = new Map(found.map(({ pem }, index) => [pem, index]));
+    const place = ({ certificatePem }: RetiringAuthority): number => places.get(certificatePem) ?? 0;
+    const adopted = adopt(state, [...needed, ...found.toReversed()], until, now).sort(
+      (one, other) => place(one) - place(other),
+    );
     state = { ...state, retiring: [...state.retiring, ...adopted] };
     changes.push(...adopted.map(({ certificatePem }) => adoption(certificatePem)));
   }
