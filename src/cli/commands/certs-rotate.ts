@@ -33,7 +33,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
     .option('--ca', 'a new authority too, with overlap')
     .option(
       '--force',
-      'with --ca, after a theft: drop the old authority at once instead of when its last certificate ends',
+      'with --ca, after a theft: drop the old authority once replicas could follow, not only when its last certificate ends',
     )
     .option('--wait', 'until it is done, showing the phases')
     .option('--timeout <seconds>', 'with --wait: how long at most', parseSeconds, 300)
@@ -69,7 +69,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
 const described: Record<RotateTarget, string> = {
   leaf: 'a new serving certificate',
   authority: 'a new authority',
-  'authority-force': 'a new authority; the old one is dropped at once',
+  'authority-force': 'a new authority; the old one is dropped as soon as replicas could follow',
 };
 
 function targetOf({ ca, force }: RotateOptions): RotateTarget {
