@@ -28,8 +28,11 @@ export interface RecoveredRotation {
   readonly changes: readonly RotationChange[];
 }
 
-/** No more authorities than this are taken over from live objects: a stuffed caBundle must not outgrow a Secret. */
-const mostAdopted = 16;
+/**
+ * No more authorities than this are taken over from live objects: with 2 KB a certificate (RSA 4096), five webhooks' bundles of this many stay
+ * below a megabyte, which every object store takes. More than that were not lost within a leaf's life but stuffed in.
+ */
+export const mostAdopted = 64;
 
 /**
  * Compares what is stored with what is live. The live system wins where it works: a leaf that replicas serve with success is kept until its

@@ -3,8 +3,9 @@ import type { FaultyCluster } from './faulty-cluster.ts';
 
 /** Most requests are refused for a while, as by an overloaded or broken API server, in the middle of an edit. */
 export async function refuseRequests(cluster: FaultyCluster): Promise<void> {
-  const direct = await cluster.prepareDirect();
   for (const status of [403, 429, 500]) {
+    // Anew each time: of a configuration that is three edits old nothing is kept.
+    const direct = await cluster.prepareDirect();
     const retry = status === 429 ? { retryAfterSeconds: 1 } : {};
     const storm = await cluster.proxy.fault({ match: {}, action: { kind: 'answer', status, ...retry }, share: 0.8 });
     await cluster.edit();
