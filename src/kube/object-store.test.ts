@@ -41,7 +41,7 @@ describe('ObjectStore', () => {
     const { store, changes } = setUp();
     store.replace([object('a', '1'), object('b', '2')], '3');
     store.replace([object('a', '1'), object('c', '5')], '6');
-    assert.deepEqual(changes, ['Added a -→1', 'Added b -→2', 'Deleted b 2→2', 'Added c -→5']);
+    assert.deepEqual(changes, ['Added a -→1', 'Added b -→2', 'Added c -→5', 'Deleted b 2→2']);
     assert.equal(store.size, 2);
     assert.deepEqual(
       store.list().map(({ metadata }) => metadata.name),

@@ -50,13 +50,21 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
     for (const object of this.#objects.values()) listener({ type: 'Added', object, before: undefined });
   }
 
-  /** The outcome of a list as of a resourceVersion: what is not in it has been deleted, unless it was written after the list. */
+  /** The outcome of a list as of a resourceVersion, all at once; see {@link keepOnly}. */
   replace(objects: readonly T[], resourceVersion: string): void {
-    const listed = new Set(objects.map(objectKey));
+    for (const object of objects) this.upsert(object);
+    this.keepOnly(new Set(objects.map(objectKey)), resourceVersion);
+  }
+
+  /**
+   * The end of a list as of a resourceVersion, whose pages have been taken over one by one: what was in none of them has been deleted, unless it was
+   * written after the list. Taking a large list over at once would hold up the event loop.
+   * @param listed the keys ({@link objectKey}) of everything in the list
+   */
+  keepOnly(listed: ReadonlySet<string>, resourceVersion: string): void {
     for (const [key, object] of this.#objects) {
       if (!listed.has(key) && !isOlder(resourceVersion, object.metadata.resourceVersion)) this.#remove(key, object);
     }
-    for (const object of objects) this.upsert(object);
     if (this.#hasSynced) return;
     this.#hasSynced = true;
     for (const resolve of this.#waiting.splice(0)) resolve();

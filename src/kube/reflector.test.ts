@@ -349,6 +349,9 @@ describe('Reflector', () => {
     await fixture.start({ pageSize: 1, pagePauseMs: 20 });
     await fixture.until(() => fixture.clock.pending().includes(20));
     assert.equal(lists().length, 1);
+    // What a page tells is taken over at once; that a list is complete is known at its end.
+    assert.deepEqual(fixture.names(), ['a@1']);
+    assert.equal(fixture.store.hasSynced, false);
     await fixture.clock.advance(20);
     await fixture.until(() => watches().length > 0);
     assert.deepEqual(fixture.names(), ['a@1', 'b@2']);

@@ -3,7 +3,7 @@ import type { ApiClient } from './api-client.ts';
 import { ApiError, isExpired, isNotFound } from './api-error.ts';
 import { BackOff } from './back-off.ts';
 import { pause } from './clock.ts';
-import type { ObjectStore } from './object-store.ts';
+import { objectKey, type ObjectStore } from './object-store.ts';
 import type { Clock, Logger, Random, WatchEnd, WatchObserver } from './ports.ts';
 import type { ListPage } from './request-options.ts';
 import type { ResourceKind } from './resource-kinds.ts';
@@ -78,7 +78,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   async #list(signal: AbortSignal): Promise<string> {
     const { client, resource, namespace, labelSelector, fieldSelector, store, observer } = this.#options;
     const { clock, pagePauseMs = 0 } = this.#options;
-    const objects: T[] = [];
+    const listed = new Set<string>();
     let token: string | undefined;
     let page: ListPage<T>;
     do {
@@ -91,13 +91,17 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         signal,
         timeoutMs: requestTimeoutMs,
       });
-      for (const object of page.items) objects.push(this.#transform(object));
+      for (const item of page.items) {
+        const object = this.#transform(item);
+        listed.add(objectKey(object));
+        store.upsert(object);
+      }
       token = page.continue;
       if (token !== undefined && pagePauseMs > 0) await pause(clock, pagePauseMs, signal);
     } while (token !== undefined);
-    store.replace(objects, page.resourceVersion);
+    store.keepOnly(listed, page.resourceVersion);
     this.#succeeded();
-    observer?.listed?.(resource.plural, objects.length);
+    observer?.listed?.(resource.plural, listed.size);
     return page.resourceVersion;
   }
 
