@@ -29,8 +29,9 @@ const clients = 12;
 const slowConnections = 1000;
 /** With the slow ones more than the connections without an answered review that the server keeps (1,536). */
 const mostSilentConnections = 3000;
-/** MiB: the chart's limit is 512. What adds up: bodies of 19 MiB, what parsing them takes, and what the heap does not give back at once. */
-const mostMemory = 480;
+/** MiB: what the server's bounds add up to (the chart's values.yaml has the sum); its limit leaves room above that. */
+const mostMemory = 600;
+const chartLimit = 768;
 
 async function addressOf(
   { client }: ScenarioContext,
@@ -102,7 +103,7 @@ export const hostileInput: Scenario = {
       afterMebibytes: mebibytes(after.residentBytes),
     };
     await context.check(
-      `it never took more than ${mostMemory} MiB, of the 512 that the chart allows it`,
+      `it never took more than ${mostMemory} MiB, of the ${chartLimit} that the chart allows it`,
       () => {
         if (memory.peakMebibytes > mostMemory) throw new Error(`it took ${JSON.stringify(memory)}`);
         return true;
