@@ -5,4 +5,6 @@ export const exitCodes = {
   failure: 1,
   /** The call itself is wrong: an unknown option, a missing file. */
   usage: 2,
+  /** The command did its work and found what nobody wants: pods that are not injected as they would be now. */
+  negative: 3,
 } as const;

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline';
+
 /** What a command talks to: handed in by main, so that a test can read what a person would see. */
 export interface Terminal {
   /** Writes to standard output exactly what it is given. */
@@ -6,6 +8,8 @@ export interface Terminal {
   error(line: string): void;
   /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
+  /** Asks the person at the terminal a question and returns the line; undefined when nobody sits there (standard input is no terminal). */
+  ask(question: string): Promise<string | undefined>;
   setExitCode(code: number): void;
 }
 
@@ -21,6 +25,21 @@ export const processTerminal: Terminal = {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks).toString('utf8');
+  },
+  async ask(question) {
+    if (!process.stdin.isTTY) return undefined;
+    // On standard error: standard output is for what the command prints, and may go elsewhere.
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await new Promise<string>((resolve) => {
+        lines.once('close', () => {
+          resolve('');
+        });
+        lines.question(question, resolve);
+      });
+    } finally {
+      lines.close();
+    }
   },
   setExitCode(code) {
     process.exitCode = code;

@@ -50,6 +50,7 @@ describe('injector disable and enable', () => {
       },
       error: () => undefined,
       readInput: () => Promise.resolve(''),
+      ask: () => Promise.resolve(undefined),
       setExitCode: (value: number) => {
         code = value;
       },

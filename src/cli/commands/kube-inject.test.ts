@@ -17,6 +17,7 @@ async function run(argv: readonly string[], configMaps: Record<string, Record<st
     },
     error: () => undefined,
     readInput: () => Promise.resolve(deployment),
+    ask: () => Promise.resolve(undefined),
     setExitCode: () => undefined,
   };
   const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {

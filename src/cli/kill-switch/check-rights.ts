@@ -4,6 +4,7 @@ import { ApiError } from '../../kube/api-error.ts';
 /** A right on a resource of the whole cluster. */
 export interface Right {
   readonly verb: string;
+  /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
 }
@@ -16,7 +17,7 @@ export async function checkRights(client: Pick<ApiClient, 'request'>, rights: re
   const answers = await Promise.all(rights.map((right) => isMissing(client, right)));
   const missing = rights
     .filter((_, index) => answers[index])
-    .map(({ verb, group, resource }) => `${verb} ${resource}.${group}`);
+    .map(({ verb, group, resource }) => `${verb} ${group === '' ? resource : `${resource}.${group}`}`);
   if (missing.length === 0) return;
   throw new Error(`the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`);
 }
