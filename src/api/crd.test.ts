@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { injectorConfigCustomResourceDefinition } from './crd.ts';
+import { customResourceDefinitions } from './crd.ts';
 
 interface Schema {
   type?: string;
@@ -31,9 +31,7 @@ interface Definition {
   };
 }
 
-const definition = injectorConfigCustomResourceDefinition() as unknown as Definition;
-const [version] = definition.spec.versions;
-const root = version!.schema.openAPIV3Schema;
+const definitions = customResourceDefinitions() as unknown as Definition[];
 
 /** Every schema below `schema`, with its path; `named` when it is a field that somebody writes down. */
 function* walk(schema: Schema, path = '', named = true): Generator<{ path: string; schema: Schema; named: boolean }> {
@@ -42,7 +40,13 @@ function* walk(schema: Schema, path = '', named = true): Generator<{ path: strin
   if (schema.items) yield* walk(schema.items, `${path}[]`, false);
   if (schema.additionalProperties) yield* walk(schema.additionalProperties, `${path}.*`, false);
 }
-const all = [...walk(root.properties!.spec!, 'spec'), ...walk(root.properties!.status!, 'status')];
+/** What is looked at of one of them. */
+function partsOf(definition: Definition) {
+  const [version] = definition.spec.versions;
+  const root = version!.schema.openAPIV3Schema;
+  const all = [...walk(root.properties!.spec!, 'spec'), ...walk(root.properties!.status!, 'status')];
+  return { version: version!, root, all };
+}
 
 /** What a structural schema may say (apiextensions.k8s.io/v1); everything else is refused or has no effect. */
 const keywords = new Set(
@@ -51,42 +55,68 @@ const keywords = new Set(
   ),
 );
 
-describe('injectorConfigCustomResourceDefinition', () => {
+for (const definition of definitions) {
+  const { root, all } = partsOf(definition);
+  describe(`the CustomResourceDefinition ${definition.metadata.name}`, () => {
+    it('has the whole cluster as its scope, and its status apart', () => {
+      assert.equal(definition.spec.scope, 'Cluster');
+      assert.deepEqual(partsOf(definition).version.subresources, { status: {} });
+    });
+
+    it('is structural: a type everywhere and only keywords that the API server has', () => {
+      for (const { path, schema } of all) {
+        const free = path.endsWith('.*') && schema.type === undefined;
+        assert.ok(schema.type !== undefined || free, `${path} has no type`);
+        for (const keyword of Object.keys(schema)) assert.ok(keywords.has(keyword), `${path}: ${keyword}`);
+        assert.notEqual(schema.additionalProperties, false, path);
+        assert.ok(
+          schema.properties === undefined || schema.additionalProperties === undefined,
+          `${path} is object and map`,
+        );
+      }
+    });
+
+    it('describes every field', () => {
+      for (const { path, schema, named } of all) {
+        if (named)
+          assert.ok((schema.description ?? '').endsWith('.'), `${path}: ${schema.description ?? 'no description'}`);
+      }
+    });
+
+    it('bounds every text, list and map, so that the cost of rules is known', () => {
+      for (const { path, schema } of all) {
+        if (schema.type === 'string' && schema.enum === undefined && schema.format === undefined) {
+          assert.ok(schema.maxLength !== undefined, `${path} has no maxLength`);
+        }
+        if (schema.type === 'array') assert.ok(schema.maxItems !== undefined, `${path} has no maxItems`);
+        if (schema.additionalProperties) assert.ok(schema.maxProperties !== undefined, `${path} has no maxProperties`);
+      }
+    });
+
+    it('has rules whose fieldPath is a field of the schema, and whose message begins with that field', () => {
+      const check = (schema: Schema, at: string): void => {
+        for (const { fieldPath, message } of schema['x-kubernetes-validations']!) {
+          const found = fieldPath
+            .slice(1)
+            .split('.')
+            .reduce<Schema | undefined>((node, key) => node?.properties?.[key], schema);
+          assert.ok(found, `${at}${fieldPath} is not in the schema`);
+          assert.ok(message.startsWith(`${at}${fieldPath}`.replace(/^\./, '')), message);
+        }
+      };
+      check(root, '');
+      check(root.properties!.spec!, 'spec');
+    });
+  });
+}
+
+describe('the CustomResourceDefinition of InjectorConfig', () => {
+  const definition = definitions[0]!;
+  const { version, root, all } = partsOf(definition);
+
   it('names the resource', () => {
     assert.equal(definition.metadata.name, 'injectorconfigs.sidecar-injector.io');
-    assert.equal(definition.spec.scope, 'Cluster');
     assert.deepEqual(definition.spec.names.shortNames, ['icfg']);
-    assert.deepEqual(version?.subresources, { status: {} });
-  });
-
-  it('is structural: a type everywhere and only keywords that the API server has', () => {
-    for (const { path, schema } of all) {
-      const free = path.endsWith('.*') && schema.type === undefined;
-      assert.ok(schema.type !== undefined || free, `${path} has no type`);
-      for (const keyword of Object.keys(schema)) assert.ok(keywords.has(keyword), `${path}: ${keyword}`);
-      assert.notEqual(schema.additionalProperties, false, path);
-      assert.ok(
-        schema.properties === undefined || schema.additionalProperties === undefined,
-        `${path} is object and map`,
-      );
-    }
-  });
-
-  it('describes every field', () => {
-    for (const { path, schema, named } of all) {
-      if (named)
-        assert.ok((schema.description ?? '').endsWith('.'), `${path}: ${schema.description ?? 'no description'}`);
-    }
-  });
-
-  it('bounds every text, list and map, so that the cost of rules is known', () => {
-    for (const { path, schema } of all) {
-      if (schema.type === 'string' && schema.enum === undefined && schema.format === undefined) {
-        assert.ok(schema.maxLength !== undefined, `${path} has no maxLength`);
-      }
-      if (schema.type === 'array') assert.ok(schema.maxItems !== undefined, `${path} has no maxItems`);
-      if (schema.additionalProperties) assert.ok(schema.maxProperties !== undefined, `${path} has no maxProperties`);
-    }
   });
 
   it('gives integers a format', () => {
@@ -107,19 +137,7 @@ describe('injectorConfigCustomResourceDefinition', () => {
     assert.deepEqual(free, ['spec.injection.values', 'spec.injection.meshConfig']);
   });
 
-  it('has rules whose fieldPath is a field of the schema, and whose message begins with that field', () => {
-    const check = (schema: Schema, at: string): void => {
-      for (const { fieldPath, message } of schema['x-kubernetes-validations']!) {
-        const found = fieldPath
-          .slice(1)
-          .split('.')
-          .reduce<Schema | undefined>((node, key) => node?.properties?.[key], schema);
-        assert.ok(found, `${at}${fieldPath} is not in the schema`);
-        assert.ok(message.startsWith(`${at}${fieldPath}`.replace(/^\./, '')), message);
-      }
-    };
-    check(root, '');
-    check(root.properties!.spec!, 'spec');
+  it('has rules about changes of what is written under it', () => {
     const ofChanges = root.properties!.spec!['x-kubernetes-validations']!.filter(({ rule }) =>
       rule.includes('oldSelf'),
     );
@@ -131,8 +149,35 @@ describe('injectorConfigCustomResourceDefinition', () => {
 
   it('prints what people ask for', () => {
     assert.deepEqual(
-      version?.additionalPrinterColumns.map(({ name }) => name),
+      version.additionalPrinterColumns.map(({ name }) => name),
       ['Revision', 'Ready', 'Reason', 'Expires', 'Renews', 'Authority Expires', 'Phase', 'Age'],
+    );
+  });
+});
+
+describe('the CustomResourceDefinition of RevisionTag', () => {
+  const definition = definitions[1]!;
+  const { version, root } = partsOf(definition);
+
+  it('names the resource', () => {
+    assert.equal(definition.metadata.name, 'revisiontags.sidecar-injector.io');
+    assert.deepEqual(definition.spec.names.shortNames, ['rtag']);
+  });
+
+  it('lets the revision move and holds the operator class', () => {
+    const ofChanges = root.properties!.spec!['x-kubernetes-validations']!.filter(({ rule }) =>
+      rule.includes('oldSelf'),
+    );
+    assert.deepEqual(
+      ofChanges.map(({ fieldPath }) => fieldPath),
+      ['.operatorClass'],
+    );
+  });
+
+  it('prints what people ask for', () => {
+    assert.deepEqual(
+      version.additionalPrinterColumns.map(({ name }) => name),
+      ['Revision', 'Stable', 'Ready', 'Reason', 'Pods', 'Stale', 'Age'],
     );
   });
 });

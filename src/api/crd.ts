@@ -1,56 +1,38 @@
-import { z } from 'zod';
-import {
-  group,
-  injectorConfigKind,
-  injectorConfigPlural,
-  injectorConfigSpecSchema,
-  version,
-} from './injector-config.ts';
+import { injectorConfigKind, injectorConfigPlural, injectorConfigSpecSchema } from './injector-config.ts';
 import { nameRules, operatorClassIsImmutable, revisionIsImmutable, specRules } from './injector-config-rules.ts';
 import { injectorConfigStatusSchema } from './injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes.ts';
-import { structuralSchema, type JsonSchema } from './structural-schema.ts';
+import { customResourceDefinition, readyColumn, type PrinterColumn } from './resource-definition.ts';
+import { revisionTagCustomResourceDefinition } from './revision-tag-crd.ts';
+
+/** All CustomResourceDefinitions of this version. */
+export function customResourceDefinitions(): KubernetesObject[] {
+  return [injectorConfigCustomResourceDefinition(), revisionTagCustomResourceDefinition()];
+}
 
 /** The CustomResourceDefinition of InjectorConfig, made from the zod schemas and the rules: `crds/` holds it as YAML. */
 export function injectorConfigCustomResourceDefinition(): KubernetesObject {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${injectorConfigPlural}.${group}` },
-    spec: {
-      group,
-      scope: 'Cluster',
-      names: {
-        kind: injectorConfigKind,
-        listKind: `${injectorConfigKind}List`,
-        plural: injectorConfigPlural,
-        singular: 'injectorconfig',
-        shortNames: ['icfg'],
-        categories: ['sidecar-injector'],
-      },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: printerColumns,
-          schema: { openAPIV3Schema: openAPIV3Schema() },
-        },
-      ],
+  return customResourceDefinition({
+    names: {
+      kind: injectorConfigKind,
+      plural: injectorConfigPlural,
+      singular: 'injectorconfig',
+      shortNames: ['icfg'],
     },
-  };
+    description: 'A sidecar injector: what is injected into which pods. One InjectorConfig is one revision.',
+    specDescription: 'What the injector does.',
+    spec: injectorConfigSpecSchema,
+    status: injectorConfigStatusSchema,
+    objectRules: nameRules,
+    specRules: [...specRules, revisionIsImmutable, operatorClassIsImmutable],
+    printerColumns,
+  });
 }
 
-const printerColumns = [
+const printerColumns: readonly PrinterColumn[] = [
   { name: 'Revision', type: 'string', description: 'The revision.', jsonPath: '.status.revision' },
-  {
-    name: 'Ready',
-    type: 'string',
-    description: 'Whether pods are injected as the spec says.',
-    jsonPath: ready('status'),
-  },
-  { name: 'Reason', type: 'string', description: 'Why it is ready or not.', jsonPath: ready('reason') },
+  readyColumn('Ready', 'status', 'Whether pods are injected as the spec says.'),
+  readyColumn('Reason', 'reason', 'Why it is ready or not.'),
   {
     name: 'Expires',
     // Not a date: the API server prints those as ages, and the future as <invalid>.
@@ -81,44 +63,3 @@ const printerColumns = [
   },
   { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
 ];
-
-function ready(field: string): string {
-  return `.status.conditions[?(@.type=="Ready")].${field}`;
-}
-
-function openAPIV3Schema(): JsonSchema {
-  const spec = z.toJSONSchema(injectorConfigSpecSchema, {
-    target: 'openapi-3.0',
-    io: 'input',
-    override: structuralSchema,
-  });
-  const status = z.toJSONSchema(injectorConfigStatusSchema, {
-    target: 'openapi-3.0',
-    io: 'input',
-    override: structuralSchema,
-  });
-  return {
-    type: 'object',
-    description: 'A sidecar injector: what is injected into which pods. One InjectorConfig is one revision.',
-    required: ['spec'],
-    properties: {
-      apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
-      kind: { type: 'string', description: 'Kind of this object.' },
-      metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
-      spec: {
-        ...spec,
-        description: 'What the injector does.',
-        'x-kubernetes-validations': [...specRules, revisionIsImmutable, operatorClassIsImmutable].map((rule) =>
-          celRule('spec', rule),
-        ),
-      },
-      status: { ...status, description: 'What the operator observed; written by the operator alone.' },
-    },
-    'x-kubernetes-validations': nameRules.map((rule) => celRule('', rule)),
-  };
-}
-
-/** A rule with its field as the API server wants it: relative to the schema that carries the rule. */
-function celRule(at: string, { field, rule, message }: { field: string; rule: string; message: string }): JsonSchema {
-  return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
-}

@@ -1,24 +1,11 @@
 import { z } from 'zod';
-
-const condition = z.object({
-  type: z.string().max(316).describe('What the condition is about, e.g. Ready.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-  observedGeneration: z.int().min(0).exactOptional().describe('The generation that was looked at.'),
-  lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
-  reason: z.string().max(1024).describe('One word for programs.'),
-  message: z.string().max(32_768).describe('A sentence for people.'),
-});
+import { conditionsSchema } from './condition-schema.ts';
 
 /** `status`, written by the operator alone. */
 export const injectorConfigStatusSchema = z.object({
   observedGeneration: z.int().min(0).exactOptional().describe('The generation this status was written for.'),
   revision: z.string().max(63).exactOptional().describe('The revision: spec.revision or the name.'),
-  conditions: z
-    .array(condition)
-    .max(32)
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
-    .exactOptional()
-    .describe('Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
+  conditions: conditionsSchema('Ready, TemplatesValid, CertificateReady, WebhookReady and others.'),
   config: z
     .object({
       hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),

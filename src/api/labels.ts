@@ -9,6 +9,8 @@ export const labelNames = {
   revision: `${group}/revision`,
   /** metadata.name of the InjectorConfig an object belongs to. */
   injectorConfig: `${group}/injector-config`,
+  /** The RevisionTag that a webhook configuration is written for; the other labels say where it leads now. */
+  tag: `${group}/tag`,
   /** The operator class that looks after an object. */
   operatorClass: `${group}/operator-class`,
   /** On hashed ConfigMaps: the hash of the configuration. */

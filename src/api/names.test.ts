@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { revisionOf } from './injector-config.ts';
-import { hashedConfigMapName, injectPath, objectNames, serviceHostName, validatorNames } from './names.ts';
+import {
+  hashedConfigMapName,
+  injectPath,
+  objectNames,
+  serviceHostName,
+  tagInjectPath,
+  tagProbeSubject,
+  tagWebhookConfiguration,
+  validatorNames,
+} from './names.ts';
+import { pathProbeName } from './path-probe.ts';
 import { nameRules } from './injector-config-rules.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 
@@ -18,6 +28,13 @@ describe('names', () => {
     assert.equal(serviceHostName('sidecar-injector-1-24', 'system'), 'sidecar-injector-1-24.system.svc');
   });
 
+  it('of what a tag has', () => {
+    assert.equal(tagWebhookConfiguration('prod'), 'sidecar-injector-tag-prod');
+    assert.equal(tagWebhookConfiguration('default'), objectNames('default').webhookConfiguration);
+    assert.equal(tagInjectPath('prod', '1-24', '0123abcd'), '/tags/prod/1-24/0123abcd/inject');
+    assert.equal(pathProbeName(tagProbeSubject('prod')), 'sidecar-injector-probe-tag-prod');
+  });
+
   it('of the validating webhook, by operator class', () => {
     assert.deepEqual(validatorNames('blue'), {
       webhookConfiguration: 'sidecar-injector-blue-validator',
@@ -33,7 +50,11 @@ describe('names', () => {
 
   it('of one InjectorConfig are never those of another that is allowed', () => {
     const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
-    for (const taken of [objectNames('a').servingSecret, hashedConfigMapName('a', '0123abcd')]) {
+    for (const taken of [
+      objectNames('a').servingSecret,
+      hashedConfigMapName('a', '0123abcd'),
+      tagWebhookConfiguration('prod'),
+    ]) {
       const name = taken.replace(/^sidecar-injector-/, '');
       assert.equal(objectNames(name).configMap, taken);
       assert.equal(allowed(name), false, name);

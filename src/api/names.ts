@@ -33,6 +33,24 @@ export function injectPath(name: string, hash: string): string {
   return `/revisions/${name}/${hash}/inject`;
 }
 
+/** The webhook configuration of everything that means default, whoever it belongs to: the tag of this name, else the InjectorConfig. */
+const defaultWebhookConfiguration = objectNames('default').webhookConfiguration;
+
+/** The MutatingWebhookConfiguration of a RevisionTag. InjectorConfigs cannot be called so: their names do not begin with `tag-`. */
+export function tagWebhookConfiguration(tag: string): string {
+  return tag === 'default' ? defaultWebhookConfiguration : `${prefix}-tag-${tag}`;
+}
+
+/** Where the API server sends the pods that follow a tag, while it leads to one configuration of InjectorConfig `name`. */
+export function tagInjectPath(tag: string, name: string, hash: string): string {
+  return `/tags/${tag}/${name}/${hash}/inject`;
+}
+
+/** By what the twin of a tag's webhook is called; see `pathProbeName`. */
+export function tagProbeSubject(tag: string): string {
+  return `tag-${tag}`;
+}
+
 /**
  * The RBAC Role that lets replicas read the serving Secrets, each by its name. The chart binds it, and knows its name by the same rule.
  */

@@ -44,6 +44,7 @@ describe('parseInjectorConfig', () => {
         matchConditions: [],
         excludedNamespaces: [],
         selection: 'Revision',
+        takeover: false,
         toleratedManagers: ['admissionsenforcer'],
         pathEnvironment: {},
         keys: {

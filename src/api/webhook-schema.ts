@@ -83,6 +83,12 @@ export const webhookSchema = z.object({
     .describe(
       'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',
     ),
+  takeover: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
+    ),
   toleratedManagers: z
     .array(z.string().min(1).max(128))
     .max(16)

@@ -148,11 +148,14 @@ describe('the command line', () => {
     ]);
   });
 
-  it('prints the CustomResourceDefinition as crds/ has it', async () => {
-    const path = new URL('../../crds/injectorconfigs.sidecar-injector.io.yaml', import.meta.url);
-    const written = readFileSync(path, 'utf8').replace(/^#.*\n/, '');
-    assert.equal((await runCommand(['crd'])).out, written);
-    assert.match((await runCommand(['crd', '-o', 'json'])).out, /^\{\n {2}"apiVersion"/);
+  it('prints the CustomResourceDefinitions as crds/ has them', async () => {
+    const written = ['injectorconfigs', 'revisiontags'].map((plural) => {
+      const path = new URL(`../../crds/${plural}.sidecar-injector.io.yaml`, import.meta.url);
+      return readFileSync(path, 'utf8').replace(/^#.*\n/, '');
+    });
+    assert.equal((await runCommand(['crd'])).out, written.join('---\n'));
+    const list = JSON.parse((await runCommand(['crd', '-o', 'json'])).out) as { kind: string; items: unknown[] };
+    assert.deepEqual([list.kind, list.items.length], ['List', 2]);
   });
 
   it('shows its help on standard output', async () => {

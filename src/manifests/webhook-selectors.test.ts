@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { InjectorConfig } from '../api/injector-config.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
 import { istioKeys, type WebhookKeys } from '../api/webhook-keys.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 import { matches } from './testdata/matches.ts';
-import { webhookSelectors } from './webhook-selectors.ts';
+import { tagSelectors, webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
 
 const excluded = ['kube-system', 'injection'];
 
@@ -42,8 +43,15 @@ function label(key: string, value: string | undefined): Record<string, string> {
 }
 
 /** Every webhook of these configurations that takes the pod, as `revision/webhook`. */
-function takers(
-  configs: readonly InjectorConfig[],
+function takers(configs: readonly InjectorConfig[], each: Case, keys: WebhookKeys, inNamespace = 'app'): string[] {
+  return configs.flatMap((config) =>
+    takersOf(config.metadata.name, webhookSelectors(config, excluded), each, keys, inNamespace),
+  );
+}
+
+function takersOf(
+  of: string,
+  webhooks: readonly WebhookSelectors[],
   { namespace, pod }: Case,
   keys: WebhookKeys,
   inNamespace = 'app',
@@ -54,13 +62,11 @@ function takers(
     ...label(keys.revision, namespace.revision),
   };
   const podLabels = { ...label(keys.inject, pod.inject), ...label(keys.revision, pod.revision) };
-  return configs.flatMap((config) =>
-    webhookSelectors(config, excluded)
-      .filter(
-        (webhook) => matches(webhook.namespaceSelector, namespaceLabels) && matches(webhook.objectSelector, podLabels),
-      )
-      .map((webhook) => `${config.metadata.name}/${webhook.name}`),
-  );
+  return webhooks
+    .filter(
+      (webhook) => matches(webhook.namespaceSelector, namespaceLabels) && matches(webhook.objectSelector, podLabels),
+    )
+    .map((webhook) => `${of}/${webhook.name}`);
 }
 
 const ownKeys: WebhookKeys = {
@@ -86,6 +92,26 @@ describe('webhookSelectors', () => {
       });
     }
   }
+
+  it('gives each of 256 combinations to one revision, one tag or none, with two revisions and a tag', () => {
+    const configs = ['default', '1-24'].map((name) => injectorConfig(name));
+    // What meant nothing is the name of a tag now.
+    const tag = tagSelectors(revisionTag('unknown'), injectorConfig('1-24'), excluded);
+    for (const each of cases) {
+      const taken = [...takers(configs, each, istioKeys), ...takersOf('unknown', tag, each, istioKeys)];
+      const { namespace, pod } = each;
+      const named =
+        namespace.injection === undefined && pod.inject !== 'false' ? (namespace.revision ?? pod.revision) : '';
+      const expected = named === 'unknown' ? 'unknown' : contract(each, false);
+      assert.ok(taken.length <= 1, `${JSON.stringify(each)} is taken by ${taken.join(' and ')}`);
+      assert.equal(taken[0]?.split('/')[0], expected, JSON.stringify(each));
+    }
+  });
+
+  it('gives the default to tag default exactly as to the default revision', () => {
+    const byTag = tagSelectors(revisionTag('default'), injectorConfig('1-24'), excluded);
+    assert.deepEqual(byTag, webhookSelectors(injectorConfig('default'), excluded));
+  });
 
   it('takes nothing in excluded namespaces, whatever the labels', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };

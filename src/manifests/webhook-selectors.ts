@@ -1,6 +1,8 @@
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes.ts';
+import { defaultRevision, type RevisionTag } from '../api/revision-tag.ts';
 import { namespaceNameLabel } from '../api/system-namespaces.ts';
+import type { WebhookKeys } from '../api/webhook-keys.ts';
 
 /** One webhook of a configuration: its short name and which pods it takes. */
 export interface WebhookSelectors {
@@ -9,28 +11,65 @@ export interface WebhookSelectors {
   readonly objectSelector: LabelSelector;
 }
 
-/** The revision that also answers to the plain injection label. */
-const defaultRevision = 'default';
+/** What the labels of a family are compared with: the selectors of a revision or a tag follow from it. */
+export interface SelectorTerms {
+  /** The revision, or the tag: the value of the revision label. */
+  readonly revision: string;
+  readonly keys: WebhookKeys;
+  /** Whether it also answers to the injection label, and to pods that opt in without naming a revision. */
+  readonly isDefault: boolean;
+  /** Whether it also takes pods without any label, in namespaces without any; of the default only. */
+  readonly enableNamespacesByDefault: boolean;
+}
 
 /**
- * The selectors of an InjectorConfig. For `selection: Revision` they are Istio's: a namespace's injection label beats its revision label, which
- * beats the pod's; the webhooks of one family never take the same pod twice. For `selection: Custom` the ones given, as they are.
+ * The selectors of an InjectorConfig. For `selection: Revision` they are Istio's, see {@link selectorsOf}; for `selection: Custom` the ones given,
+ * as they are.
  * @param excluded namespaces whose pods are taken by none of them
  */
 export function webhookSelectors(config: InjectorConfig, excluded: readonly string[]): WebhookSelectors[] {
   const { injection, webhook } = config.spec;
-  const notExcluded: LabelSelectorRequirement = { key: namespaceNameLabel, operator: 'NotIn', values: [...excluded] };
-  const select = (name: string, namespace: LabelSelector, object: LabelSelector): WebhookSelectors => ({
-    name,
-    namespaceSelector: { ...namespace, matchExpressions: [...(namespace.matchExpressions ?? []), notExcluded] },
-    objectSelector: object,
-  });
   if (webhook.selection === 'Custom') {
-    return [select('custom', webhook.namespaceSelector ?? {}, webhook.objectSelector ?? {})];
+    const { namespaceSelector = {}, objectSelector = {} } = webhook;
+    return [{ name: 'custom', namespaceSelector: without(namespaceSelector, excluded), objectSelector }];
   }
-
-  const { keys } = webhook;
   const revision = revisionOf(config);
+  const { enableNamespacesByDefault } = injection;
+  const isDefault = revision === defaultRevision;
+  return selectorsOf({ revision, keys: webhook.keys, isDefault, enableNamespacesByDefault }, excluded);
+}
+
+/** The selectors of a tag that leads to an InjectorConfig: those of a revision of the tag's name, in the family of the InjectorConfig. */
+export function tagSelectors(
+  tag: RevisionTag,
+  config: InjectorConfig,
+  excluded: readonly string[],
+): WebhookSelectors[] {
+  const { injection, webhook } = config.spec;
+  const { name } = tag.metadata;
+  return selectorsOf(
+    {
+      revision: name,
+      keys: webhook.keys,
+      isDefault: name === defaultRevision,
+      enableNamespacesByDefault: injection.enableNamespacesByDefault || tag.spec.enableNamespacesByDefault,
+    },
+    excluded,
+  );
+}
+
+/**
+ * Istio's selectors: a namespace's injection label beats its revision label, which beats the pod's; the webhooks of one family never take the same
+ * pod twice, for as long as each revision and tag has one of them.
+ * @param excluded namespaces whose pods are taken by none of them
+ */
+export function selectorsOf(terms: SelectorTerms, excluded: readonly string[]): WebhookSelectors[] {
+  const { revision, keys } = terms;
+  const select = (name: string, namespace: LabelSelector, objectSelector: LabelSelector): WebhookSelectors => ({
+    name,
+    namespaceSelector: without(namespace, excluded),
+    objectSelector,
+  });
   const absent = (key: string): LabelSelectorRequirement => ({ key, operator: 'DoesNotExist' });
   const oneOf = (key: string, value: string): LabelSelectorRequirement => ({ key, operator: 'In', values: [value] });
   const notOptedOut: LabelSelectorRequirement = { key: keys.inject, operator: 'NotIn', values: ['false'] };
@@ -44,15 +83,20 @@ export function webhookSelectors(config: InjectorConfig, excluded: readonly stri
       all(notOptedOut, oneOf(keys.revision, revision)),
     ),
   ];
-  if (revision !== defaultRevision) return webhooks;
+  if (!terms.isDefault) return webhooks;
 
   const unlabelled = all(absent(keys.injection), absent(keys.revision));
   webhooks.push(
     select('namespace', all(oneOf(keys.injection, 'enabled')), all(notOptedOut)),
     select('object', unlabelled, all(oneOf(keys.inject, 'true'), absent(keys.revision))),
   );
-  if (injection.enableNamespacesByDefault) {
+  if (terms.enableNamespacesByDefault) {
     webhooks.push(select('auto', unlabelled, all(absent(keys.inject), absent(keys.revision))));
   }
   return webhooks;
+}
+
+function without(selector: LabelSelector, excluded: readonly string[]): LabelSelector {
+  const notExcluded: LabelSelectorRequirement = { key: namespaceNameLabel, operator: 'NotIn', values: [...excluded] };
+  return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), notExcluded] };
 }

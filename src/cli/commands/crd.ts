@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import { injectorConfigCustomResourceDefinition } from '../../api/crd.ts';
+import { customResourceDefinitions } from '../../api/crd.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `injector crd`: the CustomResourceDefinitions this version works with, for `kubectl apply --server-side -f -`. */
@@ -9,11 +9,14 @@ export function crdCommand(terminal: Terminal): Command {
     .description('print the CustomResourceDefinitions')
     .option('-o, --output <format>', 'yaml or json', 'yaml')
     .action((options: { output: string }) => {
-      const definition = injectorConfigCustomResourceDefinition();
+      const definitions = customResourceDefinitions();
+      const list = { apiVersion: 'v1', kind: 'List', items: definitions };
       terminal.out(
         options.output === 'json'
-          ? `${JSON.stringify(definition, null, 2)}\n`
-          : stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false }),
+          ? `${JSON.stringify(list, null, 2)}\n`
+          : definitions
+              .map((definition) => stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false }))
+              .join('---\n'),
       );
     });
 }

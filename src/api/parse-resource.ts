@@ -1,0 +1,107 @@
+import type { z } from 'zod';
+import { ConfigurationError } from './errors.ts';
+import { apiVersion } from './injector-config.ts';
+import type { ObjectMeta } from './kubernetes.ts';
+import { unknownFields } from './unknown-fields.ts';
+
+export interface ParseOptions {
+  /**
+   * What becomes of fields that the schema does not know. `drop` suits objects from the API server, which may have been written for a newer
+   * version; `refuse` suits files of a person, where such a field is a typing mistake.
+   */
+  readonly unknownFields?: 'drop' | 'refuse';
+}
+
+/** What tells one of our resources from another. */
+export interface ResourceSchema<Kind extends string, Spec, Status> {
+  readonly kind: Kind;
+  readonly spec: z.ZodType<Spec>;
+  readonly status: z.ZodType<Status>;
+}
+
+/** An object of ours as its schema reads it. */
+export interface ParsedResource<Kind extends string, Spec, Status> {
+  apiVersion: typeof apiVersion;
+  kind: Kind;
+  metadata: ObjectMeta & { name: string };
+  spec: Spec;
+  status?: Status;
+  [field: string]: unknown;
+}
+
+/**
+ * Reads an object as the API server would: checks the schema and fills in the defaults.
+ * @throws ConfigurationError that names the object, the field and the value.
+ */
+export function parseResource<Kind extends string, Spec, Status>(
+  { kind, spec: specSchema, status: statusSchema }: ResourceSchema<Kind, Spec, Status>,
+  object: unknown,
+  options: ParseOptions = {},
+): ParsedResource<Kind, Spec, Status> {
+  const source = record(kind, object, 'the document');
+  if (source.apiVersion !== apiVersion || source.kind !== kind) {
+    throw new ConfigurationError(
+      'kind',
+      `expected apiVersion ${apiVersion} and kind ${kind}, found ${show(source.apiVersion)} and ${show(source.kind)}`,
+    );
+  }
+  const metadata = record(kind, source.metadata, 'metadata') as ObjectMeta;
+  const name: unknown = metadata.name;
+  if (typeof name !== 'string' || name === '') {
+    throw new ConfigurationError('metadata.name', `${kind}: metadata.name: must be a name, found ${show(name)}`);
+  }
+  const sourceSpec = source.spec;
+  const parsed = specSchema.safeParse(sourceSpec);
+  if (!parsed.success) throw mistake(`${kind} ${name}`, sourceSpec, parsed.error);
+  if (options.unknownFields === 'refuse') {
+    const [first] = unknownFields(sourceSpec, parsed.data, 'spec');
+    if (first !== undefined) {
+      throw new ConfigurationError(first, `${kind} ${name}: ${first}: no such field; remove it or correct its name`);
+    }
+  }
+  const { status: sourceStatus, ...rest } = source;
+  // A status is ours; one that somebody broke is treated as lost, never as a reason to stop.
+  const status = statusSchema.safeParse(sourceStatus);
+  return {
+    ...rest,
+    apiVersion,
+    kind,
+    metadata: { ...metadata, name },
+    spec: parsed.data,
+    ...(status.success ? { status: status.data } : {}),
+  };
+}
+
+function record(kind: string, value: unknown, field: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigurationError(field, `${kind}: ${field} must be an object, found ${show(value)}`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function mistake(named: string, spec: unknown, error: z.ZodError): ConfigurationError {
+  const fields = error.issues.map(({ path }) => fieldName(['spec', ...path]));
+  const lines = error.issues.map(({ path, message }, index) => {
+    const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], spec);
+    return `${String(fields[index])}: ${lowerFirst(message)} (found ${show(value)})`;
+  });
+  return new ConfigurationError(String(fields[0]), `${named}: ${lines.join('; ')}`, { cause: error });
+}
+
+/** `["spec", "matchConditions", 0, "name"]` → `spec.matchConditions[0].name`. */
+function fieldName(path: readonly PropertyKey[]): string {
+  return path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .slice(1);
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** A value short enough for one line. */
+function show(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { group, version } from './injector-config.ts';
+import type { KubernetesObject } from './kubernetes.ts';
+import { structuralSchema, type JsonSchema } from './structural-schema.ts';
+
+/** A rule of CEL with its field, from the root of the object. */
+export interface CelRule {
+  readonly field: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** What tells the definition of one of our resources from that of another. */
+export interface ResourceDefinition {
+  readonly names: {
+    readonly kind: string;
+    readonly plural: string;
+    readonly singular: string;
+    readonly shortNames: readonly string[];
+  };
+  readonly description: string;
+  readonly specDescription: string;
+  readonly spec: z.ZodType;
+  readonly status: z.ZodType;
+  /** Over the whole object. */
+  readonly objectRules: readonly CelRule[];
+  /** Over the spec. */
+  readonly specRules: readonly CelRule[];
+  readonly printerColumns: readonly PrinterColumn[];
+}
+
+/** One column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly description: string;
+  readonly jsonPath: string;
+  /** 1: only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** A CustomResourceDefinition of our group: cluster-scoped, one version, with the status apart. */
+export function customResourceDefinition(resource: ResourceDefinition): KubernetesObject {
+  const { kind, plural, singular, shortNames } = resource.names;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        shortNames: [...shortNames],
+        categories: ['sidecar-injector'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: [...resource.printerColumns],
+          schema: { openAPIV3Schema: openAPIV3Schema(resource) },
+        },
+      ],
+    },
+  };
+}
+
+/** The status or reason of the condition Ready, as a column. */
+export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
+  return { name, type: 'string', description, jsonPath: `.status.conditions[?(@.type=="Ready")].${field}` };
+}
+
+function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {
+  const options = { target: 'openapi-3.0', io: 'input', override: structuralSchema } as const;
+  return {
+    type: 'object',
+    description: resource.description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+      kind: { type: 'string', description: 'Kind of this object.' },
+      metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
+      spec: {
+        ...z.toJSONSchema(resource.spec, options),
+        description: resource.specDescription,
+        'x-kubernetes-validations': resource.specRules.map((rule) => celRule('spec', rule)),
+      },
+      status: {
+        ...z.toJSONSchema(resource.status, options),
+        description: 'What the operator observed; written by the operator alone.',
+      },
+    },
+    'x-kubernetes-validations': resource.objectRules.map((rule) => celRule('', rule)),
+  };
+}
+
+/** A rule with its field as the API server wants it: relative to the schema that carries the rule. */
+function celRule(at: string, { field, rule, message }: CelRule): JsonSchema {
+  return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
+}

@@ -1,0 +1,13 @@
+import { apiVersion } from '../injector-config.ts';
+import { parseRevisionTag } from '../parse-revision-tag.ts';
+import type { RevisionTag } from '../revision-tag.ts';
+
+/** A RevisionTag with defaults; `spec` is laid over one that leads to revision `1-24`. */
+export function revisionTag(name: string, spec: Record<string, unknown> = {}): RevisionTag {
+  return parseRevisionTag({
+    apiVersion,
+    kind: 'RevisionTag',
+    metadata: { name, uid: `uid-of-tag-${name}` },
+    spec: { revision: '1-24', ...spec },
+  });
+}

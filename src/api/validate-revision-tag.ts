@@ -1,0 +1,8 @@
+import type { Mistake } from './mistake.ts';
+import type { RevisionTag } from './revision-tag.ts';
+import { revisionTagRules } from './revision-tag-rules.ts';
+
+/** Every mistake that shows without looking at the cluster: the rules that the CRD has in CEL. */
+export function validateRevisionTag(tag: RevisionTag): Mistake[] {
+  return revisionTagRules.filter((rule) => !rule.holds(tag)).map(({ field, message }) => ({ field, message }));
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
+import { tagWebhookConfiguration } from './tag-webhook-configuration.ts';
+import { context, injectorConfig } from './testdata/injector-config.ts';
+import { webhookConfiguration } from './webhook-configuration.ts';
+
+const spec = {
+  revision: '1-24',
+  webhook: {
+    failurePolicy: 'Ignore',
+    timeoutSeconds: 3,
+    reinvocationPolicy: 'IfNeeded',
+    excludedNamespaces: ['quiet'],
+    matchConditions: [{ name: 'not-tests', expression: "!object.metadata.name.startsWith('test-')" }],
+    keys: { inject: 'example.com/inject' },
+  },
+};
+const config = injectorConfig('mesh-a', spec);
+const published = { config, hash: '0123abcd', caBundlePem: 'PEM' };
+
+interface Webhook {
+  name: string;
+  clientConfig: { service?: { name: string; path: string }; url?: string };
+  namespaceSelector: unknown;
+  objectSelector: unknown;
+  [field: string]: unknown;
+}
+
+const webhooksOf = (object: KubernetesObject): Webhook[] => object.webhooks as Webhook[];
+const names = (object: KubernetesObject): string[] => webhooksOf(object).map(({ name }) => name);
+
+describe('tagWebhookConfiguration', () => {
+  const tagged = tagWebhookConfiguration({ ...published, tag: revisionTag('prod') }, context);
+
+  it('is named after the tag and says where it leads', () => {
+    assert.equal(tagged.metadata.name, 'sidecar-injector-tag-prod');
+    assert.deepEqual(tagged.metadata.labels, {
+      'app.kubernetes.io/managed-by': 'sidecar-injector',
+      'sidecar-injector.io/operator-class': 'default',
+      'sidecar-injector.io/injector-config': 'mesh-a',
+      'sidecar-injector.io/revision': '1-24',
+      'sidecar-injector.io/tag': 'prod',
+    });
+  });
+
+  it('calls the Service of the InjectorConfig by a path of its own', () => {
+    for (const { clientConfig } of webhooksOf(tagged)) {
+      assert.equal(clientConfig.service?.name, 'sidecar-injector-mesh-a');
+      assert.equal(clientConfig.service.path, '/tags/prod/mesh-a/0123abcd/inject');
+    }
+    const atUrl = injectorConfig('mesh-a', { ...spec, webhook: { url: 'https://injector.example.com/x/' } });
+    const [first] = webhooksOf(
+      tagWebhookConfiguration({ ...published, config: atUrl, tag: revisionTag('prod') }, context),
+    );
+    assert.equal(first?.clientConfig.url, 'https://injector.example.com/x/tags/prod/mesh-a/0123abcd/inject');
+  });
+
+  it('has everything but the selectors and the path from the InjectorConfig', () => {
+    const shared = (object: KubernetesObject) => {
+      const [{ clientConfig, ...webhook } = { clientConfig: {} }] = webhooksOf(object);
+      const { service } = clientConfig as { service: object };
+      return {
+        ...webhook,
+        namespaceSelector: 0,
+        objectSelector: 0,
+        clientConfig: { ...clientConfig, service: { ...service, path: 0 } },
+      };
+    };
+    assert.deepEqual(shared(tagged), shared(webhookConfiguration(published, context)));
+  });
+
+  it('selects by the name of the tag, with the labels of the InjectorConfig, and leaves its excluded namespaces alone', () => {
+    assert.deepEqual(names(tagged), ['rev.namespace.sidecar-injector.io', 'rev.object.sidecar-injector.io']);
+    const [first] = webhooksOf(tagged);
+    assert.deepEqual(first?.namespaceSelector, {
+      matchExpressions: [
+        { key: 'istio.io/rev', operator: 'In', values: ['prod'] },
+        { key: 'istio-injection', operator: 'DoesNotExist' },
+        {
+          key: 'kubernetes.io/metadata.name',
+          operator: 'NotIn',
+          values: ['injection', 'kube-node-lease', 'kube-public', 'kube-system', 'local-path-storage', 'quiet'],
+        },
+      ],
+    });
+    assert.deepEqual(first.objectSelector, {
+      matchExpressions: [{ key: 'example.com/inject', operator: 'NotIn', values: ['false'] }],
+    });
+  });
+
+  it('of tag default is the one object of everything that means default', () => {
+    const object = tagWebhookConfiguration({ ...published, tag: revisionTag('default') }, context);
+    const own = webhookConfiguration({ ...published, config: injectorConfig('default') }, context);
+    assert.equal(object.metadata.name, own.metadata.name);
+    assert.deepEqual(names(object), names(own));
+  });
+
+  it('takes namespaces by default when the tag or the InjectorConfig says so', () => {
+    const byDefault = injectorConfig('mesh-a', {
+      injection: { templates: { sidecar: 'x' }, enableNamespacesByDefault: true },
+    });
+    const hasAuto = (of: typeof config, enableNamespacesByDefault: boolean, tag = 'default') =>
+      names(
+        tagWebhookConfiguration(
+          { ...published, config: of, tag: revisionTag(tag, tag === 'default' ? { enableNamespacesByDefault } : {}) },
+          context,
+        ),
+      ).includes('auto.sidecar-injector.io');
+    assert.equal(hasAuto(config, false), false);
+    assert.equal(hasAuto(config, true), true);
+    assert.equal(hasAuto(byDefault, false), true);
+    assert.equal(hasAuto(byDefault, false, 'prod'), false);
+  });
+});
