@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { usageStatusFields } from './usage-status.ts';
 import { conditionsSchema } from './condition-schema.ts';
 
 /** `status`, written by the operator alone. */
@@ -35,4 +36,5 @@ export const injectorConfigStatusSchema = z.object({
     })
     .exactOptional()
     .describe('The certificate that is served.'),
+  ...usageStatusFields,
 });

@@ -2,6 +2,7 @@ import { injectedByAnnotation } from '../api/labels.ts';
 import type { KubernetesObject, ObjectMeta } from '../api/kubernetes.ts';
 import type { DecisionFacts } from '../inject/decide.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
+import type { PodGroup } from './usage/pod-group.ts';
 
 /**
  * What is kept of each pod of the cluster for as long as it is there. Nothing whose size its author chooses: names, a uid and a cut list of
@@ -11,6 +12,10 @@ export interface PodRecord extends KubernetesObject {
   metadata: ObjectMeta;
   /** `N.<hash8>,…`: the configurations that have injected it (annotation `sidecar-injector.io/config`). */
   readonly injectedBy?: string;
+  /** The pods that have what it has; absent where nobody counts it. */
+  readonly group?: PodGroup;
+  /** When it was made, in seconds since 1970. */
+  readonly createdAt?: number;
 }
 
 /** What is kept of a pod that has just come, until it has been looked at. */

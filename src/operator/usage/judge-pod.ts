@@ -1,0 +1,153 @@
+import type { DecisionRules } from '../../inject/decide.ts';
+import { decide } from '../../inject/decide.ts';
+import type { Claimant } from './claimant.ts';
+import type { ClaimantIndex } from './claimant-index.ts';
+import type { PodTraits } from './pod-traits.ts';
+
+/** Whether a pod has what it would get now. `undecided`: it has nothing, and only the API server could say whether it would get something. */
+export type PodState = 'current' | 'stale' | 'missing';
+
+/** What can be said of a pod in one family of injectors. */
+export interface PodJudgement {
+  /** `none`: it has nothing and would get nothing. */
+  readonly state: PodState | 'none' | 'undecided';
+  /** One word: why. */
+  readonly reason: string;
+  /** At which InjectorConfig it counts: the one that injected it, else the one that would. */
+  readonly injectorConfig: string;
+  /** Whose webhooks take it now; undefined when nobody's do. */
+  readonly taker: Claimant | undefined;
+  /** Whether it would miss the taker: it is injected, or would be. */
+  readonly isUser: boolean;
+}
+
+/** Whom a judgement asks. */
+export interface JudgementSources {
+  readonly claimants: Pick<ClaimantIndex, 'takersOf'>;
+  /** `family` of an InjectorConfig, by its name; undefined for one that is not there. */
+  readonly familyOf: (injectorConfig: string) => string | undefined;
+  /** By which rules the taker's configuration decides; undefined while nobody knows. */
+  readonly rulesOf: (taker: Claimant) => DecisionRules | undefined;
+}
+
+/** What names a family: equal texts, equal keys. */
+export function familyName({ injection, revision, inject, status }: Claimant['keys']): string {
+  return [injection, revision, inject, status].join(' ');
+}
+
+/** What a pod has against what it would get now, for each family in which there is anything to say. */
+export function judgePod(
+  pod: PodTraits,
+  namespaceLabels: Readonly<Record<string, string>>,
+  sources: JudgementSources,
+): PodJudgement[] {
+  const carried = new Map<string, { readonly name: string; readonly hash: string }>();
+  const unknown = new Set<string>();
+  for (const entry of pod.injectedBy.split(',')) {
+    const [name = '', hash = ''] = entry.split('.');
+    if (name === '') continue;
+    const family = sources.familyOf(name);
+    if (family === undefined) unknown.add(name);
+    else carried.set(family, { name, hash });
+  }
+  const takers = new Map<string, Claimant>();
+  for (const taker of sources.claimants.takersOf(namespaceLabels, pod.labels)) {
+    const family = familyName(taker.keys);
+    const other = takers.get(family);
+    if (other === undefined || isBefore(taker, other)) takers.set(family, taker);
+  }
+  const judgements: PodJudgement[] = [];
+  for (const [family, taker] of takers) {
+    judgements.push(judgeTaken(pod, carried.get(family), taker, sources.rulesOf));
+  }
+  for (const [family, { name }] of carried) {
+    if (takers.has(family)) continue;
+    judgements.push({ state: 'stale', reason: 'NotSelected', injectorConfig: name, taker: undefined, isUser: true });
+  }
+  // Nobody is left to say of which family it was.
+  for (const name of takers.size === 0 && carried.size === 0 ? unknown : []) {
+    judgements.push({ state: 'stale', reason: 'InjectorGone', injectorConfig: name, taker: undefined, isUser: true });
+  }
+  return judgements;
+}
+
+/** Of two of a family, which should never both take a pod, the one that injects; the choice does not depend on who came first. */
+function isBefore(one: Claimant, other: Claimant): boolean {
+  if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
+  return one.id < other.id;
+}
+
+function judgeTaken(
+  pod: PodTraits,
+  carried: { readonly name: string; readonly hash: string } | undefined,
+  taker: Claimant,
+  rulesOf: JudgementSources['rulesOf'],
+): PodJudgement {
+  const { injectorConfig, hash, keys } = taker;
+  if (carried !== undefined || Object.hasOwn(pod.annotations, keys.status)) {
+    const at = carried?.name ?? injectorConfig;
+    const stale = (reason: string): PodJudgement => ({
+      state: 'stale',
+      reason,
+      injectorConfig: at,
+      taker,
+      isUser: true,
+    });
+    if (hash === undefined) return stale('NotPublished');
+    if (carried === undefined) return stale('OtherInjector');
+    if (carried.name !== injectorConfig) return stale('OtherInjectorConfig');
+    if (carried.hash !== hash) return stale('OtherConfiguration');
+    return { state: 'current', reason: 'Current', injectorConfig, taker, isUser: true };
+  }
+  const plain = (state: PodJudgement['state'], reason: string, isUser: boolean): PodJudgement => {
+    return { state, reason, injectorConfig, taker, isUser };
+  };
+  const own = pod.labels[keys.inject] ?? pod.annotations[keys.inject];
+  if (pod.hostNetwork) return plain('none', 'HostNetwork', false);
+  if (own === 'false') return plain('none', 'OptedOut', false);
+  if (hash === undefined) return plain('none', 'NotPublished', true);
+  if (taker.isConditional) return plain('undecided', 'MatchConditions', false);
+  const rules = rulesOf(taker);
+  if (rules === undefined) return plain('undecided', 'RulesUnknown', false);
+  const decision = decide(rules, pod);
+  return decision.inject ? plain('missing', 'NotCalled', true) : plain('none', decision.reason, false);
+}
+
+/** Why a pod is missing its sidecar, as far as its age tells. `createdAt` in milliseconds since 1970. */
+export function missingReason(createdAt: number, taker: Claimant | undefined): 'OlderThanWebhook' | 'NotCalled' {
+  return taker !== undefined && createdAt < taker.since ? 'OlderThanWebhook' : 'NotCalled';
+}
+
+/** A sentence for people, without the pod's name. */
+export function describeJudgement({ state, reason, injectorConfig, taker }: PodJudgement): string {
+  const now =
+    taker === undefined ? 'nothing' : `InjectorConfig ${taker.injectorConfig} at ${taker.hash ?? 'nothing yet'}`;
+  switch (reason) {
+    case 'Current':
+      return `injected by ${now}, as it would be now`;
+    case 'NotSelected':
+      return `injected by InjectorConfig ${injectorConfig}; no webhook takes it any more`;
+    case 'InjectorGone':
+      return `injected by InjectorConfig ${injectorConfig}, which is gone`;
+    case 'NotPublished':
+      return state === 'stale'
+        ? `injected by InjectorConfig ${injectorConfig}; it would get nothing now, since InjectorConfig ${taker?.injectorConfig ?? ''} has no webhook`
+        : `InjectorConfig ${injectorConfig} has no webhook`;
+    case 'OtherInjector':
+      return `injected by somebody else; it would get ${now}`;
+    case 'OtherInjectorConfig':
+      return `injected by InjectorConfig ${injectorConfig}; it would get ${now}`;
+    case 'OtherConfiguration':
+      return `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`;
+    case 'NotCalled':
+      return `not injected; it would get ${now}: the webhook was not asked when the pod came, it failed, or the label of the namespace is newer`;
+    case 'OlderThanWebhook':
+      return `not injected; it would get ${now}: the pod is older than the webhook`;
+    case 'MatchConditions':
+      return `not injected; whether it would be, the webhook's own matchConditions decide`;
+    case 'RulesUnknown':
+      return `not injected; the rules of InjectorConfig ${injectorConfig} are not known yet`;
+    default:
+      return `not injected, as configured (${reason})`;
+  }
+}

@@ -1,0 +1,90 @@
+import { injectedByAnnotation } from '../../api/labels.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { workloadOf } from '../../inject/pod/workload.ts';
+import type { Pod } from '../../inject/pod/pod.ts';
+import { readPodFacts } from '../../inject/pod/pod-facts.ts';
+
+/** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
+export interface RelevantNames {
+  readonly labels: ReadonlySet<string>;
+  readonly annotations: ReadonlySet<string>;
+}
+
+/**
+ * What tells whether a pod has what it would get now; pods of one workload have the same. Nothing whose size a pod's author chooses: names and
+ * labels are bounded, the rest is cut.
+ */
+export interface PodTraits {
+  readonly namespace: string;
+  /** The kind and name of what makes pods like this one, or of the pod itself. */
+  readonly workload: { readonly kind: string; readonly name: string };
+  readonly hostNetwork: boolean;
+  /** The relevant ones. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The relevant ones, cut after 32 characters. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** `N.<hash8>,…`, cut; empty when none of ours has injected it. */
+  readonly injectedBy: string;
+}
+
+/** A pod's author may have written anything into an annotation. */
+const annotationLimit = 32;
+const injectedByLimit = 512;
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/**
+ * The traits of a pod as the API server sends it. Undefined where nobody asks: the pod has ended, is on its way out, or is the mirror of a static
+ * pod, which no webhook can change.
+ */
+export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTraits | undefined {
+  const { metadata } = pod;
+  const { phase } = (pod.status ?? {}) as { phase?: unknown };
+  if (phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined) return undefined;
+  const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
+  if (Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
+  const { kind, name } = workloadOf({ metadata } as unknown as Pod);
+  const isOwn = kind === 'Pod' && name === (metadata.name ?? '');
+  const generated = (metadata.generateName ?? '').replace(/-$/, '');
+  return {
+    namespace,
+    workload: { kind: cut(kind, 63), name: cut(isOwn && generated !== '' ? generated : name, 253) },
+    hostNetwork,
+    labels: pick(labels, relevant.labels, 63),
+    annotations: pick(annotations, relevant.annotations, annotationLimit),
+    injectedBy: cut(annotations[injectedByAnnotation] ?? '', injectedByLimit),
+  };
+}
+
+/** The same text for the same traits. */
+export function traitsKey(traits: PodTraits): string {
+  const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
+  const sorted = (record: Readonly<Record<string, string>>) =>
+    Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([
+    namespace,
+    workload.kind,
+    workload.name,
+    hostNetwork,
+    sorted(labels),
+    sorted(annotations),
+    injectedBy,
+  ]);
+}
+
+function pick(
+  from: Readonly<Record<string, string>>,
+  names: ReadonlySet<string>,
+  limit: number,
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(from, name) ? from[name] : undefined;
+    if (value !== undefined) picked[name] = cut(value, limit);
+  }
+  return picked;
+}
+
+/** A copy of its own: a slice would keep the whole text in memory. */
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text : Buffer.from(text.slice(0, limit)).toString();
+}

@@ -1,0 +1,319 @@
+import type { DecisionRules } from '../../inject/decide.ts';
+import type { WebhookKeys } from '../../api/webhook-keys.ts';
+import type { PodRecord } from '../pod-record.ts';
+import type { Claimant } from './claimant.ts';
+import { ClaimantIndex, labelTexts } from './claimant-index.ts';
+import { familyName, judgePod, type PodJudgement, type PodState } from './judge-pod.ts';
+import { MultiMap } from './multi-map.ts';
+import type { PodGroup } from './pod-group.ts';
+import { noPods, subjectOf, UsageSubject, type PodCounts } from './usage-subject.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface NamespaceUsage {
+  readonly name: string;
+  /** Undefined until it has been seen: its pods are judged then. */
+  labels: Labels | undefined;
+  readonly groups: Set<PodGroup>;
+  readonly counts: PodCounts;
+  named: readonly Claimant[];
+}
+
+export interface PodUsageListener {
+  /** Something is different about an InjectorConfig or a tag ({@link subjectOf}). */
+  changed?(subject: string): void;
+  /** A decision needs the rules of a published configuration; told once, {@link PodUsage.setRules} answers. */
+  rulesWanted?(injectorConfig: string, hash: string): void;
+}
+
+/** Where pods count: the InjectorConfig, and the tag that they follow or the empty text. */
+export interface PodPlace {
+  readonly injectorConfig: string;
+  readonly tag: string;
+  readonly counts: Readonly<PodCounts>;
+}
+
+/**
+ * Counts who uses which InjectorConfig and tag, and which pods have what they would get now. Every change costs what it affects: a pod the same
+ * however many there are, the label of a namespace its pods, a hash the pods that its webhooks take. Nothing is ever counted anew.
+ */
+export class PodUsage {
+  readonly #listener: PodUsageListener;
+  readonly #claimants = new ClaimantIndex();
+  readonly #families = new Map<string, string>();
+  readonly #rules = new Map<string, DecisionRules>();
+  readonly #namespaces = new Map<string, NamespaceUsage>();
+  readonly #subjects = new Map<string, UsageSubject>();
+  readonly #places = new Map<string, PodPlace & { readonly counts: PodCounts }>();
+  readonly #groups = new Set<PodGroup>();
+  /** To find what a change affects: groups by label, taker, carried InjectorConfig and rules that are wanted; namespaces by label and by whom they name. */
+  readonly #groupsByLabel = new MultiMap<string, PodGroup>();
+  readonly #groupsByTaker = new MultiMap<string, PodGroup>();
+  readonly #groupsByCarried = new MultiMap<string, PodGroup>();
+  readonly #groupsByRules = new MultiMap<string, PodGroup>();
+  readonly #namespacesByLabel = new MultiMap<string, NamespaceUsage>();
+  readonly #namespacesByClaimant = new MultiMap<string, NamespaceUsage>();
+
+  constructor(listener: PodUsageListener = {}) {
+    this.#listener = listener;
+  }
+
+  /** A subject as it is now; undefined when nobody uses it. */
+  subject(name: string): UsageSubject | undefined {
+    return this.#subjects.get(name);
+  }
+
+  subjects(): string[] {
+    return [...this.#subjects.keys()];
+  }
+
+  /** Where there are any pods with a state. */
+  places(): readonly PodPlace[] {
+    return [...this.#places.values()];
+  }
+
+  /** The counts of each namespace that has pods with a state. */
+  *namespaces(): Iterable<readonly [name: string, counts: Readonly<PodCounts>]> {
+    for (const { name, counts } of this.#namespaces.values()) {
+      if (counts.current + counts.stale + counts.missing > 0) yield [name, counts];
+    }
+  }
+
+  /** A pod came, changed or went: what was kept of it and what is now. Costs the same however many there are. */
+  setPod(before: PodRecord | undefined, after: PodRecord | undefined): void {
+    const [from, to] = [before?.group, after?.group];
+    if (after !== undefined && from !== undefined && from === to) {
+      from.pods.set(nameOf(after), after);
+      return;
+    }
+    if (before !== undefined && from !== undefined) this.#take(from, before);
+    if (after !== undefined && to !== undefined) this.#put(to, after);
+  }
+
+  /** The labels of a namespace; undefined when it is gone. Costs what its pods do. */
+  setNamespace(name: string, labels: Labels | undefined): void {
+    const namespace = this.#namespace(name);
+    for (const label of labelTexts(namespace.labels ?? {})) this.#namespacesByLabel.delete(label, namespace);
+    namespace.labels = labels;
+    for (const label of labelTexts(labels ?? {})) this.#namespacesByLabel.add(label, namespace);
+    this.#name(namespace);
+    for (const group of namespace.groups) this.#judge(group);
+    this.#dropUnused(namespace);
+  }
+
+  /** Somebody takes pods otherwise than before, or not at all (undefined). Costs what it takes, did, or does now. */
+  setClaimant(id: string, claimant: Claimant | undefined): void {
+    const before = this.#claimants.get(id);
+    if (before === claimant) return;
+    const groups = new Set(this.#groupsByTaker.get(id));
+    const namespaces = new Set(this.#namespacesByClaimant.get(id));
+    if (claimant === undefined) this.#claimants.delete(id);
+    else this.#claimants.set(claimant);
+    const isKnown =
+      claimant?.claims === before?.claims && (claimant?.hash === undefined) === (before?.hash === undefined);
+    if (claimant !== undefined && !isKnown) this.#reach(claimant, groups, namespaces);
+    for (const namespace of namespaces) this.#name(namespace);
+    for (const group of groups) this.#judge(group);
+  }
+
+  /** The family of an InjectorConfig; undefined when it is gone. Costs what it has injected. */
+  setFamily(injectorConfig: string, keys: WebhookKeys | undefined): void {
+    const family = keys && familyName(keys);
+    if (this.#families.get(injectorConfig) === family) return;
+    if (family === undefined) this.#families.delete(injectorConfig);
+    else this.#families.set(injectorConfig, family);
+    for (const group of [...this.#groupsByCarried.get(injectorConfig)]) this.#judge(group);
+  }
+
+  /** By which rules a published configuration decides: those that wait for them are judged. */
+  setRules(injectorConfig: string, hash: string, rules: DecisionRules): void {
+    const key = `${injectorConfig}.${hash}`;
+    const inForce = new Set(this.#claimants.all().map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
+    for (const known of this.#rules.keys()) if (!inForce.has(known)) this.#rules.delete(known);
+    this.#rules.set(key, rules);
+    for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
+  }
+
+  /** What new selectors can reach, by the label that they require. */
+  #reach(claimant: Claimant, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
+    for (const { anchor } of claimant.claims) {
+      if (anchor === undefined) for (const group of this.#groups) groups.add(group);
+      for (const label of anchor?.side === 'pod' ? anchor.labels : []) {
+        for (const group of this.#groupsByLabel.get(label)) groups.add(group);
+      }
+      for (const label of anchor?.side === 'namespace' ? anchor.labels : []) {
+        for (const namespace of this.#namespacesByLabel.get(label)) {
+          namespaces.add(namespace);
+          for (const group of namespace.groups) groups.add(group);
+        }
+      }
+    }
+  }
+
+  #put(group: PodGroup, pod: PodRecord): void {
+    if (group.pods.has(nameOf(pod))) return;
+    group.pods.set(nameOf(pod), pod);
+    if (group.pods.size > 1) {
+      this.#count(group, 1);
+      return;
+    }
+    const { namespace, labels } = group.traits;
+    this.#groups.add(group);
+    this.#namespace(namespace).groups.add(group);
+    for (const label of labelTexts(labels)) this.#groupsByLabel.add(label, group);
+    for (const name of group.carried) this.#groupsByCarried.add(name, group);
+    this.#judge(group);
+  }
+
+  #take(group: PodGroup, pod: PodRecord): void {
+    if (!group.pods.has(nameOf(pod))) return;
+    if (group.pods.size > 1) {
+      group.pods.delete(nameOf(pod));
+      this.#count(group, -1);
+      return;
+    }
+    this.#move(group, -1);
+    group.judgements = [];
+    group.pods.delete(nameOf(pod));
+    const namespace = this.#namespace(group.traits.namespace);
+    this.#groups.delete(group);
+    namespace.groups.delete(group);
+    for (const label of labelTexts(group.traits.labels)) this.#groupsByLabel.delete(label, group);
+    for (const name of group.carried) this.#groupsByCarried.delete(name, group);
+    this.#dropUnused(namespace);
+  }
+
+  #judge(group: PodGroup): void {
+    const { labels } = this.#namespace(group.traits.namespace);
+    this.#move(group, -1);
+    group.judgements =
+      labels === undefined
+        ? []
+        : judgePod(group.traits, labels, {
+            claimants: this.#claimants,
+            familyOf: (name) => this.#families.get(name),
+            rulesOf: ({ injectorConfig, hash = '' }) => this.#rules.get(`${injectorConfig}.${hash}`),
+          });
+    this.#move(group, 1);
+  }
+
+  /** Books what has been judged of all pods of a group, or takes it back. */
+  #move(group: PodGroup, by: 1 | -1): void {
+    for (const judgement of group.judgements) {
+      for (const [name, state] of subjectsOf(judgement)) {
+        const subject = this.#subject(name);
+        subject.move(group, state, by);
+        if (subject.isUnused) this.#subjects.delete(name);
+        this.#listener.changed?.(name);
+      }
+      const { taker, reason, injectorConfig } = judgement;
+      if (taker !== undefined) {
+        if (by === 1) this.#groupsByTaker.add(taker.id, group);
+        else this.#groupsByTaker.delete(taker.id, group);
+      }
+      if (reason === 'RulesUnknown') this.#want(`${injectorConfig}.${taker?.hash ?? ''}`, group, by);
+      this.#countPlace(group, judgement, by * group.pods.size);
+    }
+  }
+
+  /** So many pods more in a group whose judgements stay. */
+  #count(group: PodGroup, pods: number): void {
+    for (const judgement of group.judgements) {
+      for (const [name, state] of subjectsOf(judgement)) {
+        this.#subject(name).count(state, pods);
+        this.#listener.changed?.(name);
+      }
+      this.#countPlace(group, judgement, pods);
+    }
+  }
+
+  #countPlace(group: PodGroup, judgement: PodJudgement, pods: number): void {
+    const state = stateOf(judgement);
+    if (state === undefined) return;
+    this.#namespace(group.traits.namespace).counts[state] += pods;
+    const { injectorConfig } = judgement;
+    const tag = judgement.taker?.tag ?? '';
+    const key = `${injectorConfig} ${tag}`;
+    const place = this.#places.get(key) ?? { injectorConfig, tag, counts: noPods() };
+    place.counts[state] += pods;
+    const { current, stale, missing } = place.counts;
+    if (current + stale + missing > 0) this.#places.set(key, place);
+    else this.#places.delete(key);
+  }
+
+  #want(rules: string, group: PodGroup, by: 1 | -1): void {
+    if (by === -1) {
+      this.#groupsByRules.delete(rules, group);
+      return;
+    }
+    const isNew = !this.#groupsByRules.has(rules);
+    this.#groupsByRules.add(rules, group);
+    const [injectorConfig = '', hash = ''] = rules.split('.');
+    if (isNew) this.#listener.rulesWanted?.(injectorConfig, hash);
+  }
+
+  /** Finds out anew to whom the labels of a namespace lead. */
+  #name(namespace: NamespaceUsage): void {
+    const { name, labels } = namespace;
+    const move = (by: 1 | -1): void => {
+      for (const claimant of namespace.named) {
+        for (const each of namedBy(claimant)) {
+          const subject = this.#subject(each);
+          subject.moveNamespace(name, by);
+          if (subject.isUnused) this.#subjects.delete(each);
+          this.#listener.changed?.(each);
+        }
+        if (by === 1) this.#namespacesByClaimant.add(claimant.id, namespace);
+        else this.#namespacesByClaimant.delete(claimant.id, namespace);
+      }
+    };
+    move(-1);
+    namespace.named = labels === undefined ? [] : this.#claimants.namedBy(labels);
+    move(1);
+  }
+
+  #subject(name: string): UsageSubject {
+    const subject = this.#subjects.get(name) ?? new UsageSubject();
+    this.#subjects.set(name, subject);
+    return subject;
+  }
+
+  #namespace(name: string): NamespaceUsage {
+    const known = this.#namespaces.get(name);
+    if (known !== undefined) return known;
+    const namespace = { name, labels: undefined, groups: new Set<PodGroup>(), counts: noPods(), named: [] };
+    this.#namespaces.set(name, namespace);
+    return namespace;
+  }
+
+  #dropUnused({ name, labels, groups }: NamespaceUsage): void {
+    if (labels === undefined && groups.size === 0) this.#namespaces.delete(name);
+  }
+}
+
+function nameOf(pod: PodRecord): string {
+  return pod.metadata.name ?? '';
+}
+
+/** The state that counts. */
+function stateOf({ state }: PodJudgement): PodState | undefined {
+  return state === 'none' || state === 'undecided' ? undefined : state;
+}
+
+/** Whom a judgement concerns: the InjectorConfig at which the pod counts, the one and the tag that it follows. */
+function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
+  const { injectorConfig, taker, isUser } = judgement;
+  if (!isUser) return [];
+  const state = stateOf(judgement);
+  const subjects: [string, PodState | undefined][] = [[subjectOf('InjectorConfig', injectorConfig), state]];
+  if (taker !== undefined && taker.injectorConfig !== injectorConfig) {
+    subjects.push([subjectOf('InjectorConfig', taker.injectorConfig), undefined]);
+  }
+  if (taker?.tag !== undefined) subjects.push([subjectOf('RevisionTag', taker.tag), state]);
+  return subjects;
+}
+
+function namedBy({ injectorConfig, tag }: Claimant): string[] {
+  const config = subjectOf('InjectorConfig', injectorConfig);
+  return tag === undefined ? [config] : [config, subjectOf('RevisionTag', tag)];
+}
