@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { formatNames, formatPodCounts } from '../report/pod-counts.ts';
+import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { readInstallation } from '../usage/read-installation.ts';
+import { readUsage } from '../usage/read-usage.ts';
+import { formatReadiness } from '../usage/readiness.ts';
+import { revisionReports, type RevisionReport } from '../usage/revision-report.ts';
+
+interface RevisionsOptions extends ClusterOptions {
+  readonly output: OutputFormat;
+}
+
+/** `injector revisions`: every injector of the cluster, somebody else's too, and who uses it. */
+export function revisionsCommand(terminal: Terminal): Command {
+  return addClusterOptions(new Command('revisions').description('every injector of the cluster and who uses it'))
+    .addOption(outputOption())
+    .action(async (options: RevisionsOptions) => {
+      const { reports, notes } = await withCluster(options, async (client) => {
+        const installation = await readInstallation(client);
+        const usage = await readUsage(client, installation);
+        return { reports: revisionReports(installation, usage), notes: usage.notes };
+      });
+      writeReport(terminal, options.output, reports, {
+        columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
+        row,
+        empty: 'there is no InjectorConfig, and no injector of somebody else',
+      });
+      for (const note of notes) terminal.error(note);
+    });
+}
+
+function row(report: RevisionReport): string[] {
+  const { revision, name, foreign, ready, reason = '', message = '', hash, tags, namespaces, pods } = report;
+  return [
+    revision,
+    foreign ? `${name} (not ours)` : name,
+    ready === undefined ? '-' : formatReadiness({ ready, reason, message }),
+    hash ?? '-',
+    formatNames(tags),
+    formatNames(namespaces),
+    pods === undefined ? '-' : formatPodCounts(pods),
+    report.certificateExpires ?? '-',
+  ];
+}

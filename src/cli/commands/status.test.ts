@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { parse } from 'yaml';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { RevisionCluster } from '../testdata/revision-cluster.ts';
+import type { Seen } from '../testdata/recording-terminal.ts';
+
+/** Lines of a table, cut at its columns. */
+const cells = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {3,}/));
+
+describe('injector status and revisions', () => {
+  let cluster: RevisionCluster;
+  let old: string;
+  let next: string;
+  before(async () => {
+    cluster = new RevisionCluster();
+    await cluster.start();
+    old = `1-24.${cluster.addRevision('1-24')}`;
+    next = `1-25.${cluster.addRevision('1-25')}`;
+    cluster.addTag('prod', '1-25');
+    cluster.addNamespace('shop', { 'istio.io/rev': 'prod' });
+    cluster.addNamespace('early', { 'istio.io/rev': '1-24' });
+    cluster.addNamespace('plain');
+    cluster.addPod('shop', 'web', next);
+    cluster.addPod('shop', 'web', old);
+    cluster.addPod('shop', 'cart', next);
+    cluster.addPod('early', 'db', '1-24.00000000');
+    cluster.addPod('early', 'db', undefined);
+    cluster.addPod('early', 'db', undefined, { labels: { 'sidecar.istio.io/inject': 'false' } });
+    cluster.addPod('early', 'db', undefined, { creationTimestamp: '2025-01-01T00:00:00Z' });
+    cluster.addPod('plain', 'old', old);
+    cluster.addPod('plain', 'none');
+    cluster.addPod('plain', 'gone', '1-23.0a0a0a0a');
+  });
+  after(() => cluster.stop());
+  afterEach(() => {
+    cluster.memory.faults.length = 0;
+  });
+  const injector = (...argv: string[]): Promise<Seen> => cluster.injector(argv);
+
+  it('counts by InjectorConfig, tag, namespace and workload, with reasons, and ends with 3', async () => {
+    const { out, errors, code } = await injector('status');
+    assert.deepEqual([errors, code], ['', 3]);
+    const [configs = '', tags = '', namespaces = '', workloads = '', total] = out.split('\n\n').map((part) => part);
+    assert.deepEqual(cells(configs), [
+      ['INJECTORCONFIG', 'REVISION', 'CURRENT', 'STALE', 'MISSING'],
+      ['1-23', '(gone)', '0', '1', '0'],
+      ['1-24', '1-24', '0', '3', '2'],
+      ['1-25', '1-25', '2', '0', '0'],
+    ]);
+    assert.deepEqual(cells(tags)[1], ['prod', '1-25', '2', '1', '0']);
+    assert.deepEqual(cells(namespaces).slice(1), [
+      ['early', '0', '1', '2'],
+      ['plain', '0', '2', '0'],
+      ['shop', '2', '1', '0'],
+    ]);
+    assert.deepEqual(
+      cells(workloads).map((row) => row.slice(0, 7)),
+      [
+        ['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', 'CURRENT', 'STALE', 'MISSING'],
+        ['early', 'Deployment/db', '1-24', '-', '0', '1', '2'],
+        ['plain', 'Deployment/gone', '1-23', '-', '0', '1', '0'],
+        ['plain', 'Deployment/old', '1-24', '-', '0', '1', '0'],
+        ['shop', 'Deployment/cart', '1-25', 'prod', '1', '0', '0'],
+        ['shop', 'Deployment/web', '1-25', 'prod', '1', '1', '0'],
+      ],
+    );
+    assert.match(workloads, /db.* an earlier configuration .*; .*the pod is older than the webhook/);
+    assert.match(workloads, /web .*injected by InjectorConfig 1-24; it would get InjectorConfig 1-25/);
+    assert.equal(total, '2 current, 4 stale, 2 missing\n');
+  });
+
+  it('shows only what is not current, on demand', async () => {
+    const { out, code } = await injector('status', '--stale', '-o', 'json');
+    const report = JSON.parse(out) as Record<string, { name?: string; workload?: string }[]>;
+    assert.equal(code, 3);
+    assert.deepEqual(
+      report.injectorConfigs?.map(({ name }) => name),
+      ['1-23', '1-24'],
+    );
+    assert.ok(!report.workloads?.some(({ workload }) => workload === 'Deployment/cart'));
+    assert.deepEqual(parse((await injector('status', '--stale', '-o', 'yaml')).out), report);
+  });
+
+  it('looks at one namespace', async () => {
+    const { out, code } = await injector('status', '-n', 'shop', '-o', 'json');
+    const { workloads, total } = JSON.parse(out) as { workloads: { namespace: string }[]; total: object };
+    assert.deepEqual(
+      [workloads.map(({ namespace }) => namespace), total],
+      [['shop', 'shop'], { current: 2, stale: 1, missing: 0 }],
+    );
+    assert.equal(code, 3);
+    const unknown = await injector('status', '-n', 'nowhere');
+    assert.deepEqual([unknown.errors, unknown.code], ['error: --namespace: there is no namespace nowhere', 2]);
+  });
+
+  it('ends with 0 when all is current', async () => {
+    const whole = new RevisionCluster();
+    await whole.start();
+    const hash = whole.addRevision('1-24');
+    whole.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    whole.addPod('shop', 'web', `1-24.${hash}`);
+    const { out, code } = await whole.injector(['status']);
+    assert.match(out, /\n1 current, 0 stale, 0 missing\n$/);
+    assert.equal(code, 0);
+    await whole.stop();
+  });
+
+  it('calls nothing missing when it may not read by which rules', async () => {
+    cluster.memory.faults.push({
+      matches: (_, path) => path.includes('configmaps'),
+      answer: (response) => {
+        failure(response, 403, 'Forbidden', 'you may not');
+      },
+    });
+    const { out, errors } = await injector('status');
+    assert.match(out, /\n2 current, 4 stale, 0 missing\n$/);
+    assert.match(errors, /which pods of sidecar-injector-1-24 are missing is not known: you may not/);
+  });
+
+  it('lists revisions with who uses them', async () => {
+    const { out, code } = await injector('revisions');
+    assert.equal(code, 0);
+    assert.deepEqual(cells(out), [
+      ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
+      ['1-24', '1-24', 'True', old.slice(5), '-', 'early', '5 (3 stale, 2 missing)', '2027-01-01T00:00:00Z'],
+      ['1-25', '1-25', 'True', next.slice(5), 'prod', 'shop', '2', '2027-01-01T00:00:00Z'],
+    ]);
+  });
+
+  it("shows Istio's own injectors beside ours", async () => {
+    cluster.memory.put('mutatingwebhookconfigurations', istio('istio-sidecar-injector-canary', {}));
+    cluster.memory.put('mutatingwebhookconfigurations', istio('istio-revision-tag-try', { 'istio.io/tag': 'try' }));
+    cluster.addNamespace('istios', { 'istio.io/rev': 'try' });
+    const { out } = await injector('revisions', '-o', 'json');
+    assert.deepEqual((JSON.parse(out) as unknown[])[2], {
+      revision: 'canary',
+      name: 'istio-sidecar-injector-canary',
+      foreign: true,
+      tags: ['try'],
+      namespaces: ['istios'],
+    });
+    assert.match(
+      (await injector('revisions')).out,
+      /canary +istio-sidecar-injector-canary \(not ours\) +- +- +try +istios +- +-\n/,
+    );
+  });
+
+  function istio(name: string, labels: Record<string, string>) {
+    return {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name, labels: { app: 'sidecar-injector', 'istio.io/rev': 'canary', ...labels } },
+      webhooks: [{ name: 'rev.namespace.sidecar-injector.istio.io' }],
+    };
+  }
+});

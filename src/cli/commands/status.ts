@@ -1,0 +1,87 @@
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { formatTable } from '../report/format-table.ts';
+import { outputOption, type OutputFormat } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { readInstallation } from '../usage/read-installation.ts';
+import { readUsage } from '../usage/read-usage.ts';
+import { statusReport, type StatusReport } from '../usage/status-report.ts';
+import type { PodCounts } from '../usage/usage-report.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface StatusOptions extends ClusterOptions {
+  readonly namespace?: string;
+  readonly stale?: true;
+  readonly output: OutputFormat;
+}
+
+/**
+ * `injector status`: which pods are not what they would be if they were made now, and why. Exit status 3 when there are some, so that a script
+ * can wait for the end of a roll-out.
+ */
+export function statusCommand(terminal: Terminal): Command {
+  return addClusterOptions(
+    new Command('status').description(
+      'pods against what they would get now; exit status 3 when some are stale or missing',
+    ),
+  )
+    .option('-n, --namespace <name>', 'pods of this namespace only')
+    .option('--stale', 'only what has stale or missing pods')
+    .addOption(outputOption())
+    .action(async (options: StatusOptions) => {
+      const { report, notes } = await withCluster(options, async (client) => {
+        const installation = await readInstallation(client);
+        const { namespace } = options;
+        if (namespace !== undefined && !installation.namespaces.has(namespace)) {
+          throw new UsageError(`--namespace: there is no namespace ${namespace}`);
+        }
+        const usage = await readUsage(client, installation, namespace);
+        return { report: statusReport(installation, usage, options.stale === true), notes: usage.notes };
+      });
+      write(terminal, options.output, report);
+      for (const note of notes) terminal.error(note);
+      const { stale, missing } = report.total;
+      if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
+    });
+}
+
+function write(terminal: Terminal, format: OutputFormat, report: StatusReport): void {
+  if (format === 'json') terminal.out(`${JSON.stringify(report, undefined, 2)}\n`);
+  else if (format === 'yaml') terminal.out(stringify(report));
+  else terminal.out(tables(report));
+}
+
+const countColumns = ['CURRENT', 'STALE', 'MISSING'];
+
+/** The tables that have rows, and a last line with all pods. */
+function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport): string {
+  const parts = [
+    table(['INJECTORCONFIG', 'REVISION', ...countColumns], injectorConfigs, (each) => [
+      each.name,
+      each.revision ?? '(gone)',
+      ...counts(each),
+    ]),
+    table(['TAG', 'REVISION', ...countColumns], tags, (each) => [each.name, each.revision, ...counts(each)]),
+    table(['NAMESPACE', ...countColumns], namespaces, (each) => [each.name, ...counts(each)]),
+    table(['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', ...countColumns, 'REASON'], workloads, (each) => [
+      each.namespace,
+      each.workload,
+      each.injectorConfig,
+      each.tag ?? '-',
+      ...counts(each),
+      Object.keys(each.reasons).join('; ') || '-',
+    ]),
+  ];
+  const { current, stale, missing } = total;
+  return [...parts.filter(Boolean), `${current} current, ${stale} stale, ${missing} missing\n`].join('\n');
+}
+
+function table<Item>(columns: readonly string[], items: readonly Item[], row: (item: Item) => string[]): string {
+  return items.length === 0 ? '' : formatTable(columns, items.map(row));
+}
+
+function counts({ current, stale, missing }: PodCounts): string[] {
+  return [current, stale, missing].map(String);
+}

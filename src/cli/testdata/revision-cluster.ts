@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configurationHash } from '../../api/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { hashedConfigMapName } from '../../api/names.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
+import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
+import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
+import { runCommand, type Seen } from './recording-terminal.ts';
+
+const context = {
+  namespace: 'injection',
+  operatorClass: 'default',
+  podSelector: { app: 'injector' },
+  targetPort: 15017,
+};
+
+/** A cluster in memory with revisions and tags as the operator leaves them, and the command line in front of it. */
+export class RevisionCluster {
+  readonly memory = new MemoryCluster();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'injector-revisions-'));
+
+  async start(): Promise<void> {
+    await this.memory.start();
+    writeFileSync(join(this.#folder, 'kubeconfig'), this.memory.server.kubeConfig().exportConfig());
+  }
+
+  async stop(): Promise<void> {
+    await this.memory.stop();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  /** Runs `injector` against it; without an answer nobody sits at the terminal. */
+  injector(argv: readonly string[], answer?: string): Promise<Seen> {
+    return runCommand([...argv, '--kubeconfig', join(this.#folder, 'kubeconfig')], '', answer);
+  }
+
+  /** What was written, apart from questions about rights. */
+  get changes(): string[] {
+    return this.memory.writes.filter((write) => !write.includes('selfsubjectaccessreviews'));
+  }
+
+  /** An InjectorConfig that is Ready and published; returns the hash. */
+  addRevision(name: string, spec: Record<string, unknown> = {}): string {
+    const config = parseInjectorConfig(injectorConfig(name, spec));
+    const files = configurationFiles(config, {});
+    const hash = configurationHash(files);
+    this.memory.put('injectorconfigs', {
+      ...injectorConfig(name, spec),
+      status: {
+        observedGeneration: 1,
+        conditions: [ready('True', 'Serving')],
+        config: { hash },
+        certificate: { notAfter: '2027-01-01T00:00:00Z' },
+      },
+    });
+    this.memory.put('configmaps', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: hashedConfigMapName(name, hash),
+        namespace: context.namespace,
+        labels: { [labelNames.configurationHash]: hash },
+      },
+      data: { ...files },
+    });
+    this.memory.put(
+      'mutatingwebhookconfigurations',
+      webhookConfiguration({ config, hash, caBundlePem: 'ca' }, context),
+    );
+    return hash;
+  }
+
+  /** A tag in force. */
+  addTag(name: string, injectorConfigName: string, spec: Record<string, unknown> = {}): void {
+    const stored = this.memory.get('injectorconfigs', injectorConfigName);
+    const config = parseInjectorConfig(stored);
+    const hash = config.status?.config?.hash ?? '';
+    const revision = config.spec.revision ?? injectorConfigName;
+    const tag: RevisionTag = parseRevisionTag({
+      apiVersion: 'sidecar-injector.io/v1alpha1',
+      kind: 'RevisionTag',
+      metadata: { name },
+      spec: { revision, ...spec },
+      status: {
+        observedGeneration: 1,
+        stableRevision: revision,
+        injectorConfig: injectorConfigName,
+        hash,
+        conditions: [ready('True', 'Published')],
+      },
+    });
+    this.memory.put('revisiontags', { ...tag });
+    const configuration = tagWebhookConfiguration({ tag, config, hash, caBundlePem: 'ca' }, context);
+    this.memory.put('mutatingwebhookconfigurations', configuration);
+  }
+
+  addNamespace(name: string, labels: Record<string, string> = {}): void {
+    this.memory.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+  }
+
+  /** A pod of Deployment `app`, injected by `injectedBy` (`N.<hash8>`) unless that is undefined. */
+  addPod(namespace: string, app: string, injectedBy?: string, more: Partial<KubernetesObject['metadata']> = {}): void {
+    const count = this.memory.names('pods').length;
+    const annotations = injectedBy === undefined ? {} : { 'sidecar-injector.io/config': injectedBy };
+    this.memory.put('pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: `${app}-7d9-${count}`,
+        generateName: `${app}-7d9-`,
+        namespace,
+        ...more,
+        labels: { 'pod-template-hash': '7d9', ...more.labels },
+        annotations: { ...(injectedBy === undefined ? {} : { 'sidecar.istio.io/status': '{}' }), ...annotations, ...more.annotations },
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-7d9`, uid: app, controller: true }],
+      },
+      spec: { containers: [] },
+    });
+  }
+}
+
+export function ready(status: 'True' | 'False', reason: string, message = ''): Record<string, unknown> {
+  return { type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
+}
+
+function injectorConfig(name: string, spec: Record<string, unknown>): KubernetesObject {
+  const template = `spec:\n  containers:\n  - name: proxy\n    image: ${name}\n`;
+  return {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+    spec: { injection: { templates: { sidecar: template } }, ...spec },
+  };
+}

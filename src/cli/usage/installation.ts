@@ -1,0 +1,66 @@
+import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
+import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** What revisions and tags there are on a cluster, as read at one moment. */
+export interface Installation {
+  readonly configs: readonly InjectorConfig[];
+  readonly tags: readonly RevisionTag[];
+  /** Every MutatingWebhookConfiguration of the cluster, ours or not. */
+  readonly configurations: readonly KubernetesObject[];
+  /** Namespace → its labels. */
+  readonly namespaces: ReadonlyMap<string, Labels>;
+}
+
+/** The InjectorConfig of a revision; the oldest when there are several, as the operator chooses. */
+export function configOfRevision(
+  { configs }: Pick<Installation, 'configs'>,
+  revision: string,
+): InjectorConfig | undefined {
+  const age = ({ metadata }: InjectorConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
+  return configs
+    .filter((config) => revisionOf(config) === revision)
+    .sort((one, other) => (age(one) < age(other) ? -1 : 1))[0];
+}
+
+/** The InjectorConfig to which a tag leads now: what is in force, and what is asked for while nothing is. */
+export function configOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): InjectorConfig | undefined {
+  const { injectorConfig } = tag.status ?? {};
+  const inForce = installation.configs.find(({ metadata }) => metadata.name === injectorConfig);
+  return inForce ?? configOfRevision(installation, tag.spec.revision);
+}
+
+/** The label names by which a tag is followed. */
+export function keysOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): WebhookKeys {
+  return configOfTag(installation, tag)?.spec.webhook.keys ?? istioKeys;
+}
+
+/** The revision or tag that a namespace's labels name; undefined when they name none, or turn injection off. */
+export function namedByNamespace(keys: WebhookKeys, namespace: Labels): string | undefined {
+  const injection = namespace[keys.injection];
+  if (injection !== undefined) return injection === 'enabled' ? defaultRevision : undefined;
+  return namespace[keys.revision];
+}
+
+/**
+ * The revision or tag that the labels of a pod and its namespace name, with Istio's precedence: the namespace's injection label beats its
+ * revision label, which beats the pod's; a pod that opts out names none.
+ */
+export function namedByPod(keys: WebhookKeys, namespace: Labels, pod: Labels): string | undefined {
+  if (pod[keys.inject] === 'false') return undefined;
+  const isNamespaceSilent = namespace[keys.injection] === undefined && namespace[keys.revision] === undefined;
+  if (!isNamespaceSilent) return namedByNamespace(keys, namespace);
+  return pod[keys.revision] ?? (pod[keys.inject] === 'true' ? defaultRevision : undefined);
+}
+
+/** The names of the namespaces whose labels name a revision or tag, sorted. */
+export function namespacesNaming(
+  { namespaces }: Pick<Installation, 'namespaces'>,
+  keys: WebhookKeys,
+  name: string,
+): string[] {
+  return [...namespaces].flatMap(([each, labels]) => (namedByNamespace(keys, labels) === name ? [each] : [])).sort();
+}

@@ -1,0 +1,91 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { hashedConfigMapName } from '../../api/names.ts';
+import type { DecisionRules } from '../../inject/decide.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { verifiedFiles } from '../../operator/last-good.ts';
+import { claimantInForce, type Claimant } from '../../operator/usage/claimant.ts';
+import { ClaimantIndex } from '../../operator/usage/claimant-index.ts';
+import { familyName } from '../../operator/usage/judge-pod.ts';
+import { webhooksOf } from '../certs/webhooks-of.ts';
+import type { Installation } from './installation.ts';
+import { forEachPod } from './read-installation.ts';
+import { UsageTally, type UsageReport } from './usage-report.ts';
+
+const configMapKind = resourceKind('v1', 'ConfigMap');
+
+/** Pods against what they would get now, and what could not be found out. */
+export interface ReadUsage extends UsageReport {
+  /** Sentences for people. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Judges the pods of the cluster, or of one namespace, from what the API server says now: no operator has to be alive for it.
+ * Without the right to read the operator's ConfigMaps nothing is called missing, and a note says so.
+ */
+export async function readUsage(
+  client: Pick<ApiClient, 'list' | 'find'>,
+  { configs, configurations, namespaces }: Installation,
+  namespace?: string,
+): Promise<ReadUsage> {
+  const keys = new Map(configs.map(({ metadata, spec }) => [metadata.name, spec.webhook.keys]));
+  const claimants = new ClaimantIndex();
+  const rules = new Map<string, DecisionRules>();
+  const notes: string[] = [];
+  for (const configuration of configurations) {
+    const claimant = claimantInForce(configuration, (name) => keys.get(name));
+    if (claimant === undefined) continue;
+    claimants.set(claimant);
+    if (rules.has(configurationOf(claimant))) continue;
+    const found = await findRules(client, claimant, serviceNamespace(configuration));
+    if (typeof found !== 'string') rules.set(configurationOf(claimant), found);
+    else notes.push(`which pods of ${claimant.id} are missing is not known: ${found}`);
+  }
+  const tally = new UsageTally(
+    {
+      claimants,
+      familyOf: (name) => {
+        const family = keys.get(name);
+        return family && familyName(family);
+      },
+      rulesOf: (taker) => rules.get(configurationOf(taker)),
+    },
+    new Set([...keys.values()].flatMap(({ inject, status }) => [inject, status])),
+  );
+  await forEachPod(client, namespace, (pod) => {
+    tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
+  });
+  return { ...tally.report(), notes };
+}
+
+/** The rules of a configuration, or why they are not to be had. */
+async function findRules(
+  client: Pick<ApiClient, 'find'>,
+  { injectorConfig, hash = '' }: Claimant,
+  namespace: string | undefined,
+): Promise<DecisionRules | string> {
+  if (namespace === undefined) return 'it calls a url, which does not tell where its ConfigMap is';
+  const name = hashedConfigMapName(injectorConfig, hash);
+  try {
+    const configMap = await client.find(configMapKind, name, { namespace });
+    const verified = configMap && verifiedFiles(configMap);
+    return verified === undefined
+      ? `there is no ConfigMap ${namespace}/${name} as it was published`
+      : loadInjector(verified.files).rules;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 403) return error.message;
+    throw error;
+  }
+}
+
+/** Where the Service is that a configuration's webhooks call: the operator's namespace. */
+function serviceNamespace(configuration: KubernetesObject): string | undefined {
+  return webhooksOf(configuration)[0]?.clientConfig?.service?.namespace;
+}
+
+function configurationOf({ injectorConfig, hash = '' }: Claimant): string {
+  return `${injectorConfig}.${hash}`;
+}

@@ -1,0 +1,88 @@
+import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import { labelNames, managedBy } from '../../api/labels.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { defaultRevision } from '../../api/revision-tag.ts';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
+import { readinessOf } from './readiness.ts';
+import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
+
+/** One injector of the cluster, as `injector revisions` lists it. */
+export interface RevisionReport {
+  readonly revision: string;
+  /** The InjectorConfig; for a foreign injector its MutatingWebhookConfiguration. */
+  readonly name: string;
+  /** An injector of somebody else, seen by its webhooks. */
+  readonly foreign: boolean;
+  readonly ready?: boolean;
+  readonly reason?: string;
+  readonly message?: string;
+  /** Of the configuration that is served: 8 hex digits. */
+  readonly hash?: string;
+  /** The tags that lead to it. */
+  readonly tags: readonly string[];
+  /** Whose labels lead to it, by its revision or a tag. */
+  readonly namespaces: readonly string[];
+  readonly pods?: PodCounts;
+  /** RFC 3339, UTC. */
+  readonly certificateExpires?: string;
+}
+
+/** All revisions, ours first, by name. */
+export function revisionReports(installation: Installation, usage: UsageReport): RevisionReport[] {
+  const byName = [...installation.configs].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+  return [...byName.map((config) => ownRevision(config, installation, usage)), ...foreignRevisions(installation)];
+}
+
+function ownRevision(config: InjectorConfig, installation: Installation, usage: UsageReport): RevisionReport {
+  const { name } = config.metadata;
+  const revision = revisionOf(config);
+  const tags = installation.tags
+    .filter((tag) => configOfTag(installation, tag)?.metadata.name === name)
+    .map(({ metadata }) => metadata.name)
+    .sort();
+  const isReplaced =
+    revision === defaultRevision && installation.tags.some(({ metadata }) => metadata.name === revision);
+  const names = new Set([...(isReplaced ? [] : [revision]), ...tags]);
+  const { keys } = config.spec.webhook;
+  const { hash } = config.status?.config ?? {};
+  const { notAfter } = config.status?.certificate ?? {};
+  return {
+    revision,
+    name,
+    foreign: false,
+    ...readinessOf(config),
+    ...(hash === undefined ? {} : { hash }),
+    tags,
+    namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),
+    pods: usage.injectorConfigs.get(name) ?? noPods,
+    ...(notAfter === undefined ? {} : { certificateExpires: notAfter }),
+  };
+}
+
+/** Istio's own injectors: labelled with their revision, their tags in configurations of their own. */
+function foreignRevisions(installation: Installation): RevisionReport[] {
+  const istios = installation.configurations.filter(isIstios);
+  const labelOf = ({ metadata }: KubernetesObject, label: string): string | undefined => metadata.labels?.[label];
+  return istios
+    .filter((each) => labelOf(each, 'istio.io/tag') === undefined)
+    .map((each) => {
+      const revision = labelOf(each, 'istio.io/rev') ?? defaultRevision;
+      const tags = istios.flatMap((other) =>
+        labelOf(other, 'istio.io/rev') === revision ? (labelOf(other, 'istio.io/tag') ?? []) : [],
+      );
+      return {
+        revision,
+        name: each.metadata.name ?? '',
+        foreign: true,
+        tags: tags.sort(),
+        namespaces: [revision, ...tags].flatMap((name) => namespacesNaming(installation, istioKeys, name)).sort(),
+      };
+    });
+}
+
+function isIstios({ metadata, webhooks }: KubernetesObject): boolean {
+  const all = Array.isArray(webhooks) ? (webhooks as { name?: string }[]) : [];
+  const isOurs = metadata.labels?.[labelNames.managedBy] === managedBy;
+  return !isOurs && all.some(({ name }) => name?.endsWith('sidecar-injector.istio.io') === true);
+}

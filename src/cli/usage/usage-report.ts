@@ -1,0 +1,112 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import {
+  describeJudgement,
+  judgePod,
+  missingReason,
+  type JudgementSources,
+  type PodJudgement,
+  type PodState,
+} from '../../operator/usage/judge-pod.ts';
+import { traitsOf, type PodTraits } from '../../operator/usage/pod-traits.ts';
+import type { Labels } from './installation.ts';
+
+/** How many pods are in each state. */
+export interface PodCounts {
+  readonly current: number;
+  readonly stale: number;
+  readonly missing: number;
+}
+
+/** The pods of one workload that have to do with one InjectorConfig. */
+export interface WorkloadUsage extends PodCounts {
+  readonly namespace: string;
+  /** `Deployment/web`. */
+  readonly workload: string;
+  /** The InjectorConfig that its pods would get now; with none, the one that they have. */
+  readonly injectorConfig: string;
+  readonly tag?: string;
+  /** Why pods are not current, and how many for that reason. */
+  readonly reasons: Readonly<Record<string, number>>;
+}
+
+/** Pods of the cluster against what they would get now. */
+export interface UsageReport {
+  /** By the InjectorConfig that has injected them, for missing ones that would. */
+  readonly injectorConfigs: ReadonlyMap<string, PodCounts>;
+  /** By the tag that they follow now. */
+  readonly tags: ReadonlyMap<string, PodCounts>;
+  readonly namespaces: ReadonlyMap<string, PodCounts>;
+  /** Sorted by namespace and name. */
+  readonly workloads: readonly WorkloadUsage[];
+}
+
+type Tally = Record<PodState, number>;
+type WorkloadTally = Omit<WorkloadUsage, keyof PodCounts | 'reasons'> & Tally & { reasons: Record<string, number> };
+
+export const noPods: PodCounts = { current: 0, stale: 0, missing: 0 };
+
+/** Counts pods one after the other, so that a page of them can be let go before the next is read. The judgement is the operator's own. */
+export class UsageTally {
+  readonly #sources: JudgementSources;
+  readonly #annotations: ReadonlySet<string>;
+  readonly #injectorConfigs = new Map<string, Tally>();
+  readonly #tags = new Map<string, Tally>();
+  readonly #namespaces = new Map<string, Tally>();
+  readonly #workloads = new Map<string, WorkloadTally>();
+
+  /** @param annotations the names of those that count */
+  constructor(sources: JudgementSources, annotations: ReadonlySet<string>) {
+    this.#sources = sources;
+    this.#annotations = annotations;
+  }
+
+  add(pod: KubernetesObject, namespaceLabels: Labels): void {
+    const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
+    const traits = traitsOf(pod, { labels, annotations: this.#annotations });
+    if (traits === undefined) return;
+    const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
+    for (const judgement of judgePod(traits, namespaceLabels, this.#sources)) {
+      const { state } = judgement;
+      if (state !== 'none' && state !== 'undecided') this.#count(traits, createdAt, judgement, state);
+    }
+  }
+
+  report(): UsageReport {
+    return {
+      injectorConfigs: this.#injectorConfigs,
+      tags: this.#tags,
+      namespaces: this.#namespaces,
+      workloads: [...this.#workloads].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tally]) => tally),
+    };
+  }
+
+  #count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
+    const { injectorConfig, taker } = judgement;
+    tallyOf(this.#injectorConfigs, injectorConfig)[state] += 1;
+    if (taker?.tag !== undefined) tallyOf(this.#tags, taker.tag)[state] += 1;
+    tallyOf(this.#namespaces, pod.namespace)[state] += 1;
+    const workload = this.#workloadOf(pod, taker?.injectorConfig ?? injectorConfig, taker?.tag);
+    workload[state] += 1;
+    if (state === 'current') return;
+    const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, taker) } : judgement;
+    const reason = describeJudgement(why);
+    workload.reasons[reason] = (workload.reasons[reason] ?? 0) + 1;
+  }
+
+  #workloadOf({ namespace, workload }: PodTraits, injectorConfig: string, tag: string | undefined): WorkloadTally {
+    const named = `${workload.kind}/${workload.name}`;
+    const key = [namespace, named, injectorConfig, tag ?? ''].join(' ');
+    const known = this.#workloads.get(key);
+    if (known !== undefined) return known;
+    const whose = { namespace, workload: named, injectorConfig, ...(tag === undefined ? {} : { tag }) };
+    const added = { ...whose, ...noPods, reasons: {} };
+    this.#workloads.set(key, added);
+    return added;
+  }
+}
+
+function tallyOf(tallies: Map<string, Tally>, key: string): Tally {
+  const known = tallies.get(key) ?? { ...noPods };
+  tallies.set(key, known);
+  return known;
+}
