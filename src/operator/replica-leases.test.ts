@@ -125,6 +125,25 @@ describe('ReplicaLeases', () => {
     assert.deepEqual(live(), []);
   });
 
+  it('tells when a Lease has expired, which no event does, and not when it was renewed in time', async () => {
+    reports.start();
+    await seen(lease('gone'));
+    await clock.advance(5000);
+    await seen(lease('stays'));
+    const before = told;
+    await clock.advance(9999);
+    assert.deepEqual([live(), told], [['gone', 'stays'], before]);
+    await clock.advance(2);
+    assert.deepEqual([live(), told], [['stays'], before + 1]);
+    await seen(lease('stays'));
+    const renewed = told;
+    await clock.advance(14_000);
+    assert.deepEqual([live(), told], [['stays'], renewed]);
+    reports.stop();
+    await clock.advance(60_000);
+    assert.equal(told, renewed, 'nobody waits any more');
+  });
+
   it('ignores the Leases of other classes and the leader', async () => {
     cluster.put('leases', {
       apiVersion: 'coordination.k8s.io/v1',

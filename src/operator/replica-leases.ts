@@ -45,6 +45,8 @@ export class ReplicaLeases implements ReplicaReports {
   readonly #seen = new Map<string, Seen>();
   readonly #listeners: (() => void)[] = [];
   readonly #stop = new AbortController();
+  /** Calls off the wait for the next Lease to expire. */
+  #stopWaiting: () => void = () => undefined;
 
   constructor(options: ReplicaLeasesOptions) {
     this.#options = options;
@@ -71,6 +73,7 @@ export class ReplicaLeases implements ReplicaReports {
 
   stop(): void {
     this.#stop.abort();
+    this.#stopWaiting();
   }
 
   lacking(name: string, hash: string): readonly string[] {
@@ -126,9 +129,27 @@ export class ReplicaLeases implements ReplicaReports {
     const at = this.#options.clock.monotonic();
     if (type === 'Deleted') this.#seen.delete(replica);
     else this.#seen.set(replica, { ...read(object), at });
+    this.#awaitExpiry();
     const wasLive = before !== undefined && at - before.at < before.durationMs;
     const after = this.#seen.get(replica);
     if (wasLive && after?.text === before.text) return;
+    this.#tell();
+  }
+
+  /** That a Lease expires is news too, and nobody but our own clock tells. */
+  #awaitExpiry(): void {
+    this.#stopWaiting();
+    const now = this.#options.clock.monotonic();
+    const left = [...this.#seen.values()].map(({ at, durationMs }) => at + durationMs - now).filter((each) => each > 0);
+    if (left.length === 0 || this.#stop.signal.aborted) return;
+    // A timer may be a fraction of a millisecond early.
+    this.#stopWaiting = this.#options.clock.after(Math.min(...left) + 1, () => {
+      this.#awaitExpiry();
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -138,6 +159,7 @@ export class ReplicaLeases implements ReplicaReports {
     for (const [replica, seen] of this.#seen) {
       if (at - seen.at < seen.durationMs + longestMs) this.#seen.set(replica, { ...seen, at });
     }
+    this.#awaitExpiry();
   }
 }
 
