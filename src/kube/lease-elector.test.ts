@@ -11,10 +11,23 @@ type Lease = KubernetesObject & { spec: Record<string, unknown> };
 class LeaseServer {
   lease: Lease | undefined;
   down = false;
+  /** Requests get no answer until they are given up. */
+  hangs = false;
   writes = 0;
   #version = 0;
 
-  find<T>(): Promise<T | undefined> {
+  find<T>(
+    _resource: unknown,
+    _name: string,
+    options: { signal?: AbortSignal | undefined } = {},
+  ): Promise<T | undefined> {
+    if (this.hangs) {
+      return new Promise((_resolve, reject) => {
+        options.signal?.addEventListener('abort', () => {
+          reject(new Error('given up'));
+        });
+      });
+    }
     return this.down ? this.#refuse() : Promise.resolve(structuredClone(this.lease) as T | undefined);
   }
 
@@ -175,11 +188,27 @@ describe('LeaseElector', () => {
     server.down = true;
     await clock.advance(9900);
     assert.equal(one.leading, true);
-    await clock.advance(2200);
+    await clock.advance(100);
     assert.equal(one.leading, false);
     server.down = false;
     await clock.advance(2000);
     assert.deepEqual([one.leading, one.terms], [true, 2]);
+  });
+
+  it('gives up at its deadline also when requests hang and timers come a little early, as those of Node do', async () => {
+    class EarlyClock extends ManualClock {
+      override after(milliseconds: number, callback: () => void): () => void {
+        return super.after(milliseconds - 0.5, callback);
+      }
+    }
+    clock = new EarlyClock();
+    const one = await join('one');
+    server.hangs = true;
+    await clock.advance(9900);
+    assert.equal(one.leading, true);
+    await clock.advance(100);
+    assert.equal(one.leading, false);
+    server.hangs = false;
   });
 
   it('gives up at once when another has taken the lease', async () => {

@@ -106,17 +106,18 @@ export class LeaseElector {
     const { clock } = this.#options;
     let renewedAt = clock.monotonic();
     for (;;) {
-      await pause(clock, this.#retryMs, leadership.signal);
+      const left = (): number => Math.max(renewedAt + this.#renewDeadlineMs - clock.monotonic(), 0);
+      await pause(clock, Math.min(this.#retryMs, left()), leadership.signal);
       if (leadership.signal.aborted) return false;
-      const left = renewedAt + this.#renewDeadlineMs - clock.monotonic();
       const attempt = new AbortController();
-      const cancel = clock.after(Math.max(left, 0), () => {
+      const cancel = clock.after(left(), () => {
         attempt.abort(new Error('the renew deadline has passed'));
       });
       const renewed = await this.#tryOnce(attempt.signal);
       cancel();
       if (renewed) renewedAt = clock.monotonic();
-      else if (this.#heldByOther() || clock.monotonic() - renewedAt >= this.#renewDeadlineMs) {
+      // Timers may be a fraction of a millisecond early: that the deadline's was there counts, not what the clock says.
+      else if (this.#heldByOther() || attempt.signal.aborted || left() === 0) {
         this.#renewedAt = undefined;
         leadership.abort(new Error('the lease is lost'));
         return true;

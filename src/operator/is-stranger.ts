@@ -7,6 +7,8 @@ import type { ServingPair } from '../certs/verify-chain.ts';
  * somebody else wrote it, or this replica has missed a whole rotation.
  */
 export function isStranger(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
-  const [leaf] = parseBundle(inMemory?.certificatePem ?? '');
-  return leaf !== undefined && leaf.notAfter > now && !isAccepted(leaf.pem, pair.caPem, now);
+  const certificatePem = inMemory?.certificatePem ?? '';
+  const [leaf] = parseBundle(certificatePem);
+  // With its intermediates, which a certificate of the user's own may need to be verified.
+  return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
 }
