@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { inject } from '../inject.ts';
+import { loadInjector } from '../injector.ts';
+import { given, podOf, safely, sidecar, team, variable, written, type Author } from './testdata/authors.ts';
+
+const block = `spec:\n  containers:\n  - name: sidecar\n    image: sidecar:1\n    env:\n    - name: TEAM\n      value: {{ ${given} }}\n`;
+
+describe('an author may not change more than values', () => {
+  const noImage = { annotations: { [team]: 'evil/image' } };
+  const refused: [title: string, template: string, author: Author, message: RegExp][] = [
+    [
+      'a container',
+      `spec:\n  containers:\n  - name: sidecar\n    image: sidecar:1\n    args:\n    - {{ ${given} }}\n`,
+      written('x\n  - name: evil\n    image: evil:1'),
+      /annotation example\.com\/team \(value "x\\n {2}- name: evil\\n.*would change more than a value at spec\.containers/,
+    ],
+    [
+      'a field',
+      variable(`{{ ${given} }}`),
+      written('x, valueFrom: {secretKeyRef: {name: s, key: k}}'),
+      /spec\.containers\[sidecar\]\.env\[TEAM\]/,
+    ],
+    ['an argument', sidecar(`args: [{{ ${given} }}]`), written('x, z'), /spec\.containers\[sidecar\]\.args/],
+    ['a list', variable(`{{ ${given} }}`), written('[x]'), /does not fit|more than a value/],
+    ['nothing', sidecar(`workingDir: {{ ${given} }}`), written('~'), /workingDir/],
+    ['what YAML makes nothing of', block, written('|-'), /env\[TEAM\]\.value/],
+    [
+      'an image',
+      sidecar(`workingDir: x`).replace('sidecar:1', `{{ ${given} }}`),
+      noImage,
+      /would change what runs.*spec\.containers\[sidecar\]\.image/,
+    ],
+    [
+      'a part of an image',
+      sidecar(`workingDir: x`).replace('sidecar:1', `hub/{{ ${given} | upper }}:1`),
+      noImage,
+      /\.image/,
+    ],
+    ...[
+      [`proxy:{{ ${given} }}`, 'v2'],
+      [`{{ trunc -9 ${given} }}`, 'benign.evil/team'],
+      [`{{ trimAll "x" ${given} }}`, 'xxxxevil'],
+      [`{{ printf "%.3s" ${given} }}`, 'evilness'],
+      [`{{ ${given} | printf "%x" }}`, 'evil'],
+    ].map(([image = '', value = '']): [string, string, Author, RegExp] => [
+      `an image made by ${image.replaceAll(given, '.')}`,
+      sidecar('').replace('sidecar:1', image),
+      written(value),
+      /would change what runs.*\.image/,
+    ]),
+    [
+      'an image that the template insists on',
+      `{{ if not ${given} }}{{ fail "no image" }}{{ end }}${sidecar('').replace('sidecar:1', `{{ ${given} }}`)}`,
+      noImage,
+      /\.image/,
+    ],
+    [
+      'a privilege',
+      sidecar(`securityContext: {privileged: {{ eq ${given} "yes" }}}`),
+      written('yes'),
+      /securityContext\.privileged/,
+    ],
+    [
+      'a privilege by presence',
+      sidecar(`{{ if ${given} }}securityContext: {privileged: true}{{ end }}`),
+      written('no'),
+      /securityContext/,
+    ],
+    [
+      'a volume by presence',
+      `spec: {{ if ${given} }}{volumes: [{name: v, emptyDir: {}}]}{{ else }}{}{{ end }}`,
+      written('no'),
+      /spec\.volumes\[v\]/,
+    ],
+    [
+      'a list for something else',
+      `spec: {{ if ${given} }}[]{{ else }}{a: b}{{ end }}`,
+      written('x'),
+      /does not fit|at spec/,
+    ],
+    [
+      'a text for a map',
+      sidecar(`resources: {{ if ${given} }}{requests: {cpu: 1}}{{ else }}none{{ end }}`),
+      written('x'),
+      /resources/,
+    ],
+    ['the name of a variable', sidecar(`env: [{name: {{ ${given} }}, value: x}]`), written('LD_PRELOAD'), /env/],
+    [
+      'a name of a variable that comes and goes',
+      sidecar(`env: [{{ if ${given} }}{name: {{ ${given} }}, value: x}{{ end }}]`),
+      written('LD_PRELOAD'),
+      /env/,
+    ],
+    ['the name of a label', `metadata: {labels: { {{ ${given} }}: x}}`, written('evil'), /metadata\.labels/],
+    ['a command', sidecar(`command: [run, {{ ${given} | quote }}]`), written('evil'), /command/],
+    [
+      'a script',
+      sidecar(`command: [/bin/sh, -c]\n    args: [{{ printf "echo %s" ${given} | quote }}]`),
+      written('evil'),
+      /args of a shell/,
+    ],
+    [
+      'a leaf that does not hold the text',
+      variable(`{{ if eq ${given} "a b" }}x{{ else }}y{{ end }}`),
+      written('a b'),
+      /more than a value/,
+    ],
+    [
+      'another host for a probe',
+      sidecar(`livenessProbe: {httpGet: {port: 80, host: {{ ${given} | quote }}}}`),
+      written('10.0.0.1'),
+      /host/,
+    ],
+    [
+      'a label that breaks out',
+      `metadata:\n  labels:\n    app: {{ index .ObjectMeta.Labels "app" }}\n`,
+      { labels: { app: 'x\n    evil: z' } },
+      /label app /,
+    ],
+    [
+      'a name that breaks out',
+      `metadata:\n  labels:\n    app: {{ .DeploymentMeta.Name }}\n`,
+      { metadata: { name: 'x\n    evil: z' } },
+      /the pod's metadata\.ownerReferences\[\]\.name .*quotes/,
+    ],
+    [
+      'a field of the spec that breaks out',
+      `metadata:\n  labels:\n    app: {{ (index .Spec.Containers 0).Name }}\n`,
+      { spec: { containers: [{ name: 'x\n    evil: z' }] } },
+      /the pod's spec\.containers\[\]\.name/,
+    ],
+    [
+      'all of the metadata',
+      `metadata:\n  annotations:\n    all: "{{ toYaml .ObjectMeta | replace "\\n" " " }}"\n`,
+      { metadata: { name: 'x', generateName: 'y" z' } },
+      /the pod's metadata /,
+    ],
+    [
+      'the name of an annotation',
+      `metadata:\n  labels:\n{{ range $k, $v := .ObjectMeta.Annotations }}    x-{{ $k }}: {{ $v | quote }}\n{{ end }}`,
+      { annotations: { 'a: b\n    evil': 'z' } },
+      /annotation "a: b/,
+    ],
+    [
+      'what makes YAML unreadable',
+      variable(`"{{ ${given} }}"`),
+      written('"'),
+      /annotation example\.com\/team .*does not fit where the template puts it/,
+    ],
+    [
+      'what is of the wrong type',
+      sidecar(`ports: [{containerPort: {{ ${given} }}}]`),
+      written('http'),
+      /annotation example\.com\/team .*does not fit/,
+    ],
+    ['a very long text', variable(`"{{ ${given} }}"`), written(`"${'x'.repeat(5000)}`), /value "\\"x{63}…"/],
+  ];
+  for (const [title, template, author, message] of refused) {
+    it(title, () => {
+      const result = safely(template, author);
+      assert.equal(result.outcome, 'failed', JSON.stringify(result));
+      assert.equal(result.reason, 'UnsafeAnnotation', JSON.stringify(result));
+      assert.match(result.message, message);
+    });
+  }
+
+  it('names the one of several that makes the difference', () => {
+    const template = `metadata:\n  labels:\n    a: {{ .ObjectMeta.Annotations.a | quote }}\n    b: {{ .ObjectMeta.Annotations.b }}\n    c: {{ .ObjectMeta.Annotations.c | quote }}\n`;
+    const result = safely(template, { annotations: { a: 'x y', b: 'x\n    evil: z', c: 'x: y' } });
+    assert.match(result.outcome === 'failed' ? result.message : '', /^annotation b /);
+  });
+
+  it('names one of several that make it together', () => {
+    const template = `${sidecar('')}    {{ if or .ObjectMeta.Annotations.a .ObjectMeta.Annotations.b }}securityContext: {privileged: true}{{ end }}\n`;
+    const result = safely(template, { annotations: { a: 'x', b: 'y' } });
+    assert.match(
+      result.outcome === 'failed' ? result.message : '',
+      /^annotation a .* at spec\.containers\[sidecar\]\.securityContext/,
+    );
+  });
+
+  it('leaves a failure that is nobody’s text as it is', () => {
+    const result = safely('{{ fail "always" }}', written('x'));
+    assert.equal(result.outcome === 'failed' && result.reason, 'TemplateFailed');
+  });
+
+  it('does what Istio does when nothing is said', () => {
+    const config = JSON.stringify({
+      templates: { sidecar: sidecar('').replace('sidecar:1', `{{ ${given} }}`) },
+      policy: 'enabled',
+    });
+    const injector = loadInjector({ config, values: '', mesh: '', settings: '' });
+    assert.equal(injector.guard, undefined);
+    assert.equal(inject(injector, { pod: podOf(written('evil')), namespace: 'shop' }).outcome, 'injected');
+  });
+
+  it('whatever the text', () => {
+    const injector = loadInjector({
+      config: JSON.stringify({ templates: { sidecar: variable(`"{{ ${given} }}"`) }, policy: 'enabled' }),
+      values: '',
+      mesh: '',
+      settings: '{"annotationOverrides": {"preset": "Safe"}}',
+    });
+    const text = fc.array(
+      fc.constantFrom('"', "'", '\n', ' ', ',', '}', 'a', ': ', '- ', '#', '\\', '{', 'name: evil'),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(text, (parts) => {
+        const result = inject(injector, { pod: podOf(written(parts.join(''))), namespace: 'shop' });
+        if (result.outcome !== 'injected') {
+          assert.match(result.message, /^annotation example\.com\/team /);
+          return;
+        }
+        const { containers } = (result.pod as { spec: { containers: { name: string; env?: unknown[] }[] } }).spec;
+        assert.deepEqual(
+          containers.map(({ name, env }) => [name, env?.length]),
+          [
+            ['sidecar', 1],
+            ['web', undefined],
+          ],
+        );
+      }),
+    );
+  });
+});
