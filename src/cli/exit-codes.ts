@@ -5,6 +5,10 @@ export const exitCodes = {
   failure: 1,
   /** The call itself is wrong: an unknown option, a missing file. */
   usage: 2,
-  /** The command did its work and found what nobody wants: pods that are not injected as they would be now. */
+  /** The command did its work and found what nobody wants: pods that are not injected as they would be now, or would not be. */
   negative: 3,
+  /** `check`: a pod would be refused. */
+  refused: 4,
+  /** `check`: what becomes of a pod cannot be told here. */
+  unknown: 5,
 } as const;

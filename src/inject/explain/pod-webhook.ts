@@ -1,0 +1,80 @@
+import { group } from '../../api/injector-config.ts';
+import type { KubernetesObject, LabelSelector } from '../../api/kubernetes.ts';
+import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
+
+/** A webhook of admissionregistration.k8s.io/v1 as far as the API server's choice depends on it. Absent fields have the API server's defaults. */
+export interface MutatingWebhook {
+  readonly name: string;
+  readonly clientConfig?: {
+    readonly url?: string;
+    readonly service?: { readonly namespace?: string; readonly name?: string; readonly path?: string };
+  };
+  readonly rules?: readonly WebhookRule[];
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
+  readonly failurePolicy?: 'Fail' | 'Ignore';
+  readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
+}
+
+/** The configuration of ours that a webhook sends pods to. */
+export interface WebhookTarget {
+  readonly injectorConfig: string;
+  /** The 8 hex digits of its configuration. */
+  readonly hash: string;
+  /** The RevisionTag whose webhook it is; absent for the InjectorConfig's own. */
+  readonly tag?: string;
+  /** The namespace of its Service, which is the operator's; undefined for a webhook by URL. */
+  readonly namespace: string | undefined;
+}
+
+/** One webhook that is asked about the creation of pods. */
+export interface PodWebhook {
+  /** metadata.name of its MutatingWebhookConfiguration. */
+  readonly configuration: string;
+  /** When that was made, RFC 3339; undefined for one that is not in a cluster. */
+  readonly createdAt: string | undefined;
+  readonly webhook: MutatingWebhook;
+  /** Undefined for other injectors' webhooks, whose answer nobody here knows. */
+  readonly target: WebhookTarget | undefined;
+}
+
+const targetPath = /\/(?:revisions\/([^/]+)|tags\/([^/]+)\/([^/]+))\/([0-9a-f]{8})\/inject$/;
+
+/**
+ * The webhooks that concern the creation of pods, in the order in which the API server asks them: configurations by name, then as they stand
+ * (k8s.io/apiserver/pkg/admission/configuration/mutating_webhook_manager.go).
+ */
+export function podWebhooks(configurations: readonly KubernetesObject[]): PodWebhook[] {
+  return [...configurations]
+    .sort((one, other) => compare(one.metadata.name ?? '', other.metadata.name ?? ''))
+    .flatMap(({ metadata: { name = '', creationTimestamp }, webhooks }) =>
+      (Array.isArray(webhooks) ? (webhooks as MutatingWebhook[]) : [])
+        .filter(({ rules = [] }) => rules.some(takesPodCreations))
+        .map((webhook) => ({
+          configuration: name,
+          createdAt: creationTimestamp,
+          webhook,
+          target: targetOf(webhook),
+        })),
+    );
+}
+
+function targetOf({ name, clientConfig = {} }: MutatingWebhook): WebhookTarget | undefined {
+  if (!name.endsWith(`.${group}`)) return undefined;
+  const { service, url } = clientConfig;
+  const match = targetPath.exec(service?.path ?? url ?? '');
+  if (match === null) return undefined;
+  const [, revision, tag, tagged, hash = ''] = match;
+  return {
+    injectorConfig: revision ?? tagged ?? '',
+    hash,
+    ...(tag === undefined ? {} : { tag }),
+    namespace: service?.namespace,
+  };
+}
+
+/** As Go compares strings. Names of objects are ASCII. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
