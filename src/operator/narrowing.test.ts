@@ -75,8 +75,7 @@ describe('a narrowed webhook', () => {
   it('is left as it is, moves, is repaired otherwise, and says so', async () => {
     const fixture = new RevisionFixture();
     try {
-      await fixture.start();
-      await fixture.install();
+      await fixture.startInstalled();
       const edit = (manager: string, change: (first: Webhook) => void): void => {
         fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
           const [first] = object.webhooks as Webhook[];

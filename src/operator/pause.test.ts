@@ -7,8 +7,7 @@ describe('spec.paused', () => {
   let fixture: RevisionFixture;
   beforeEach(async () => {
     fixture = new RevisionFixture();
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
   });
   afterEach(() => fixture.stop());
 

@@ -10,9 +10,7 @@ describe('RevisionReconciler: publication', () => {
   afterEach(() => fixture.stop());
 
   it('keeps the last good configuration when a template does not compile, with line and column, and takes the next good one', async () => {
-    await fixture.start();
-    await fixture.install();
-    const good = fixture.hash('blue');
+    const good = await fixture.startInstalled();
     fixture.setTemplate('blue', 'spec:\n  x: {{ .Broken');
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
@@ -75,8 +73,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     const path = fixture.path('blue');
     fixture.reports.missing = ['any replica (none is running)'];
     assert.equal(await fixture.reconcile('blue'), 1000);
@@ -92,9 +89,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('does not forget what it had published when nothing is left of it but the status', async () => {
-    await fixture.start();
-    await fixture.install();
-    const good = fixture.hash('blue');
+    const good = await fixture.startInstalled();
     fixture.setTemplate('blue', '{{');
     fixture.reports.missing = ['replica-1'];
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
@@ -106,9 +101,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('finds what is published when its status is lost', async () => {
-    await fixture.start();
-    await fixture.install();
-    const good = fixture.hash('blue');
+    const good = await fixture.startInstalled();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       delete object.status;
@@ -125,9 +118,7 @@ describe('RevisionReconciler: publication', () => {
     ['such a status after a restart', true],
   ] as const) {
     it(`leaves the webhook where it is for ${what}`, async () => {
-      await fixture.start();
-      await fixture.install();
-      const good = fixture.hash('blue');
+      const good = await fixture.startInstalled();
       fixture.setTemplate('blue', '{{');
       fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
         object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
@@ -143,9 +134,7 @@ describe('RevisionReconciler: publication', () => {
   }
 
   it('says that what is published is lost, leaves the webhook there, and publishes what compiles next', async () => {
-    await fixture.start();
-    await fixture.install();
-    const good = fixture.hash('blue');
+    const good = await fixture.startInstalled();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
     fixture.cluster.remove('configmaps', 'sidecar-injector-blue', 'injection');
@@ -176,9 +165,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('repairs what is there while replicas are waited for', async () => {
-    await fixture.start();
-    await fixture.install();
-    const first = fixture.hash('blue');
+    const first = await fixture.startInstalled();
     fixture.reports.missing = ['replica-1'];
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
@@ -191,9 +178,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('restores the ConfigMap of what is published while replicas load the next one', async () => {
-    await fixture.start();
-    await fixture.install();
-    const first = fixture.hash('blue');
+    const first = await fixture.startInstalled();
     fixture.reports.missing = ['replica-1'];
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
@@ -204,9 +189,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
-    await fixture.start();
-    await fixture.install();
-    const first = fixture.hash('blue');
+    const first = await fixture.startInstalled();
     for (const image of ['two', 'three', 'four']) {
       fixture.setTemplate('blue', template(image));
       await fixture.reconcile('blue');

@@ -11,9 +11,7 @@ describe('RevisionReconciler: repair', () => {
   afterEach(() => fixture.stop());
 
   it('repairs the webhook and the ConfigMaps of the last good configuration while the spec is broken', async () => {
-    await fixture.start();
-    await fixture.install();
-    const good = fixture.hash('blue');
+    const good = await fixture.startInstalled();
     fixture.setTemplate('blue', '{{');
     await fixture.reconcile('blue');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
@@ -49,8 +47,7 @@ describe('RevisionReconciler: repair', () => {
   ];
   for (const [what, plural, name, namespaced, event] of damages) {
     it(`makes ${what} again when it is deleted, and says so`, async () => {
-      await fixture.start();
-      await fixture.install();
+      await fixture.startInstalled();
       const namespace = namespaced ? 'injection' : undefined;
       const before = fixture.cluster.get(plural, name, namespace)!;
       fixture.cluster.remove(plural, name, namespace);
@@ -63,8 +60,7 @@ describe('RevisionReconciler: repair', () => {
   }
 
   it('keeps trust in the served leaf when the Secret of the rotation is deleted', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     const serving = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection')!.data;
     const [before] = fixture.webhooks('blue');
     fixture.cluster.remove('secrets', 'sidecar-injector-blue', 'injection');
@@ -79,8 +75,7 @@ describe('RevisionReconciler: repair', () => {
   });
 
   it('does not make new keys when the Secret of the rotation only lost its labels', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     const before = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection')!.data;
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete object.metadata.labels;
@@ -93,8 +88,7 @@ describe('RevisionReconciler: repair', () => {
   });
 
   it('names the other manager while there is a conflict, and forgets it a minute later', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
       (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
     });
@@ -136,8 +130,7 @@ describe('RevisionReconciler: repair', () => {
   });
 
   it('takes a webhook back that somebody led to another namespace', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
       for (const { clientConfig } of object.webhooks as Webhook[]) {
         Object.assign(clientConfig.service, { namespace: 'elsewhere' });
@@ -154,8 +147,7 @@ describe('RevisionReconciler: repair', () => {
   });
 
   it('keeps the webhook as it is, but for its caBundle, when the spec of the webhook is wrong', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.spec = {
         ...(object.spec as object),
@@ -172,8 +164,7 @@ describe('RevisionReconciler: repair', () => {
   });
 
   it('repairs the caBundle of the webhook there is while the API server refuses the one that is wanted', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     const { length } = fixture.webhooks('blue');
     const good = fixture.hash('blue');
     const setConditions = (matchConditions: object[]): void => {

@@ -13,8 +13,7 @@ describe('RevisionReconciler', () => {
   afterEach(() => fixture.stop());
 
   it('produces everything, the webhook last, and says so once', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     assert.deepEqual(fixture.cluster.writes, [
       'PATCH injectorconfigs blue',
       'PATCH roles sidecar-injector-serving',
@@ -53,8 +52,7 @@ describe('RevisionReconciler', () => {
   });
 
   it('publishes a caBundle that verifies what the serving Secret holds', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     const bundle = new X509Certificate(Buffer.from(fixture.webhooks('blue')[0]!.clientConfig.caBundle, 'base64'));
     const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
       data: Record<string, string>;
@@ -65,8 +63,7 @@ describe('RevisionReconciler', () => {
   });
 
   it('writes nothing when nothing has changed, also after a restart', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.writes.length = 0;
     const wait = await fixture.reconcile('blue');
     assert.equal(wait, 600_000);
@@ -143,9 +140,7 @@ describe('RevisionReconciler', () => {
   });
 
   it('says that a certificate policy cannot work, and goes on serving', async () => {
-    await fixture.start();
-    await fixture.install();
-    const before = fixture.hash('blue');
+    const before = await fixture.startInstalled();
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.spec = { ...(object.spec as object), certificate: { leafDuration: '48h', caDuration: '24h' } };
     });
@@ -187,8 +182,7 @@ describe('RevisionReconciler', () => {
   });
 
   it('writes nothing onto a version of the rotation that it has not seen', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete (object.data as Record<string, string>)['rotation.json'];
     });

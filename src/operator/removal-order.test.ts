@@ -9,8 +9,7 @@ describe('RevisionReconciler: removal', () => {
   afterEach(() => fixture.stop());
 
   it('removes the webhook first, what answers it 2 s later, and then lets the object go', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.writes.length = 0;
     fixture.cluster.remove('injectorconfigs', 'blue');
     assert.equal(await fixture.reconcile('blue'), 2000);
@@ -30,8 +29,7 @@ describe('RevisionReconciler: removal', () => {
   });
 
   it('sweeps up what an InjectorConfig left that vanished without its finalizer', async () => {
-    await fixture.start();
-    await fixture.install();
+    await fixture.startInstalled();
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.metadata.finalizers = [];
       object.metadata.deletionTimestamp = 'now';

@@ -75,6 +75,14 @@ describe('Replica', () => {
     assert.ok(what(), what.toString());
   };
 
+  /** The replica runs, with a configuration and a certificate. */
+  const startServing = async (): Promise<void> => {
+    cluster.put('configmaps', one);
+    cluster.put('secrets', secret);
+    replica.start();
+    await until(() => lacking('blue', hashOne).length === 0);
+  };
+
   it('loads what is there and what comes, and reports what it lacks', async () => {
     cluster.put('configmaps', one);
     replica.start();
@@ -117,10 +125,7 @@ describe('Replica', () => {
   });
 
   it('goes on serving what was taken away for a while, and forgets it then', async () => {
-    cluster.put('configmaps', one);
-    cluster.put('secrets', secret);
-    replica.start();
-    await until(() => lacking('blue', hashOne).length === 0);
+    await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     cluster.remove('secrets', secret.metadata.name!, 'injection');
     await until(() => clock.pending().filter((delay) => delay === 15_000).length === 2);
@@ -132,10 +137,7 @@ describe('Replica', () => {
   });
 
   it('lets go of a configuration only when it was pruned, and never of the only one while it is called', async () => {
-    cluster.put('configmaps', one);
-    cluster.put('secrets', secret);
-    replica.start();
-    await until(() => lacking('blue', hashOne).length === 0);
+    await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
     await clock.advance(15_000);
@@ -150,10 +152,7 @@ describe('Replica', () => {
   });
 
   it('keeps what has come back in time', async () => {
-    cluster.put('configmaps', one);
-    cluster.put('secrets', secret);
-    replica.start();
-    await until(() => lacking('blue', hashOne).length === 0);
+    await startServing();
     cluster.remove('configmaps', one.metadata.name!, 'injection');
     await until(() => clock.pending().includes(15_000));
     cluster.put('configmaps', { ...one, metadata: { ...one.metadata, uid: 'again' } });
@@ -164,10 +163,7 @@ describe('Replica', () => {
   });
 
   it('goes on serving the last good pair when the Secret is damaged or deleted while its configuration is there', async () => {
-    cluster.put('configmaps', one);
-    cluster.put('secrets', secret);
-    replica.start();
-    await until(() => lacking('blue', hashOne).length === 0);
+    await startServing();
     const pair = certificates.defaultPair();
     cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
       (object.data as Record<string, string>)['tls.key'] = '';
@@ -182,10 +178,7 @@ describe('Replica', () => {
   });
 
   it('leaves a pair of strangers to the leader for a while, and takes it over when nobody puts it right', async () => {
-    cluster.put('configmaps', one);
-    cluster.put('secrets', secret);
-    replica.start();
-    await until(() => lacking('blue', hashOne).length === 0);
+    await startServing();
     const pair = certificates.defaultPair();
     const foreign = (await servingSecret()).data;
     const warned = (): number => logger.lines.filter(({ level }) => level === 'warn').length;

@@ -17,6 +17,13 @@ export class RevisionFixture extends OperatorFixture {
     await this.reconcile(name);
   }
 
+  /** Starts the operator with one InjectorConfig that is published; its hash. */
+  async startInstalled(): Promise<string> {
+    await this.start();
+    await this.install();
+    return this.hash('blue');
+  }
+
   setTemplate(name: string, text: string): void {
     this.setSpec(name, { injection: { templates: { sidecar: text } } });
   }
