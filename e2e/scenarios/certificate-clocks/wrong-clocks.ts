@@ -21,6 +21,7 @@ export async function checkWrongClocks(cluster: RotatingCluster, clocks: Clocks,
   for (let round = 0; round < rounds; round++) {
     // Other durations have new certificates made at once: each round begins with fresh ones.
     const leafDuration = `${1800 + round}h`;
+    const before = cluster.observer.common();
     await applyObject(
       cluster.context.client,
       markedConfig(cluster.name, 'one', { certificate: { ...longLives, leafDuration } }),
@@ -31,7 +32,8 @@ export async function checkWrongClocks(cluster: RotatingCluster, clocks: Clocks,
         const leaf = cluster.observer.common();
         const { phase } = await cluster.status();
         const isSettled = phase === 'Stable' || phase === 'Retiring';
-        return isSettled && leaf !== undefined && leaf.notAfter.getTime() > Date.now() + day + minute;
+        const isFresh = leaf !== undefined && leaf.issuer !== undefined && leaf !== before;
+        return isSettled && isFresh && leaf.notAfter.getTime() > Date.now() + day + minute;
       },
       { timeout: 60_000 },
     );
