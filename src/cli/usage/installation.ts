@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
@@ -15,22 +16,35 @@ export interface Installation {
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
-/** The InjectorConfig of a revision; the oldest when there are several, as the operator chooses. */
+/**
+ * The InjectorConfig of a revision. Of several, as the operator chooses: one of the tag's class, of the family where the tag leads, called like the
+ * revision, the oldest.
+ * @param tag for which it is asked, if there is one already
+ */
 export function configOfRevision(
   { configs }: Pick<Installation, 'configs'>,
   revision: string,
+  tag?: RevisionTag,
 ): InjectorConfig | undefined {
-  const age = ({ metadata }: InjectorConfig): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
+  const current = configs.find(({ metadata }) => metadata.name === tag?.status?.injectorConfig);
+  const isNear = ({ spec }: InjectorConfig): boolean =>
+    isDeepStrictEqual(spec.webhook.keys, current?.spec.webhook.keys);
+  const rank = (config: InjectorConfig): string => {
+    const { creationTimestamp = '', name } = config.metadata;
+    const isOfClass = config.spec.operatorClass === tag?.spec.operatorClass;
+    const preferences = [isOfClass, isNear(config), name === revision].map((holds) => (holds ? 0 : 1));
+    return [...preferences, creationTimestamp, name].join(' ');
+  };
   return configs
-    .filter((config) => revisionOf(config) === revision)
-    .sort((one, other) => (age(one) < age(other) ? -1 : 1))[0];
+    .filter((config) => revisionOf(config) === revision && config.metadata.deletionTimestamp === undefined)
+    .sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
 }
 
 /** The InjectorConfig to which a tag leads now: what is in force, and what is asked for while nothing is. */
 export function configOfTag(installation: Pick<Installation, 'configs'>, tag: RevisionTag): InjectorConfig | undefined {
   const { injectorConfig } = tag.status ?? {};
   const inForce = installation.configs.find(({ metadata }) => metadata.name === injectorConfig);
-  return inForce ?? configOfRevision(installation, tag.spec.revision);
+  return inForce ?? configOfRevision(installation, tag.spec.revision, tag);
 }
 
 /** The label names by which a tag is followed. */
