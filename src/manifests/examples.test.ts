@@ -41,6 +41,8 @@ describe('examples', () => {
       'istio-1.1-release.yaml',
       'istio-config-maps.yaml',
       'kubesphere-logsidecar.yaml',
+      'revision-1-24.yaml',
+      'revision-1-25.yaml',
     ]);
   });
 
