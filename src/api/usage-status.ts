@@ -57,10 +57,15 @@ export const usageStatusFields = {
     .describe('The workloads of those pods.'),
 };
 
-const usageStatusSchema = z.object(usageStatusFields);
-
 /** Who uses an InjectorConfig or a tag. */
-export type UsageStatus = z.output<typeof usageStatusSchema>;
+export type UsageStatus = z.output<z.ZodObject<typeof usageStatusFields>>;
 
 /** The names of these parts. */
 export const usageFields = Object.keys(usageStatusFields) as (keyof UsageStatus)[];
+
+/** What a status says of usage. */
+export function usageOf(status: UsageStatus | undefined): UsageStatus {
+  return Object.fromEntries(
+    usageFields.flatMap((field) => (status?.[field] === undefined ? [] : [[field, status[field]]])),
+  );
+}

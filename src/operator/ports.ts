@@ -3,6 +3,7 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { WatchObserver } from '../kube/ports.ts';
+import type { UsageFigures } from './usage/usage-figures.ts';
 
 /** The compiled injectors in memory: the replica fills it, the server reads it for each admission. */
 export interface InjectorRegistryPort {
@@ -76,6 +77,8 @@ export interface OperatorMetrics extends WatchObserver {
   podNotInjected?(injectorConfig: string, reason: string): void;
   /** A pod was not looked at, or no Event was written about it, since there were too many. */
   podEventOmitted?(): void;
+  /** Where the figures about usage are to be read; they are undefined while another process leads. */
+  usageFrom?(read: () => UsageFigures | undefined): void;
   /** An InjectorConfig is gone: forget its series. */
   forget?(name: string): void;
 }

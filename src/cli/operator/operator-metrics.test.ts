@@ -52,6 +52,32 @@ describe("the controller's metrics", () => {
     ]);
   });
 
+  it('shows who uses what, as it is when it is scraped', async () => {
+    const registry = new Registry();
+    const metrics = new PrometheusOperatorMetrics(registry);
+    const samplesOfUsage = async () => (await samples(registry)).filter((line) => /^injector_\w*pods\{/.test(line));
+    assert.deepEqual(await samplesOfUsage(), []);
+    let isLeading = true;
+    metrics.usageFrom(() =>
+      isLeading
+        ? {
+            pods: [{ injectorConfig: 'a', tag: 'prod', counts: { current: 2, stale: 1, missing: 0 } }],
+            namespaces: [{ namespace: 'shop', counts: { current: 2, stale: 1, missing: 0 } }],
+          }
+        : undefined,
+    );
+    assert.deepEqual(await samplesOfUsage(), [
+      'injector_pods{injector="a",tag="prod",state="current"} 2',
+      'injector_pods{injector="a",tag="prod",state="stale"} 1',
+      'injector_pods{injector="a",tag="prod",state="missing"} 0',
+      'injector_namespace_pods{namespace="shop",state="current"} 2',
+      'injector_namespace_pods{namespace="shop",state="stale"} 1',
+      'injector_namespace_pods{namespace="shop",state="missing"} 0',
+    ]);
+    isLeading = false;
+    assert.deepEqual(await samplesOfUsage(), []);
+  });
+
   it('forgets an InjectorConfig that is gone, and no other', async () => {
     const registry = new Registry();
     const metrics = new PrometheusOperatorMetrics(registry);

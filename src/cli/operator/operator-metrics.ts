@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { WatchEnd } from '../../kube/ports.ts';
 import type { OperatorMetrics } from '../../operator/ports.ts';
+import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
-/** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs, kinds, conditions, outcomes. */
+/** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
 export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #reconciles;
   readonly #reconcileSeconds;
@@ -19,6 +20,7 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #watchEnds;
   readonly #podsNotInjected;
   readonly #podEventsOmitted;
+  #readUsage: () => UsageFigures | undefined = () => undefined;
   /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
   readonly #conditionTypes = new Map<string, Set<string>>();
 
@@ -107,6 +109,35 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       help: 'Pods that were not injected and about which no Event was written, since there were too many.',
       registers,
     });
+    const readUsage = (): UsageFigures | undefined => this.#readUsage();
+    new Gauge({
+      name: 'injector_pods',
+      help: 'Pods by the InjectorConfig that injected them (or would; empty: one that is gone), the tag that they follow and whether they have what they would get now. Of the leader.',
+      labelNames: ['injector', 'tag', 'state'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { injectorConfig, tag, counts } of readUsage()?.pods ?? []) {
+          for (const [state, pods] of Object.entries(counts)) this.set({ injector: injectorConfig, tag, state }, pods);
+        }
+      },
+    });
+    new Gauge({
+      name: 'injector_namespace_pods',
+      help: 'The same pods by namespace: the 100 in which most is to be done, and (others). Of the leader.',
+      labelNames: ['namespace', 'state'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { namespace, counts } of readUsage()?.namespaces ?? []) {
+          for (const [state, pods] of Object.entries(counts)) this.set({ namespace, state }, pods);
+        }
+      },
+    });
+  }
+
+  usageFrom(read: () => UsageFigures | undefined): void {
+    this.#readUsage = read;
   }
 
   podNotInjected(injectorConfig: string, reason: string): void {

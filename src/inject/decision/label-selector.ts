@@ -4,7 +4,9 @@ import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernet
 export type LabelMatcher = (labels: Readonly<Record<string, string>>) => boolean;
 
 /** A selector ready for use, or why it is none. */
-export type CompiledSelector = { readonly matches: LabelMatcher } | { readonly invalid: string };
+export type CompiledSelector =
+  | { readonly matches: LabelMatcher; /** The label names that it asks for. */ readonly keys: readonly string[] }
+  | { readonly invalid: string };
 
 const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -28,8 +30,9 @@ export function compileLabelSelector(selector: LabelSelector): CompiledSelector 
     if (problem !== undefined) return { invalid: problem };
     matchers.push(requirementMatcher(requirement));
   }
-  if (matchers.length === 0) return { matches: () => false };
-  return { matches: (labels) => matchers.every((matcher) => matcher(labels)) };
+  const keys = [...new Set(requirements.map(({ key }) => key))];
+  if (matchers.length === 0) return { matches: () => false, keys };
+  return { matches: (labels) => matchers.every((matcher) => matcher(labels)), keys };
 }
 
 function requirementMatcher({ key, operator, values }: LabelSelectorRequirement): LabelMatcher {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { injectedByAnnotation } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { workloadOf } from '../../inject/pod/workload.ts';
@@ -55,12 +56,12 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
   };
 }
 
-/** The same text for the same traits. */
+/** The same short text for the same traits, and hardly ever for others. */
 export function traitsKey(traits: PodTraits): string {
   const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
   const sorted = (record: Readonly<Record<string, string>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([
+  const text = JSON.stringify([
     namespace,
     workload.kind,
     workload.name,
@@ -69,6 +70,7 @@ export function traitsKey(traits: PodTraits): string {
     sorted(annotations),
     injectedBy,
   ]);
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 function pick(

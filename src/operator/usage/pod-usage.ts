@@ -134,6 +134,11 @@ export class PodUsage {
     for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
   }
 
+  /** Whether any pod waits for these rules. */
+  wants(injectorConfig: string, hash: string): boolean {
+    return this.#groupsByRules.has(`${injectorConfig}.${hash}`);
+  }
+
   /** What new selectors can reach, by the label that they require. */
   #reach(claimant: Claimant, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
     for (const { anchor } of claimant.claims) {

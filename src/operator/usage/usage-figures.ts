@@ -1,0 +1,51 @@
+import type { PodState } from './judge-pod.ts';
+import type { PodUsage } from './pod-usage.ts';
+import { noPods, type PodCounts } from './usage-subject.ts';
+
+/** What metrics show of usage. */
+export interface UsageFigures {
+  /** By InjectorConfig (empty: one that is gone) and the tag that the pods follow (empty: none). */
+  readonly pods: readonly {
+    readonly injectorConfig: string;
+    readonly tag: string;
+    readonly counts: Readonly<PodCounts>;
+  }[];
+  /** By namespace: at most {@link shownNamespaces}, and what is left as {@link otherNamespaces}. */
+  readonly namespaces: readonly { readonly namespace: string; readonly counts: Readonly<PodCounts> }[];
+}
+
+export const shownNamespaces = 100;
+/** No namespace can be called so. */
+export const otherNamespaces = '(others)';
+
+/**
+ * The figures of a usage. Their number is bounded: names of InjectorConfigs that are there, tags, and the namespaces in which most is to be done.
+ * @param known the InjectorConfigs that are there: a pod's author may have named any
+ */
+export function usageFigures(usage: PodUsage, known: ReadonlySet<string>): UsageFigures {
+  const pods = new Map<string, UsageFigures['pods'][number] & { counts: PodCounts }>();
+  for (const { injectorConfig, tag, counts } of usage.places()) {
+    const shown = known.has(injectorConfig) ? injectorConfig : '';
+    const key = `${shown} ${tag}`;
+    const sum = pods.get(key) ?? { injectorConfig: shown, tag, counts: noPods() };
+    addTo(sum.counts, counts);
+    pods.set(key, sum);
+  }
+  const toDo = ({ stale, missing }: Readonly<PodCounts>): number => stale + missing;
+  const namespaces = [...usage.namespaces()].sort(
+    ([one, counts], [other, others]) =>
+      toDo(others) - toDo(counts) || others.current - counts.current || (one < other ? -1 : 1),
+  );
+  const others = noPods();
+  for (const [, counts] of namespaces.slice(shownNamespaces)) addTo(others, counts);
+  const shown = namespaces.slice(0, shownNamespaces).map(([namespace, counts]) => ({ namespace, counts }));
+  return {
+    pods: [...pods.values()],
+    namespaces:
+      namespaces.length > shownNamespaces ? [...shown, { namespace: otherNamespaces, counts: others }] : shown,
+  };
+}
+
+function addTo(sum: PodCounts, counts: Readonly<PodCounts>): void {
+  for (const state of Object.keys(sum) as PodState[]) sum[state] += counts[state];
+}

@@ -1,0 +1,7 @@
+import type { UsageStatus } from '../../api/usage-status.ts';
+
+/** What a status may say now of who uses an object; undefined: as it was, since nobody has counted yet. */
+export interface UsageSource {
+  injectorConfig(name: string): UsageStatus | undefined;
+  tag(name: string): UsageStatus | undefined;
+}

@@ -1,0 +1,79 @@
+import { listedNames, type UsageStatus } from '../../api/usage-status.ts';
+import { missingReason } from './judge-pod.ts';
+import { noPods, type UsageSubject } from './usage-subject.ts';
+
+interface WorkloadPods {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  stale: number;
+  missing: number;
+  /** Whether all that are missing are older than the webhook. */
+  isOld: boolean;
+}
+
+/** What a status says of who uses an InjectorConfig or a tag; the same for the same pods, in whatever order they came. */
+export function usageStatus(subject: UsageSubject | undefined): UsageStatus {
+  const { current, stale, missing } = subject?.counts ?? noPods();
+  const namespaces = [...(subject?.namespaces.keys() ?? [])];
+  const workloads = subject === undefined ? [] : workloadsOf(subject);
+  const listed = ({ namespace, kind, name }: WorkloadPods, pods: number) => ({ namespace, kind, name, pods });
+  return {
+    injected: { current, stale, missing, total: current + stale + missing },
+    namespaces: { count: namespaces.length, names: first(namespaces, (name) => name) },
+    pods: { count: subject?.users ?? 0, names: subject === undefined ? [] : first(podNames(subject), (name) => name) },
+    workloads: {
+      count: workloads.length,
+      stale: first(
+        workloads.filter((each) => each.stale > 0),
+        textOf,
+      ).map((each) => listed(each, each.stale)),
+      missing: first(
+        workloads.filter((each) => each.missing > 0),
+        textOf,
+      ).map((each) => ({ ...listed(each, each.missing), reason: each.isOld ? 'OlderThanWebhook' : 'NotCalled' })),
+    },
+  };
+}
+
+function textOf({ namespace, kind, name }: WorkloadPods): string {
+  return `${namespace}/${kind}/${name}`;
+}
+
+function* podNames({ groups }: UsageSubject): Iterable<string> {
+  for (const { traits, pods } of groups.keys()) {
+    for (const name of pods.keys()) yield `${traits.namespace}/${name}`;
+  }
+}
+
+function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
+  const workloads = new Map<string, WorkloadPods>();
+  for (const [{ traits, pods, judgements }, state] of groups) {
+    const { namespace, workload } = traits;
+    const found = { namespace, ...workload, stale: 0, missing: 0, isOld: true };
+    const known = workloads.get(textOf(found)) ?? found;
+    workloads.set(textOf(found), known);
+    if (state === 'stale') known.stale += pods.size;
+    if (state !== 'missing') continue;
+    known.missing += pods.size;
+    const taker = judgements.find((judgement) => judgement.state === 'missing')?.taker;
+    for (const { createdAt = Infinity } of pods.values()) {
+      known.isOld &&= missingReason(createdAt * 1000, taker) === 'OlderThanWebhook';
+    }
+  }
+  return [...workloads.values()];
+}
+
+/** The first of many by their texts, without sorting them all. */
+function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
+  const found: { readonly value: T; readonly text: string }[] = [];
+  for (const value of values) {
+    const each = { value, text: text(value) };
+    const last = found.at(-1);
+    if (found.length === listedNames && last !== undefined && last.text <= each.text) continue;
+    const place = found.findIndex((other) => other.text > each.text);
+    found.splice(place === -1 ? found.length : place, 0, each);
+    if (found.length > listedNames) found.pop();
+  }
+  return found.map(({ value }) => value);
+}
