@@ -8,6 +8,7 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 node_modules/.package-lock.json: package.json package-lock.json
+	@if [ -L node_modules ]; then echo "node_modules is a symbolic link, and npm ci would empty the folder that it leads to: remove the link, then call make again" >&2; exit 1; fi
 	@echo "installing npm packages …"
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from '../testdata/recording-terminal.ts';
+
+describe('injector annotations', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'injector-annotations-'));
+    writeFileSync(
+      join(folder, 'config'),
+      'policy: enabled\ntemplates: {sidecar: "{{ .ObjectMeta.Annotations.team }}{{ annotation .ObjectMeta `sidecar.istio.io/userVolume` `` }}"}\n',
+    );
+    writeFileSync(join(folder, 'allow.yaml'), 'allow: [team]\n');
+    writeFileSync(
+      join(folder, 'config.yaml'),
+      JSON.stringify({
+        apiVersion: 'sidecar-injector.io/v1alpha1',
+        kind: 'InjectorConfig',
+        metadata: { name: 'default' },
+        spec: { injection: { templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } } },
+      }),
+    );
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('lists what an InjectorConfig lets authors do', async () => {
+    const { out, code } = await runCommand(['annotations', '-c', join(folder, 'config.yaml')]);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /^NAME {3,}OF {3,}KIND {3,}WHAT AN AUTHOR MAY DO\ndebug {3,}label {3,}steering {3,}let values come and go/,
+    );
+  });
+
+  it('says for a directory what preset Safe would make of it', async () => {
+    const { out, errors } = await runCommand(['annotations', '--config-dir', folder]);
+    assert.match(
+      out,
+      /sidecar\.istio\.io\/userVolume +annotation +structural +nothing: it adds volumes; a pod that has it is refused/,
+    );
+    assert.match(out, /team +annotation +scalar +be a value/);
+    assert.match(errors, /preset Istio accepts all of these/);
+  });
+
+  it('knows what is allowed, and prints it for programs', async () => {
+    const overrides = ['--annotation-overrides', join(folder, 'allow.yaml')];
+    const { out, errors } = await runCommand(['annotations', '--config-dir', folder, ...overrides, '-o', 'json']);
+    assert.equal(errors, '');
+    assert.deepEqual(JSON.parse(out), [
+      {
+        of: 'annotation',
+        name: 'sidecar.istio.io/userVolume',
+        kind: 'structural',
+        allowed: false,
+        why: 'it adds volumes',
+      },
+      { of: 'annotation', name: 'team', kind: 'scalar', allowed: true },
+    ]);
+  });
+
+  it('names the option that is missing', async () => {
+    const { errors, code } = await runCommand(['annotations']);
+    assert.equal(code, 2);
+    assert.match(errors, /--config FILE .* or --config-dir DIRECTORY/);
+  });
+});

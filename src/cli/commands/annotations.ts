@@ -1,0 +1,63 @@
+import { Command } from 'commander';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { istioOverrides } from '../../api/annotation-overrides.ts';
+import type { InjectionSettings } from '../../api/injection-settings.ts';
+import { loadInjector } from '../../inject/injector.ts';
+import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
+import {
+  addConfigurationOptions,
+  type ConfigurationOptions,
+  namedConfiguration,
+} from '../injection/named-configuration.ts';
+import { inFile } from '../injection/read-injector-config.ts';
+import { type OutputFormat, outputOption, writeReport } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface AnnotationsOptions extends ConfigurationOptions {
+  readonly output: OutputFormat;
+}
+
+/** `injector annotations`: what a configuration's templates read of what authors of pods write, and what each may do. No cluster is asked. */
+export function annotationsCommand(terminal: Terminal): Command {
+  const command = new Command('annotations').description(
+    'list the annotations and labels that the templates read, and what authors of pods may do with each',
+  );
+  return addConfigurationOptions(command)
+    .addOption(outputOption())
+    .action(async (options: AnnotationsOptions) => {
+      const files = await namedConfiguration(terminal, options);
+      const { preset, allow } = overridesOf(files);
+      if (preset === 'Istio') {
+        terminal.error(
+          'annotationOverrides: preset Istio accepts all of these; this is what preset Safe would make of them',
+        );
+      }
+      const safe = { ...(JSON.parse(files.settings) as object), annotationOverrides: { preset: 'Safe', allow } };
+      const injector = inFile(options.config ?? options.configDir ?? '', () =>
+        loadInjector({ ...files, settings: JSON.stringify(safe) }),
+      );
+      writeReport(terminal, options.output, authorUses(injector), {
+        columns: ['NAME', 'OF', 'KIND', 'WHAT AN AUTHOR MAY DO'],
+        row: (use) => [use.name, use.of, use.kind, inWords(use)],
+        empty: 'the templates read no annotations and no labels',
+      });
+    });
+}
+
+function overridesOf({ settings }: ConfigurationFiles): NonNullable<InjectionSettings['annotationOverrides']> {
+  return (JSON.parse(settings) as InjectionSettings).annotationOverrides ?? istioOverrides;
+}
+
+function inWords({ kind, allowed, why }: AuthorUse): string {
+  if (allowed) return 'anything: it is in allow';
+  switch (kind) {
+    case 'structural':
+      return `nothing: ${why ?? 'it changes more than values'}; a pod that has it is refused`;
+    case 'parsed':
+      return 'change values: what comes of its parts is compared with the pod without it';
+    case 'steering':
+      return 'let values come and go: what it decides is compared with the pod without it';
+    case 'scalar':
+      return 'be a value: an odd text is compared with a harmless one';
+  }
+}

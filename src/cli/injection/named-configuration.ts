@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { InjectorConfig } from '../../api/injector-config.ts';
+import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { configurationReferences } from '../../manifests/configuration-references.ts';
+import { readNamedFile } from '../files.ts';
+import { parseDelimiters } from '../option-values.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { annotationOverridesOf, annotationOverridesOption } from './annotation-overrides-option.ts';
+import { readConfigurationDirectory } from './configuration-directory.ts';
+import { nativeSidecarsOf, type NativeSidecarsChoice } from './native-sidecars-option.ts';
+import { readInjectorConfig } from './read-injector-config.ts';
+import { istioSettings } from './settings.ts';
+
+/** How a call names an injector without a cluster: an InjectorConfig and what it refers to, or a directory with Istio's keys. */
+export interface ConfigurationOptions {
+  readonly config?: string;
+  readonly injectConfigFile?: string;
+  readonly valuesFile?: string;
+  readonly meshConfigFile?: string;
+  readonly configDir?: string;
+  readonly revision?: string;
+  readonly nativeSidecars?: NativeSidecarsChoice;
+  readonly annotationOverrides?: string;
+  readonly delims?: readonly [string, string];
+}
+
+/** Adds the options of {@link ConfigurationOptions}, but for `--native-sidecars`, which only matters where there are pods. */
+export function addConfigurationOptions(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
+    .option('--inject-config-file <file>', "with --config: the text that the InjectorConfig's configFrom refers to")
+    .option('--values-file <file>', "with --config: the text of valuesFrom, or of the key values beside configFrom's")
+    .option('--mesh-config-file <file>', "with --config: the text that the InjectorConfig's meshConfigFrom refers to")
+    .option('--config-dir <directory>', "the injector: a directory with Istio's keys config, values and mesh")
+    .option('--revision <name>', 'with --config-dir: the revision')
+    .option('--delims <left,right>', 'with --config-dir: the delimiters of the templates', parseDelimiters)
+    .addOption(annotationOverridesOption());
+}
+
+/** Reads the configuration that a call names. @throws UsageError naming the flag and the file */
+export async function namedConfiguration(
+  terminal: Terminal,
+  options: ConfigurationOptions,
+): Promise<ConfigurationFiles> {
+  const { config, configDir, delims, revision = 'default', nativeSidecars = 'auto' } = options;
+  if ((config === undefined) === (configDir === undefined)) {
+    throw new UsageError(
+      'name an injector: --config FILE (an InjectorConfig) or --config-dir DIRECTORY (config, values, mesh)',
+    );
+  }
+  if (configDir !== undefined) {
+    const settings = istioSettings({
+      revision,
+      nativeSidecars: nativeSidecarsOf(nativeSidecars),
+      annotationOverrides: annotationOverridesOf(options.annotationOverrides),
+      ...(delims === undefined ? {} : { delimiters: delims }),
+    });
+    return readConfigurationDirectory(configDir, settings);
+  }
+  if (options.annotationOverrides !== undefined) {
+    throw new UsageError(
+      '--annotation-overrides: goes with --config-dir; an InjectorConfig says it in spec.injection.annotationOverrides',
+    );
+  }
+  const file = config ?? '';
+  const parsed = readInjectorConfig(file, await readNamedFile(terminal, '--config', file));
+  return configurationFiles(parsed, await readReferences(terminal, parsed, options));
+}
+
+/** The texts that the InjectorConfig refers to, from the files that stand for them. */
+async function readReferences(
+  terminal: Terminal,
+  { spec }: InjectorConfig,
+  { injectConfigFile, valuesFile, meshConfigFile }: ConfigurationOptions,
+): Promise<ReferencedTexts> {
+  const references = configurationReferences(spec.injection);
+  const texts: Record<string, string> = {};
+  for (const [part, flag, file] of [
+    ['config', '--inject-config-file', injectConfigFile],
+    ['values', '--values-file', valuesFile],
+    ['mesh', '--mesh-config-file', meshConfigFile],
+  ] as const) {
+    const reference = references[part];
+    if (file !== undefined) {
+      if (reference === undefined)
+        throw new UsageError(`${flag}: the InjectorConfig refers to no such text; leave it out`);
+      texts[part] = await readNamedFile(terminal, flag, file);
+    } else if (reference !== undefined) {
+      const { field, namespace, name, key } = reference;
+      throw new UsageError(
+        `${flag}: name a file with key ${key} of ConfigMap ${namespace}/${name}, which ${field.split('.').at(-1) ?? field} refers to`,
+      );
+    }
+  }
+  return texts;
+}

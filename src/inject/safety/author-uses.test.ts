@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import { loadInjector, type Injector } from '../injector.ts';
+import { authorUses } from './author-uses.ts';
+
+function injectorOf(template: string, annotationOverrides: object): Injector {
+  return loadInjector({
+    config: JSON.stringify({ policy: 'enabled', templates: { sidecar: template } }),
+    values: '{}',
+    mesh: '',
+    settings: JSON.stringify({
+      revision: 'default',
+      delimiters: ['{{', '}}'],
+      nativeSidecars: 'Disabled',
+      keys: istioKeys,
+      pathEnvironment: {},
+      annotationOverrides,
+    }),
+  });
+}
+
+/** `kind name`, `+` where it is allowed. */
+function shown(template: string, allow: string[] = []): string[] {
+  return authorUses(injectorOf(template, { preset: 'Safe', allow })).map(
+    ({ of, name, kind, allowed, why }) =>
+      `${kind} ${of} ${name}${allowed ? ' +' : ''}${why === undefined ? '' : ` (${why})`}`,
+  );
+}
+
+describe('what authors may do with annotations', () => {
+  const all = [
+    '{{ .ObjectMeta.Annotations.team }}',
+    '{{ if .ObjectMeta.Labels.debug }}x{{ end }}',
+    '{{ range fromJSON .ObjectMeta.Annotations.list }}{{ . }}{{ end }}',
+    '{{ annotation .ObjectMeta "sidecar.istio.io/proxyImage" "" }}',
+    '{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeInboundPorts" "" }}',
+  ].join('');
+
+  it('is listed by kind and name, with what structural ones change', () => {
+    assert.deepEqual(shown(all, ['team', 'traffic.sidecar.istio.io/*']), [
+      'structural annotation sidecar.istio.io/proxyImage (it chooses the image of the proxy)',
+      'structural annotation traffic.sidecar.istio.io/includeInboundPorts + (it decides which traffic passes the proxy)',
+      'parsed annotation list',
+      'steering label debug',
+      'scalar annotation team +',
+    ]);
+  });
+
+  it('names those that no template names by a star', () => {
+    assert.deepEqual(shown('{{ range $k, $v := .ObjectMeta.Labels }}{{ $v }}{{ end }}'), ['steering label *']);
+    assert.deepEqual(shown('no reading'), []);
+  });
+
+  it('is not known under preset Istio', () => {
+    assert.throws(() => authorUses(injectorOf(all, { preset: 'Istio', allow: [] })), {
+      name: 'ConfigurationError',
+      message: /preset Istio classifies no annotation/,
+    });
+  });
+});
