@@ -90,6 +90,28 @@ describe('BodyBudget', () => {
     assert.deepEqual([first.given, second.given, third.given, budget.used], [1, 0, 0, 0]);
   });
 
+  it('keeps the order of arrival when bodies end in any order', () => {
+    const budget = new BodyBudget({ bytes: 1000, bodies: 3 });
+    const holders = Array.from({ length: 7 }, () => new Holder(false)) as [Holder, ...Holder[]];
+    const [first, second, third, fourth, fifth, sixth, seventh] = holders;
+    for (const holder of [first, second!, third!]) budget.enter(holder);
+    budget.release(second!);
+    budget.enter(fourth!);
+    budget.release(fourth!);
+    budget.release(second!);
+    for (const holder of [fifth, sixth, seventh]) budget.enter(holder!);
+    assert.deepEqual(
+      holders.map(({ given }) => given),
+      [1, 0, 1, 0, 0, 0, 0],
+    );
+    for (const holder of holders) budget.release(holder);
+    for (const holder of holders.slice(0, 3)) budget.enter(holder);
+    assert.deepEqual(
+      holders.map(({ given }) => given),
+      [1, 0, 1, 0, 0, 0, 0],
+    );
+  });
+
   it('never lends more than it has, and knows what it lent', () => {
     const steps = fc.array(fc.record({ holder: fc.nat(5), kibibytes: fc.nat(600), release: fc.boolean() }), {
       maxLength: 60,

@@ -4,6 +4,9 @@ export interface BodyHolder {
   bytes: number;
   /** Whether it is given up before others: none of its connection's requests has been answered yet. */
   readonly expendable: boolean;
+  /** Its neighbours in order of arrival; kept by the budget alone. */
+  previous?: BodyHolder | undefined;
+  next?: BodyHolder | undefined;
   /** Called when the budget is needed by others: refuse the request, and hold nothing from now on. */
   giveUp(): void;
 }
@@ -18,8 +21,10 @@ const smallBody = 256 * 1024;
  */
 export class BodyBudget {
   readonly #limits: { readonly bytes: number; readonly bodies: number };
-  /** In order of arrival. */
-  readonly #holders = new Set<BodyHolder>();
+  /** In order of arrival: a chain of the holders themselves, since a set that every request changes is made anew all the time. */
+  #first: BodyHolder | undefined;
+  #last: BodyHolder | undefined;
+  #count = 0;
   #used = 0;
 
   constructor(limits: { readonly bytes: number; readonly bodies: number }) {
@@ -33,10 +38,12 @@ export class BodyBudget {
 
   /** A body begins. */
   enter(holder: BodyHolder): void {
-    this.#holders.add(holder);
-    if (this.#holders.size <= this.#limits.bodies) return;
-    const [longest] = this.#holders;
-    if (longest !== undefined) this.#giveUp(longest);
+    holder.previous = this.#last;
+    if (this.#last === undefined) this.#first = holder;
+    else this.#last.next = holder;
+    this.#last = holder;
+    this.#count++;
+    if (this.#count > this.#limits.bodies && this.#first !== undefined) this.#giveUp(this.#first);
   }
 
   /** Takes bytes for a body; false when there are none left for it. What it already holds stays until {@link release}. */
@@ -53,9 +60,17 @@ export class BodyBudget {
 
   /** A body ends: everything that it holds comes back. */
   release(holder: BodyHolder): void {
-    this.#holders.delete(holder);
     this.#used -= holder.bytes;
     holder.bytes = 0;
+    const { previous, next } = holder;
+    if (previous === undefined && this.#first !== holder) return;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    holder.previous = undefined;
+    holder.next = undefined;
+    this.#count--;
   }
 
   #giveUp(victim: BodyHolder): void {
@@ -69,7 +84,7 @@ export class BodyBudget {
     let most = asker.bytes + bytes;
     let expendable = asker.expendable ? asker : undefined;
     let mostExpendable = expendable === undefined ? smallBody : most;
-    for (const holder of this.#holders) {
+    for (let holder = this.#first; holder !== undefined; holder = holder.next) {
       if (holder === asker) continue;
       if (holder.bytes > most) {
         largest = holder;

@@ -50,7 +50,8 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
     const value = escapeGoJson(JSON.stringify(configuration));
     result = replaceContainer(pod, proxy, {
       ...proxy,
-      env: [...(proxy.env ?? []), variable('ISTIO_PROMETHEUS_ANNOTATIONS', value)],
+      // V8 takes an array literal here for long-lived after a while, and lets thousands of them lie until a full collection.
+      env: (proxy.env ?? []).concat(variable('ISTIO_PROMETHEUS_ANNOTATIONS', value)),
     });
   }
   return withAnnotations(result, {

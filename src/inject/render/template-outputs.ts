@@ -25,17 +25,21 @@ const longestRemembered = 65_536;
  */
 export class TemplateOutputs {
   readonly #known = new Map<string, TemplateOutput>();
+  /** The one used last: mostly it is the next one too, and a map that is changed with every pod is made anew all the time. */
+  #last: { readonly text: string; readonly output: TemplateOutput } | undefined;
 
   /**
    * @throws YamlError when the text is no YAML
    * @returns `undefined` when the text is no object; one without members for nothing but comments and space
    */
   read(text: string): TemplateOutput | undefined {
+    if (this.#last?.text === text) return this.#last.output;
     const known = this.#known.get(text);
     if (known !== undefined) {
       // The last one used is the last one forgotten.
       this.#known.delete(text);
       this.#known.set(text, known);
+      this.#last = { text, output: known };
       return known;
     }
     const content = parseYaml(text) ?? {};
@@ -46,8 +50,15 @@ export class TemplateOutputs {
     const output: TemplateOutput = { content, onEmptyPod, items };
     if (text.length > longestRemembered) return output;
     this.#known.set(text, output);
+    this.#last = { text, output };
     const [oldest] = this.#known.keys();
     if (this.#known.size > capacity && oldest !== undefined) this.#known.delete(oldest);
     return output;
+  }
+
+  /** Lets go of all texts: pods that were only for trial are not remembered. */
+  forget(): void {
+    this.#known.clear();
+    this.#last = undefined;
   }
 }

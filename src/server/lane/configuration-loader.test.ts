@@ -5,15 +5,15 @@ import { inject } from '../../inject/inject.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationLoader } from './configuration-loader.ts';
 
-function loader() {
+function loader(clock = (): number => performance.now()) {
   const readElsewhere: ConfigurationFiles[] = [];
   const made = new ConfigurationLoader({
-    clock: () => performance.now(),
+    clock,
     readElsewhere: (files) => {
       readElsewhere.push(files);
       return Promise.resolve(readConfigurationAtOnce(files));
     },
-    slices: { work: 0, busy: 0, patience: 0 },
+    slices: { work: 0, busy: 0, patience: 0, rest: 0, lately: 0 },
   });
   return { readElsewhere, load: (files: ConfigurationFiles) => made.load(files) };
 }
@@ -64,6 +64,39 @@ describe('ConfigurationLoader', () => {
     const long = `policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`;
     await Promise.all([follow('first', long), follow('second', 'policy: ['), follow('third', 'policy: enabled')]);
     assert.deepEqual(order, ['first', 'ConfigurationError', 'third']);
+  });
+
+  it('loads the first one once more, for practice, unless there is another one to load', async () => {
+    let readings = 0;
+    const quiet = async (): Promise<void> => {
+      for (let before = -1; before !== readings;) {
+        before = readings;
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const countingLoader = (): ((config: string) => Promise<number>) => {
+      const { load } = loader(() => readings++);
+      return async (config) => {
+        const before = readings;
+        await load(withConfig(config));
+        return readings - before;
+      };
+    };
+    const config = `policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`;
+    const patient = countingLoader();
+    await patient(config);
+    const loaded = readings;
+    await quiet();
+    assert.ok(readings > loaded + 20, `${readings - loaded} readings of the clock after the first load`);
+    const plain = await patient(config);
+    const loadedAgain = readings;
+    await quiet();
+    assert.equal(readings, loadedAgain);
+
+    const hasty = countingLoader();
+    await hasty(config);
+    const second = await hasty(config);
+    assert.ok(second < 1.2 * plain, `${second} readings instead of ${plain}: it waited for the rehearsal`);
   });
 
   it('loads what a trial shows to inject nothing: that is for others to judge', async () => {

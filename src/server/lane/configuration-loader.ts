@@ -1,10 +1,10 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
-import { inject } from '../../inject/inject.ts';
 import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from './lane-limits.ts';
+import { firstTrial, laterTrial, tryOut, type Trial } from './try-out.ts';
 
 export interface ConfigurationLoaderOptions {
   readonly clock: MonotonicClock;
@@ -20,45 +20,71 @@ const largeConfiguration = 192 * 1024;
 export class ConfigurationLoader {
   readonly #options: ConfigurationLoaderOptions;
   #last: Promise<unknown> = Promise.resolve();
+  /** Loads that have been asked for and have not begun. */
+  #waiting = 0;
+  /** Configurations that have been loaded. */
+  #loaded = 0;
 
   constructor(options: ConfigurationLoaderOptions) {
     this.#options = options;
   }
 
   /**
-   * Loads a configuration for this thread, whose bounds it gets, and tries it out: the first pod shall not pay for what happens at first use only.
+   * Loads a configuration for this thread, whose bounds it gets, and tries it out: nobody's pod shall pay for what happens at first use only.
    * @throws ConfigurationError naming the key, and where there is one the line and column.
    */
   load(files: ConfigurationFiles): Promise<Injector> {
-    const loaded = this.#last.then(() => this.#load(files));
-    this.#last = loaded.catch(() => undefined);
+    this.#waiting++;
+    const loaded = this.#last.then(() => {
+      this.#waiting--;
+      return this.#load(files);
+    });
+    this.#last = loaded.then(() => this.#rehearse(files)).catch(() => undefined);
     return loaded;
   }
 
   async #load(files: ConfigurationFiles): Promise<Injector> {
     const { clock, readElsewhere, slices } = this.#options;
-    const read = sizeOf(files) > largeConfiguration ? { read: await readElsewhere(files) } : {};
-    return inSlices(loadAndTry(files, read), clock, slices);
+    const read = isLarge(files) ? { read: await readElsewhere(files) } : {};
+    const trial = this.#loaded === 0 ? firstTrial : laterTrial;
+    const injector = await inSlices(loadAndTry(files, read, clock, trial), clock, slices);
+    this.#loaded++;
+    return injector;
+  }
+
+  /**
+   * Loads the first configuration of a process once more and lets go of it. Code that has only seen one is compiled for that one; the first change would throw it away while requests
+   * wait, and take four times as long as later ones. Anything that is to be loaded is rehearsal enough, and goes first.
+   */
+  async #rehearse(files: ConfigurationFiles): Promise<void> {
+    if (this.#loaded !== 1 || isLarge(files)) return;
+    const { clock, slices } = this.#options;
+    const steps = loadAndTry(files, {}, clock, laterTrial);
+    await inSlices(
+      untilDone(steps, () => this.#waiting > 0),
+      clock,
+      slices,
+    );
   }
 }
 
 function* loadAndTry(
   files: ConfigurationFiles,
   read: { readonly read?: ReadConfiguration },
+  clock: MonotonicClock,
+  trial: Trial,
 ): Generator<void, Injector, void> {
   const injector = yield* loadInjectorInSteps(files, { ...read, limits: mainThreadLimits });
   yield;
-  inject(injector, { pod: somePod, namespace: 'default', path: '/inject' });
+  yield* tryOut(injector, clock, trial);
   return injector;
 }
 
-const somePod = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { generateName: 'trial-', labels: { app: 'trial' } },
-  spec: { containers: [{ name: 'trial', image: 'trial', ports: [{ containerPort: 8080 }] }] },
-};
+/** Work that nobody waits for: it ends early when there is something else to do. */
+function* untilDone(steps: Generator<void, unknown, void>, isOver: () => boolean): Generator<void, void, void> {
+  while (!isOver() && steps.next().done !== true) yield;
+}
 
-function sizeOf({ config, values, mesh, settings }: ConfigurationFiles): number {
-  return config.length + values.length + mesh.length + settings.length;
+function isLarge({ config, values, mesh, settings }: ConfigurationFiles): boolean {
+  return config.length + values.length + mesh.length + settings.length > largeConfiguration;
 }

@@ -21,7 +21,7 @@ async function share(others: number): Promise<number[]> {
     }
     return 'done';
   }
-  assert.equal(await inSlices(work(), () => time, { work: 3, busy: 0.5, patience: 10 }), 'done');
+  assert.equal(await inSlices(work(), () => time, { work: 3, busy: 0.5, patience: 10, rest: 0, lately: 0 }), 'done');
   isOver = true;
   return [0, 3, 6, 9].map((start) => {
     const slice = new Set(turnsAt.slice(start, start + 3));
@@ -45,6 +45,43 @@ describe('inSlices', () => {
       const before = turns[index - 1];
       assert.ok(before === undefined || turn - before === 10, `turns at the slices: ${turns.join()}`);
     }
+  });
+
+  it('rests in proportion to its slices while others are at work, and not when they are not', async () => {
+    let time = 0;
+    let others = 1;
+    let isOver = false;
+    const turn = (): void => {
+      time += others;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const pauses: number[] = [];
+    function* work(): Generator<void, void, void> {
+      for (let step = 0; step < 20; step++) {
+        // A step can be longer than a slice.
+        time += step === 4 ? 7 : 2;
+        if (step === 9) others = 0;
+        yield;
+      }
+    }
+    const slices = { work: 2, busy: 0.5, patience: 50, rest: 4, lately: 20 };
+    await inSlices(
+      work(),
+      () => time,
+      slices,
+      (milliseconds) => {
+        pauses.push(milliseconds);
+        time += milliseconds;
+        // Others finish what they have to do.
+        others = 0;
+        if (pauses.length < 9) setImmediate(() => (others = 1));
+        return Promise.resolve();
+      },
+    );
+    isOver = true;
+    assert.deepEqual(pauses.slice(0, 6), [8, 8, 8, 8, 28, 8]);
+    assert.ok(pauses.length < 15, `${pauses.length} pauses`);
   });
 
   it('fails as the work does', async () => {

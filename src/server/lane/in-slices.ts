@@ -1,3 +1,4 @@
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import type { MonotonicClock } from '../ports.ts';
 
 /** How long work shares a thread with those who wait for answers. Milliseconds. */
@@ -8,28 +9,48 @@ export interface Slices {
   readonly busy: number;
   /** for so long. */
   readonly patience: number;
+  /** Where others had something to do lately, they are left alone for so many times as long as the slice took. */
+  readonly rest: number;
+  /** How long ago that is, at most. */
+  readonly lately: number;
 }
 
-/** Work goes on in the time that nobody else has a use for, so that a request waits for one slice at most; and a little even when there is no such time. */
-export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50 };
+/**
+ * Work goes on in the time that nobody else has a use for, so that a request waits for one slice at most; and a little even when there is no such time. With a rest of four times
+ * a slice, work takes a fifth of a thread that is in use, and all of one that is not.
+ */
+export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50, rest: 4, lately: 20 };
 
-/** Does work step by step, and lets the event loop turn in between. A step is never interrupted. */
+/**
+ * Does work step by step, and lets the event loop turn in between. A step is never interrupted.
+ * @param pause lets so many milliseconds pass
+ */
 export async function inSlices<Result>(
   steps: Generator<void, Result, void>,
   clock: MonotonicClock,
-  { work, busy, patience }: Slices = defaultSlices,
+  { work, busy, patience, rest, lately }: Slices = defaultSlices,
+  pause: (milliseconds: number) => Promise<unknown> = pauseFor,
 ): Promise<Result> {
+  let lastBusy = -Infinity;
   for (;;) {
-    const end = clock() + work;
+    const begun = clock();
     do {
       const step = steps.next();
       if (step.done === true) return step.value;
-    } while (clock() < end);
-    const goOn = clock() + patience;
-    for (let left = clock(); ; left = clock()) {
+    } while (clock() < begun + work);
+    const ended = clock();
+    const goOn = ended + patience;
+    let isRested = false;
+    for (let left = ended; ; left = clock()) {
       await new Promise((resolve) => setImmediate(resolve));
       const now = clock();
-      if (now - left <= busy || now >= goOn) break;
+      const wasBusy = now - left > busy;
+      if (wasBusy) lastBusy = now;
+      if (now >= goOn) break;
+      if (!isRested && now - lastBusy < lately) {
+        isRested = true;
+        await pause(rest * (ended - begun));
+      } else if (!wasBusy) break;
     }
   }
 }
