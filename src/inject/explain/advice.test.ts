@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { adviseOn } from './advice.ts';
+import { withChanges } from './changes.ts';
+import { explainCreation } from './explain-creation.ts';
+import type { PodCreation } from './pod-creation.ts';
+import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
+
+const inject = 'sidecar.istio.io/inject';
+const around = surroundings(
+  [
+    configuration('sidecar-injector-default', [
+      ourWebhook('namespace', 'default', selectors.namespace),
+      ourWebhook('object', 'default', selectors.object),
+    ]),
+  ],
+  { default: injectorNamed('default', { neverInjectSelector: [{ matchLabels: { never: 'yes' } }] }) },
+);
+const enabled = { 'istio-injection': 'enabled' };
+
+function adviceFor(asked: PodCreation): string[] {
+  return adviseOn(asked, around, explainCreation(asked, around)).map(({ changes, outcome }) => {
+    const words = changes.map((change) => {
+      return change.field === 'hostNetwork'
+        ? 'hostNetwork'
+        : `${change.of} ${change.field} ${change.key}=${String(change.value)}`;
+    });
+    return `${outcome}: ${words.join(' and ')}`;
+  });
+}
+
+const table: [what: string, asked: PodCreation, advice: string[]][] = [
+  [
+    'an unlabelled namespace: its label, or the pod',
+    creation(),
+    ['Injected: Namespace label istio-injection=enabled', `Injected: Pod label ${inject}=true`],
+  ],
+  [
+    'a disabled namespace: only its label helps, and the pod with it',
+    creation({}, { 'istio-injection': 'disabled' }),
+    [
+      'Injected: Namespace label istio-injection=enabled',
+      `Injected: Namespace label istio-injection=null and Pod label ${inject}=true`,
+    ],
+  ],
+  [
+    'a pod that opts out: without its label, or with another',
+    creation({ labels: { [inject]: 'false' } }, enabled),
+    [`Injected: Pod label ${inject}=null`, `Injected: Pod label ${inject}=true`],
+  ],
+  [
+    'an annotation that opts out',
+    creation({ annotations: { [inject]: 'false' } }, enabled),
+    [`Injected: Pod label ${inject}=true`, `Injected: Pod annotation ${inject}=null`],
+  ],
+  [
+    'a never-selector: the label overrules it',
+    creation({ labels: { never: 'yes' } }, enabled),
+    [`Injected: Pod label ${inject}=true`],
+  ],
+  ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
+  ['kube-system: nothing helps', creation({}, enabled, 'kube-system'), []],
+  [
+    'an injected pod: how to be left alone',
+    creation({}, enabled),
+    [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'],
+  ],
+  [
+    'a refused pod: without the annotation, or without a sidecar',
+    creation({ annotations: { 'inject.istio.io/templates': 'other' } }, enabled),
+    [
+      'Injected: Pod annotation inject.istio.io/templates=null',
+      `NotInjected: Pod label ${inject}=false`,
+      'NotInjected: Namespace label istio-injection=disabled',
+    ],
+  ],
+];
+
+describe('adviseOn', () => {
+  for (const [what, asked, advice] of table) {
+    it(what, () => {
+      assert.deepEqual(adviceFor(asked), advice);
+    });
+  }
+
+  it('gives only what works', () => {
+    for (const [, asked] of table) {
+      for (const { changes, outcome, injectedBy } of adviseOn(asked, around, explainCreation(asked, around))) {
+        const then = explainCreation(withChanges(asked, changes), around);
+        assert.deepEqual([then.outcome, then.injectedBy], [outcome, injectedBy]);
+      }
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { explainCreation } from './explain-creation.ts';
+import { compareStoredPod } from './stored-pod.ts';
+import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
+
+const around = surroundings([configuration('a', [ourWebhook('namespace', 'default', selectors.namespace)])], {
+  default: injectorNamed('default'),
+});
+const injected = explainCreation(creation({}, { 'istio-injection': 'enabled' }), around);
+const plain = explainCreation(creation(), around);
+
+function stored(config: string | undefined, creationTimestamp = '2026-01-03T00:00:00Z'): KubernetesObject {
+  const annotations = config === undefined ? {} : { 'sidecar-injector.io/config': config };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', creationTimestamp, annotations } };
+}
+
+const table: [what: string, pod: KubernetesObject, now: typeof injected, state: string, mention: RegExp][] = [
+  ['as it would be now', stored('default.00000000'), injected, 'Current', /default\.00000000/],
+  ['another configuration', stored('default.11111111'), injected, 'Stale', /now it would be default\.00000000/],
+  ['another InjectorConfig beside', stored('default.00000000,logs.11111111'), injected, 'Stale', /make it again/],
+  ['it has none, and would get none', stored(undefined), plain, 'Plain', /not injected/],
+  ['it has one, and would get none', stored('default.00000000'), plain, 'Leftover', /would not be now/],
+  [
+    'older than the webhook',
+    stored(undefined, '2026-01-01T00:00:00Z'),
+    injected,
+    'Missing',
+    /before the webhook configuration a/,
+  ],
+  ['younger than the webhook', stored(undefined), injected, 'Missing', /changed since/],
+  ['what its author made up is no entry', stored('rubbish,default'), plain, 'Plain', /not injected/],
+];
+
+describe('compareStoredPod', () => {
+  for (const [what, pod, now, state, mention] of table) {
+    it(`${what}: ${state}`, () => {
+      const found = compareStoredPod(pod, now, around.webhooks);
+      assert.equal(found.state, state);
+      assert.match(found.message, mention);
+    });
+  }
+});

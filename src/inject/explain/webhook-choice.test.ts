@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { MutatingWebhook } from './pod-webhook.ts';
+import type { PodCreation } from './pod-creation.ts';
+import { chooseWebhook } from './webhook-choice.ts';
+
+const creation: PodCreation = {
+  pod: { metadata: { name: 'web', labels: { app: 'web' } }, spec: {} },
+  namespace: { name: 'shop', labels: { team: 'blue' } },
+};
+const yes = { name: 'yes', expression: 'true' };
+const no = { name: 'no', expression: 'false' };
+const error = { name: 'broken', expression: "object.metadata.labels.none == 'x'" };
+const unknown = { name: 'strange', expression: "quantity('1').isInteger()" };
+
+const table: [
+  what: string,
+  webhook: Partial<MutatingWebhook>,
+  called: 'Yes' | 'No' | 'Refused' | 'Unknown',
+  reason: string,
+][] = [
+  ['no selectors: everything', {}, 'Yes', 'Selected'],
+  ['empty selectors: everything', { namespaceSelector: {}, objectSelector: {} }, 'Yes', 'Selected'],
+  ['matchLabels of the namespace', { namespaceSelector: { matchLabels: { team: 'red' } } }, 'No', 'NotSelected'],
+  [
+    'NotIn of an absent label',
+    { objectSelector: { matchExpressions: [{ key: 'x', operator: 'NotIn', values: ['y'] }] } },
+    'Yes',
+    'Selected',
+  ],
+  [
+    'Exists of an absent label',
+    { objectSelector: { matchExpressions: [{ key: 'x', operator: 'Exists' }] } },
+    'No',
+    'NotSelected',
+  ],
+  [
+    'DoesNotExist of a label that is there',
+    { objectSelector: { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] } },
+    'No',
+    'NotSelected',
+  ],
+  ['conditions that hold', { matchConditions: [yes, yes] }, 'Yes', 'Selected'],
+  ['one that is false', { matchConditions: [yes, no] }, 'No', 'MatchCondition'],
+  ['one that fails, under Fail', { matchConditions: [yes, error] }, 'Refused', 'MatchConditionFailed'],
+  [
+    'Fail is the default',
+    { matchConditions: [error], failurePolicy: undefined } as never,
+    'Refused',
+    'MatchConditionFailed',
+  ],
+  ['one that fails, under Ignore', { matchConditions: [error], failurePolicy: 'Ignore' }, 'No', 'MatchConditionFailed'],
+  ['false beats failing, whatever the order', { matchConditions: [error, no] }, 'No', 'MatchCondition'],
+  ['false beats unknown', { matchConditions: [unknown, no] }, 'No', 'MatchCondition'],
+  ['unknown beats failing, since it may be false', { matchConditions: [error, unknown] }, 'Unknown', 'MatchCondition'],
+  [
+    'a generated condition has its reason',
+    { matchConditions: [{ name: 'not-host-network', expression: 'false' }] },
+    'No',
+    'HostNetwork',
+  ],
+];
+
+describe('chooseWebhook', () => {
+  for (const [what, webhook, called, reason] of table) {
+    it(what, () => {
+      const choice = chooseWebhook({ name: 'a.example.com', ...webhook }, creation, creation.pod);
+      assert.deepEqual([choice.called, choice.reason], [called, reason]);
+    });
+  }
+
+  it('says which labels are missing, of both', () => {
+    const choice = chooseWebhook(
+      {
+        name: 'a.example.com',
+        namespaceSelector: { matchLabels: { team: 'red' } },
+        objectSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] },
+      },
+      creation,
+      creation.pod,
+    );
+    assert.equal(
+      choice.message,
+      'the namespace\'s label team is "blue", needs "red"; the pod\'s label app is "web", which is excluded',
+    );
+    assert.equal(choice.unmet.namespace.length + choice.unmet.pod.length, 2);
+  });
+});
