@@ -52,7 +52,9 @@ describe('validatorObjects', () => {
         matchConditions: [
           {
             name: 'own-class',
-            expression: "has(object.spec.operatorClass) && object.spec.operatorClass == 'default'",
+            expression:
+              '(object != null || oldObject != null) && has((object == null ? oldObject : object).spec.operatorClass)' +
+              " && (object == null ? oldObject : object).spec.operatorClass == 'default'",
           },
         ],
         matchPolicy: 'Equivalent',
@@ -62,7 +64,7 @@ describe('validatorObjects', () => {
           {
             apiGroups: ['sidecar-injector.io'],
             apiVersions: ['v1alpha1'],
-            operations: ['CREATE', 'UPDATE'],
+            operations: ['CREATE', 'UPDATE', 'DELETE'],
             resources: ['injectorconfigs'],
             scope: 'Cluster',
           },

@@ -40,7 +40,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
           matchConditions: [
             {
               name: 'own-class',
-              expression: `has(object.spec.operatorClass) && object.spec.operatorClass == '${context.operatorClass}'`,
+              expression: ownClass(context.operatorClass),
             },
           ],
           matchPolicy: 'Equivalent',
@@ -50,7 +50,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
             {
               apiGroups: [group],
               apiVersions: [version],
-              operations: ['CREATE', 'UPDATE'],
+              operations: ['CREATE', 'UPDATE', 'DELETE'],
               resources: [injectorConfigPlural],
               scope: 'Cluster',
             },
@@ -61,4 +61,10 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
       ],
     },
   ];
+}
+
+/** CEL: of an object that is being deleted only the old one is there, and of a whole collection that is neither. */
+function ownClass(operatorClass: string): string {
+  const spec = '(object == null ? oldObject : object).spec';
+  return `(object != null || oldObject != null) && has(${spec}.operatorClass) && ${spec}.operatorClass == '${operatorClass}'`;
 }

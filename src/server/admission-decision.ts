@@ -49,6 +49,8 @@ function statusReason(code: number): string {
       return 'BadRequest';
     case 403:
       return 'Forbidden';
+    case 409:
+      return 'Conflict';
     case 422:
       return 'Invalid';
     default:

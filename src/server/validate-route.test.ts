@@ -47,6 +47,13 @@ describe('validateRoute', () => {
     assert.deepEqual([decision.allowed, decision.warnings], [true, ['it does not compile']]);
   });
 
+  it('refuses to delete what is in use, as a conflict', async () => {
+    const inUse = 'InjectorConfig canary is in use: 1 namespace leads to it (shop)';
+    const decision = await decide(() => ({ mistakes: [], inUse }));
+    assert.equal(decision.allowed, false);
+    assert.deepEqual(decision.status, { code: 409, reason: 'Conflict', message: inUse, causes: [] });
+  });
+
   it('refuses with every field', async () => {
     const decision = await decide(() => ({ mistakes, warnings: ['never seen'] }));
     assert.equal(decision.allowed, false);

@@ -10,6 +10,8 @@ export interface Validation {
   readonly mistakes: readonly Mistake[];
   /** What is allowed and yet wrong, a short sentence each: shown to whoever applies the object. */
   readonly warnings?: readonly string[];
+  /** Why an object must not be deleted now: a sentence that names it and who uses it. */
+  readonly inUse?: string;
 }
 
 /** Checks an object that is created, updated or deleted. */
@@ -22,7 +24,8 @@ export function validateRoute(validate: ValidateObject): AdmissionRoute {
   return { kind: 'validate', resolve: (path) => (path === validatePath ? { handler } : undefined) };
 }
 
-function verdict(request: AdmissionRequest, { mistakes, warnings }: Validation): AdmissionDecision {
+function verdict(request: AdmissionRequest, { mistakes, warnings, inUse }: Validation): AdmissionDecision {
+  if (inUse !== undefined) return denied('InUse', 409, inUse);
   if (mistakes.length === 0) return allowed('Valid', warnings);
   const list = mistakes
     .map(({ field, message }) => (field === '' || message.startsWith(field) ? message : `${field}: ${message}`))

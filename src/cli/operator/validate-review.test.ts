@@ -47,7 +47,22 @@ describe('the review of an InjectorConfig', () => {
     assert.deepEqual(await validate(creation(spec)), { mistakes: [], warnings: [] });
   });
 
-  it('has nothing against a deletion', async () => {
-    assert.deepEqual(await validate({ ...creation({}), operation: 'DELETE', object: null }), { mistakes: [] });
+  it('has nothing against the deletion of what nobody uses', async () => {
+    const { object } = creation({});
+    const deletion = { ...creation({}), operation: 'DELETE', object: null } as const;
+    assert.deepEqual(await validate({ ...deletion, oldObject: object }), { mistakes: [] });
+    assert.deepEqual(await validate(deletion), { mistakes: [] });
+  });
+
+  it('says who uses what is to be deleted, by its status and by tags', async () => {
+    const status = { namespaces: { count: 1, names: ['shop'] } };
+    const oldObject = { ...(creation({}).object as object), status };
+    const deletion = { ...creation({}), operation: 'DELETE', object: null, oldObject } as const;
+    const { inUse } = await validateReview(
+      () => Promise.reject(new Error('unused')),
+      deletion,
+      () => ['prod'],
+    );
+    assert.match(inUse ?? '', /^InjectorConfig trial is in use: 1 RevisionTag leads to it \(prod\); 1 namespace/);
   });
 });
