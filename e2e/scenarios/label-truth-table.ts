@@ -1,0 +1,156 @@
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import type { Pod } from '../harness/pod.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { barePod } from '../harness/workloads.ts';
+import { describeRow, expected, type Meaning, type RowKeys } from './label-truth-table/rows.ts';
+import { inBatches, tableNamespaces, tablePods, type TablePod } from './label-truth-table/table-namespaces.ts';
+
+export const istioRowKeys: RowKeys = {
+  injection: 'istio-injection',
+  revision: 'istio.io/rev',
+  inject: 'sidecar.istio.io/inject',
+};
+
+const customKeys: RowKeys = { injection: 'acme.io/mesh', revision: 'acme.io/mesh-revision', inject: 'acme.io/inject' };
+
+/** 256 pods by 10 at a time: what the API server and one operator do in two or three seconds. */
+const atOnce = 10;
+
+/** Istio's table of labels, created row by row. */
+export const labelTruthTable: Scenario = {
+  name: 'label-truth-table',
+  about:
+    "all 256 combinations of a namespace's and a pod's labels, stored and compared with Istio's table, in 5 settings",
+  destructive: 'it installs the default revision, and one that takes unlabelled namespaces',
+  run: async (context) => {
+    const { client } = context;
+    const installation = await context.install();
+    await installation.startOperator();
+    await applyUntilReady(client, smallConfig('default'));
+    await applyUntilReady(client, smallConfig('1-24'));
+    await applyTagUntilReady(client, revisionTag('prod', '1-24'));
+    const namespaces = await tableNamespaces(context, 'istio', istioRowKeys);
+    const revisions = { default: 'default', '1-24': '1-24', prod: '1-24' };
+    const plain: Meaning = { revisions, standard: 'default', enabledByDefault: false };
+    const setting: Setting = { namespaces, keys: istioRowKeys, meaning: plain, name: 'plain' };
+    await checkTable(context, 'two revisions and a tag', setting);
+
+    await applyUntilReady(client, enabledByDefault(smallConfig('default')));
+    const open = { ...plain, enabledByDefault: true };
+    await checkTable(context, 'enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
+    await applyUntilReady(client, smallConfig('default'));
+
+    await applyTagUntilReady(client, revisionTag('default', '1-24'));
+    const moved = { revisions: { ...revisions, default: '1-24' }, standard: '1-24', enabledByDefault: false };
+    await checkTable(context, 'RevisionTag default leads to 1-24', { ...setting, meaning: moved, name: 'moved' });
+    await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
+    const movedOpen = { ...moved, enabledByDefault: true };
+    await checkTable(context, 'RevisionTag default with enableNamespacesByDefault', {
+      ...setting,
+      meaning: movedOpen,
+      name: 'moved-open',
+    });
+    await removeTag(client, 'default');
+    await removeTag(client, 'prod');
+
+    // A tag stays in the family of its InjectorConfig, so it is made again once both are in the other one.
+    const keys = { ...customKeys, status: 'acme.io/status' };
+    await applyUntilReady(client, smallConfig('default', { keys }));
+    await applyUntilReady(client, smallConfig('1-24', { keys }));
+    await applyTagUntilReady(client, revisionTag('prod', '1-24'));
+    const acme = await tableNamespaces(context, 'acme', customKeys);
+    await checkTable(context, 'label names of its own', {
+      namespaces: acme,
+      keys: customKeys,
+      meaning: plain,
+      name: 'own',
+    });
+    const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
+    await checkTable(context, "then Istio's label names mean nothing", foreign);
+    return '6 settings x 256 rows as in the table, no pod taken by two webhooks';
+  },
+};
+
+function enabledByDefault(config: InjectorConfigObject): InjectorConfigObject {
+  config.spec.injection['enableNamespacesByDefault'] = true;
+  return config;
+}
+
+interface Setting {
+  readonly namespaces: readonly string[];
+  readonly keys: RowKeys;
+  readonly meaning: Meaning;
+  /** Part of the names of its pods. */
+  readonly name: string;
+}
+
+/** Creates the 256 pods, reads them back and compares each with the table. */
+async function checkTable(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
+  const { client } = context;
+  const pods = tablePods(setting.namespaces, setting.name, setting.keys);
+  await settle(context, what, setting, pods);
+  const audit = context.startAudit();
+  const started = Date.now();
+  await inBatches(pods, atOnce, ({ pod }) => client.create(pod));
+  const stored = await storedPods(context, setting.namespaces);
+  const milliseconds = Date.now() - started;
+  const wrong = pods.flatMap(({ row, pod }) => {
+    const wanted = expected(row, setting.meaning) || undefined;
+    const there = stored.get(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`);
+    const injectors = there === undefined ? ['(not stored)'] : injectorsOf(there);
+    const isRight = injectors.join() === (wanted ?? '');
+    return isRight ? [] : [`${describeRow(row)}: ${injectors.join(' and ') || 'none'}, not ${wanted ?? 'none'}`];
+  });
+  await context.check(`${what}: 256 stored pods are as in the table`, () => found(wrong.slice(0, 5).join('; '), ''), {
+    timeout: 0,
+  });
+  const creations = setting.namespaces.flatMap((namespace) => podCreations(audit?.events() ?? [], namespace));
+  const twice = creations.filter((event) => calledWebhooks(event).length > 1);
+  await context.check(
+    `${what}: the API server asked at most one webhook about each`,
+    () => (audit === undefined || creations.length === pods.length) && found(String(twice.length), '0'),
+    { timeout: 0 },
+  );
+  context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
+}
+
+/** The API server follows webhook configurations with a delay: waits until it selects as it should in a row that has changed. */
+async function settle(
+  context: ScenarioContext,
+  what: string,
+  { meaning }: Setting,
+  pods: readonly TablePod[],
+): Promise<void> {
+  const telling = pods.filter(({ row }) => {
+    const { injection, namespaceRevision, inject, podRevision } = row;
+    const others = [injection, namespaceRevision, inject, podRevision].filter((value) => value !== undefined);
+    return others.length === 0 || (others.length === 1 && (injection === 'enabled' || namespaceRevision === 'prod'));
+  });
+  for (const { row, pod } of telling) {
+    const asked = barePod(pod.metadata.namespace ?? '', 'asked', { labels: pod.metadata.labels ?? {} });
+    await context.check(`${what}: in force (${describeRow(row)})`, async () => {
+      return found(injectorsOf(await dryRun(context.client, asked)).join(), expected(row, meaning) ?? '');
+    });
+  }
+}
+
+async function storedPods({ client }: ScenarioContext, namespaces: readonly string[]): Promise<Map<string, Pod>> {
+  const lists = await inBatches(namespaces, atOnce, (namespace) =>
+    client.listAll<Pod>(resourceKind('v1', 'Pod'), { namespace }),
+  );
+  const pods = lists.flatMap(({ items }) => items);
+  return new Map(pods.map((pod) => [`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`, pod]));
+}
+
+/** Who has injected a stored pod, told by its annotation; a container too many or too few beside it is said as well. */
+function injectorsOf(pod: Pod): string[] {
+  const annotation = pod.metadata.annotations?.['sidecar-injector.io/config'] ?? '';
+  const named = annotation.split(',').flatMap((entry) => (entry === '' ? [] : [entry.replace(/\.[0-9a-f]{8}$/, '')]));
+  const containers = pod.spec.containers.map(({ name }) => name).filter((name) => name !== 'sleep');
+  return named.join() === containers.join() ? named : [...named, `(containers ${containers.join(' ')})`];
+}

@@ -1,0 +1,86 @@
+/** The labels of one case: of the namespace and of the pod, each absent, or one of three values. */
+export interface Row {
+  readonly injection: string | undefined;
+  readonly namespaceRevision: string | undefined;
+  readonly inject: string | undefined;
+  readonly podRevision: string | undefined;
+}
+
+/** The names that carry a row's values: of the labels of one family. */
+export interface RowKeys {
+  readonly injection: string;
+  readonly revision: string;
+  readonly inject: string;
+}
+
+/** What the labels of a row lead to. */
+export interface Meaning {
+  /** The InjectorConfig that a value of the revision label leads to, by the value: of a revision itself, of a tag the one that it points at. */
+  readonly revisions: Readonly<Record<string, string>>;
+  /** The InjectorConfig that means default. */
+  readonly standard: string;
+  readonly enabledByDefault: boolean;
+}
+
+const injections = [undefined, 'enabled', 'disabled', 'maybe'];
+const namespaceRevisions = [undefined, '1-24', 'prod', 'nobody'];
+const injects = [undefined, 'true', 'false', 'maybe'];
+const podRevisions = [undefined, 'default', '1-24', 'prod'];
+
+/** The 16 kinds of namespaces. */
+export const namespaceRows: readonly Pick<Row, 'injection' | 'namespaceRevision'>[] = injections.flatMap((injection) =>
+  namespaceRevisions.map((namespaceRevision) => ({ injection, namespaceRevision })),
+);
+
+/** The 16 kinds of pods. */
+export const podRows: readonly Pick<Row, 'inject' | 'podRevision'>[] = injects.flatMap((inject) =>
+  podRevisions.map((podRevision) => ({ inject, podRevision })),
+);
+
+/** Labels under their names; what is absent is left out. */
+export function labelsOf(
+  pairs: readonly (readonly [key: string, value: string | undefined])[],
+): Record<string, string> {
+  return Object.fromEntries(
+    pairs.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+/**
+ * Istio's table, as its documentation and its selectors have it, written down here once more: the InjectorConfig that injects the pod, undefined for none.
+ * Nothing of the product's code is used.
+ */
+export function expected(
+  { injection, namespaceRevision, inject, podRevision }: Row,
+  meaning: Meaning,
+): string | undefined {
+  const optedOut = inject === 'false';
+  // The namespace's injection label is above everything; any value but one means never.
+  if (injection !== undefined) return injection === 'enabled' && !optedOut ? meaning.standard : undefined;
+  // Then its revision label; the pod's own counts for nothing beside it.
+  if (namespaceRevision !== undefined) return optedOut ? undefined : meaning.revisions[namespaceRevision];
+  // The namespace says nothing: the pod may name a revision, or opt in to the default.
+  if (optedOut) return undefined;
+  if (podRevision !== undefined) return meaning.revisions[podRevision];
+  if (inject === 'true') return meaning.standard;
+  return inject === undefined && meaning.enabledByDefault ? meaning.standard : undefined;
+}
+
+/** `ns injection=enabled, pod inject=true`: a row in words. */
+export function describeRow({ injection, namespaceRevision, inject, podRevision }: Row): string {
+  const namespace = Object.entries(
+    labelsOf([
+      ['injection', injection],
+      ['rev', namespaceRevision],
+    ]),
+  );
+  const pod = Object.entries(
+    labelsOf([
+      ['inject', inject],
+      ['rev', podRevision],
+    ]),
+  );
+  const words = (pairs: [string, string][]): string =>
+    pairs.map(([key, value]) => `${key}=${value}`).join(' ') || 'nothing';
+  return `namespace ${words(namespace)}, pod ${words(pod)}`;
+}
