@@ -13,7 +13,14 @@ export const pathProbeKeys = {
   configuration: 'configuration',
 } as const;
 
-/** The name of the twin configuration of InjectorConfig `name`, and of the ConfigMap. */
+const prefix = 'sidecar-injector-probe-';
+
+/** The name of the twin configuration of InjectorConfig `name`, or of `tag-T` for RevisionTag T, and of the ConfigMap. */
 export function pathProbeName(name: string): string {
-  return `sidecar-injector-probe-${name}`;
+  return `${prefix}${name}`;
+}
+
+/** Whether a webhook configuration is such a twin: InjectorConfigs cannot be called so. */
+export function isPathProbeName(name: string): boolean {
+  return name.startsWith(prefix);
 }

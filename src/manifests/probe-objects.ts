@@ -1,6 +1,7 @@
 import { group } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { injectPath, objectNames } from '../api/names.ts';
+import { injectPath, objectNames, tagInjectPath, tagProbeSubject } from '../api/names.ts';
+import { labelNames } from '../api/labels.ts';
 import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
 import { namespaceNameLabel } from '../api/system-namespaces.ts';
 import { clientConfig } from './client-config.ts';
@@ -14,21 +15,31 @@ export const probeWebhookName = `probe.${group}`;
 /** Seconds. A path that takes longer than this to answer is not one to put before every pod; and a pass waits for it. */
 const longestTimeout = 5;
 
+/** What is tried out: the webhook of an InjectorConfig, or that of a tag that is to lead to it. */
+export interface ProbeInput extends WebhookInput {
+  readonly tag?: string;
+}
+
+/** By what the twin is called, and everything that is remembered of the trial. */
+export function probeSubject({ config, tag }: Pick<ProbeInput, 'config' | 'tag'>): string {
+  return tag === undefined ? config.metadata.name : tagProbeSubject(tag);
+}
+
 /**
- * The twin of an InjectorConfig's webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one
- * ConfigMap in the operator's own namespace.
+ * The twin of a webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one ConfigMap in the
+ * operator's own namespace.
  */
-export function probeConfiguration(input: WebhookInput, context: ManifestContext): KubernetesObject {
-  const { config, hash, caBundlePem } = input;
+export function probeConfiguration(input: ProbeInput, context: ManifestContext): KubernetesObject {
+  const { config, hash, caBundlePem, tag } = input;
   const { webhook } = config.spec;
   const { name } = config.metadata;
-  const probe = pathProbeName(name);
+  const probe = pathProbeName(probeSubject(input));
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: {
       name: probe,
-      labels: revisionLabels(config),
+      labels: { ...revisionLabels(config), ...(tag === undefined ? {} : { [labelNames.tag]: tag }) },
       ...(context.owner === undefined ? {} : { ownerReferences: [context.owner] }),
     },
     webhooks: [
@@ -37,7 +48,7 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
         clientConfig: clientConfig(
           {
             service: objectNames(name).service,
-            path: injectPath(name, hash),
+            path: tag === undefined ? injectPath(name, hash) : tagInjectPath(tag, name, hash),
             caBundlePem,
             ...(webhook.url === undefined ? {} : { url: webhook.url }),
           },
@@ -77,11 +88,11 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
 }
 
 /** The ConfigMap that is created by dry run, so never stored. */
-export function probeConfigMap(name: string, nonce: string, namespace: string): KubernetesObject {
+export function probeConfigMap(subject: string, nonce: string, namespace: string): KubernetesObject {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: pathProbeName(name), namespace },
+    metadata: { name: pathProbeName(subject), namespace },
     data: { [pathProbeKeys.nonce]: nonce },
   };
 }

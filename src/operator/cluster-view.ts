@@ -1,12 +1,13 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { objectNames, servingRoleName } from '../api/names.ts';
-import { pathProbeName } from '../api/path-probe.ts';
+import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
+export const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
 export const configMaps = resourceKind('v1', 'ConfigMap');
 export const secrets = resourceKind('v1', 'Secret');
 export const services = resourceKind('v1', 'Service');
@@ -30,6 +31,7 @@ export interface Followed {
 /** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
 export class ClusterView {
   readonly configs = new ObjectStore();
+  readonly tags = new ObjectStore();
   readonly configMaps = new ObjectStore();
   readonly secrets = new ObjectStore();
   readonly services = new ObjectStore();
@@ -46,7 +48,7 @@ export class ClusterView {
     this.#operatorClass = operatorClass;
   }
 
-  /** What must be followed so that this view is complete, beside the InjectorConfigs themselves. */
+  /** What must be followed so that this view is complete, beside the InjectorConfigs and RevisionTags themselves. */
   owned(): Followed[] {
     const labelSelector = ownedSelector(this.#operatorClass);
     const ours = { namespace: this.#namespace, labelSelector };
@@ -94,21 +96,33 @@ export class ClusterView {
   belongingTo(name: string): KubernetesObject[] {
     const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
     return stores.flatMap((store) =>
-      store.list().filter((object) => injectorConfigOf(object) === name && this.#isOurs(object)),
+      store.list().filter((object) => injectorConfigOf(object) === name && this.isOurs(object)),
     );
+  }
+
+  /** The webhook configuration that bears the name of an InjectorConfig's own; that of the default may lead to another one, by a tag. */
+  ownWebhook(name: string): KubernetesObject | undefined {
+    const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
+    const leadsTo = own && injectorConfigOf(own);
+    return leadsTo === undefined || leadsTo === name ? own : undefined;
   }
 
   /**
    * The webhook configurations that send admissions to an InjectorConfig: its own, which its name tells also without labels, then those that bear
-   * its label, as tags of its revision do. Not the twin by which a path is tried out.
+   * its label, as tags of its revision do. Not the twins by which a path is tried out.
    */
   webhooksOf(name: string): KubernetesObject[] {
-    const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
+    const own = this.ownWebhook(name);
     const others = this.mutatingWebhooks
       .list()
-      .filter((object) => injectorConfigOf(object) === name && this.#isOurs(object))
-      .filter(({ metadata }) => ![own?.metadata.name, pathProbeName(name)].includes(metadata.name));
+      .filter((object) => injectorConfigOf(object) === name && this.isOurs(object))
+      .filter(({ metadata }) => metadata.name !== own?.metadata.name && !isPathProbeName(metadata.name ?? ''));
     return [...(own === undefined ? [] : [own]), ...others];
+  }
+
+  /** The tags that have a webhook configuration, also those that are gone. */
+  tagNames(): string[] {
+    return this.mutatingWebhooks.list().flatMap((object) => (this.isOurs(object) ? (tagOf(object) ?? []) : []));
   }
 
   /** What an InjectorConfig has under fixed names, as keys: so it is found also when somebody took its labels off. The webhook comes first. */
@@ -155,18 +169,18 @@ export class ClusterView {
   /** The InjectorConfigs that own anything, also those that are gone. */
   names(): string[] {
     const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
-    const ours = stores.flatMap((store) => store.list().filter((object) => this.#isOurs(object)));
+    const ours = stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
     return [...new Set(ours.flatMap((object) => injectorConfigOf(object) ?? []))];
   }
 
   /** True once every collection has been listed. */
   get hasSynced(): boolean {
-    return [this.configs, ...this.owned().map(({ store }) => store)].every((store) => store.hasSynced);
+    return [this.configs, this.tags, ...this.owned().map(({ store }) => store)].every((store) => store.hasSynced);
   }
 
   /** Waits until every collection has been listed once, or the signal aborts. */
   async synced(signal: AbortSignal): Promise<void> {
-    const stores = [this.configs, ...this.owned().map(({ store }) => store)];
+    const stores = [this.configs, this.tags, ...this.owned().map(({ store }) => store)];
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else
@@ -181,7 +195,8 @@ export class ClusterView {
     await Promise.race([Promise.all(stores.map((store) => store.synced())), aborted]);
   }
 
-  #isOurs(object: KubernetesObject): boolean {
+  /** Whether operators of our class have written it, as its labels say. */
+  isOurs(object: KubernetesObject): boolean {
     const labels = object.metadata.labels ?? {};
     return labels[labelNames.managedBy] === managedBy && labels[labelNames.operatorClass] === this.#operatorClass;
   }
@@ -195,4 +210,9 @@ export function ownedSelector(operatorClass: string): string {
 /** The InjectorConfig that an object of ours belongs to, by its label. */
 export function injectorConfigOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[labelNames.injectorConfig];
+}
+
+/** The RevisionTag that a webhook configuration of ours is written for, by its label. */
+export function tagOf(object: KubernetesObject): string | undefined {
+  return object.metadata.labels?.[labelNames.tag];
 }

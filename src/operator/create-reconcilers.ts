@@ -17,6 +17,7 @@ import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports
 import { ParsedConfigs } from './parsed-configs.ts';
 import { PathProbe } from './path-probe.ts';
 import { PodEvents } from './pod-events.ts';
+import { FollowedPods } from './pods/followed-pods.ts';
 import { RevisionProducer } from './produce-revision.ts';
 import { Publication } from './publication.ts';
 import { PublishedRules } from './published-rules.ts';
@@ -28,6 +29,12 @@ import { RevisionCertificates } from './revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from './serving-role.ts';
 import { fieldManager, type OperatorSettings } from './settings.ts';
+import { PublishedRevisions } from './tags/published-revisions.ts';
+import { TagReconciler } from './tags/reconcile-tag.ts';
+import { RevisionLocks } from './tags/revision-locks.ts';
+import { TagTargets } from './tags/tag-targets.ts';
+import { TagWebhook } from './tags/tag-webhook.ts';
+import { ClusterUsage } from './usage/cluster-usage.ts';
 import { ValidatorReconciler } from './validator-reconcile.ts';
 
 export interface ReconcilerParts {
@@ -46,14 +53,22 @@ export interface ReconcilerParts {
   readonly followConfigMap: FollowConfigMap;
   readonly followSecret: FollowSecret;
   readonly onReferenceChange: (injectorConfig: string) => void;
+  /** An InjectorConfig serves something else than before: the tags that lead to it follow. */
+  readonly onPublished: (injectorConfig: string) => void;
+  /** Who uses an InjectorConfig or a tag is different now: its status is to be written. */
+  readonly onUsage: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
 }
 
 export interface Reconcilers {
+  readonly tags: TagReconciler;
+  /** Where tags lead. */
+  readonly targets: TagTargets;
   readonly revisions: RevisionReconciler;
   readonly validator: ValidatorReconciler;
   readonly servingRole: ServingRoleKeeper;
   readonly references: ReferenceWatches;
-  readonly podEvents: PodEvents;
+  /** What follows pods and namespaces while we lead. */
+  readonly pods: FollowedPods;
 }
 
 /** Puts the reconcilers together. */
@@ -86,8 +101,26 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const servingRole = new ServingRoleKeeper({ view, owned, context: settings.context, clock, logger });
   const probe = new PathProbe({ client, owned, clock, nonce: () => Buffer.from(randomBytes(16)).toString('hex') });
   const gate = new InstallGate({ view, owned, probe, clock, logger });
+  const { operatorClass } = settings.context;
+  const targets = new TagTargets(view, operatorClass);
+  const published = new PublishedRevisions();
+  published.subscribe(parts.onPublished);
+  const locks = new RevisionLocks();
+  const rules = new PublishedRules(view, settings.context.namespace, parts.load);
+  const usage = new ClusterUsage({
+    view,
+    claims: () => targets.claims(),
+    namespace: settings.context.namespace,
+    rules: (name, hash) => rules.ofHash(name, hash),
+    news: parts.onUsage,
+    clock,
+    logger,
+  });
+  metrics.usageFrom?.(() => usage.figures());
   const producer = new RevisionProducer({
     ...shared,
+    targets,
+    published,
     certificates: new RevisionCertificates({ ...shared, providers, refusals, events }),
     servingRole,
     reports,
@@ -99,22 +132,45 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const revisions = new RevisionReconciler({
     ...shared,
     client,
+    usage,
     producer,
+    targets,
+    locks,
     removal: new Removal(view, owned, clock),
     finalizers: new Finalizers(client, view),
     refusals,
     events,
   });
-  const { namespace, operatorClass } = settings.context;
+  const tags = new TagReconciler({
+    ...shared,
+    client,
+    targets,
+    published,
+    locks,
+    reports,
+    webhook: new TagWebhook(view, owned, gate),
+    refusals: new Refusals(events, logger, 'revisionTag'),
+    events,
+    usage,
+  });
+  const { namespace } = settings.context;
   const parsed = new ParsedConfigs();
   const podEvents = new PodEvents({
     configs: () => parsed.parseAll(view.configs.list()).filter(({ spec }) => spec.operatorClass === operatorClass),
-    rules: new PublishedRules(view, namespace, parts.load),
+    rules,
     recorder,
     metrics,
     clock,
     logger,
     namespace,
   });
-  return { revisions, validator: new ValidatorReconciler(shared), servingRole, references, podEvents };
+  return {
+    revisions,
+    tags,
+    targets,
+    validator: new ValidatorReconciler(shared),
+    servingRole,
+    references,
+    pods: new FollowedPods(podEvents, usage, clock),
+  };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
 import { group, injectorConfigPlural, version } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
+import { defaultRevision, revisionTagPlural } from '../api/revision-tag.ts';
 import { generateRsaKeyPair, type GenerateKeyPair } from '../certs/key-pair.ts';
 import type { RandomBytes } from '../certs/random-source.ts';
 import type { ApiClient } from '../kube/api-client.ts';
@@ -17,16 +18,21 @@ import {
   configMaps,
   injectorConfigOf,
   injectorConfigs,
+  mutatingWebhooks,
   namespaces,
   pods,
+  revisionTags,
   secrets,
+  tagOf,
 } from './cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
+import { foreignSelectors } from './foreign-overlap.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from './key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from './settings.ts';
+import { tagIn, tagKey } from './tags/tag-key.ts';
 import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
 
 export interface InjectorOperatorOptions {
@@ -74,7 +80,7 @@ export class InjectorOperator extends Operator {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #elector: LeaseElector;
-  /** The generation of each InjectorConfig, and whether it is being deleted. */
+  /** The generation of each InjectorConfig and RevisionTag, and whether it is being deleted. */
   readonly #seen = new Map<string, string>();
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
@@ -113,8 +119,14 @@ export class InjectorOperator extends Operator {
       metrics: this.#metrics,
       randomBytes: options.randomBytes ?? randomBytes,
       generateKeyPair: this.#keyPairs.take,
+      onUsage: (kind, name) => {
+        this.#enqueue(kind === 'RevisionTag' ? `tag/${name}` : name);
+      },
       onReferenceChange: (name) => {
         this.#enqueue(name);
+      },
+      onPublished: (name) => {
+        this.#enqueueTagsOf({ metadata: { name } });
       },
       followConfigMap: ({ namespace, name, store, signal }) => {
         this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
@@ -166,7 +178,7 @@ export class InjectorOperator extends Operator {
     namespace?: string,
   ): Promise<void> {
     const resource = kindServedAs(group, version, plural) ?? { group, version, plural, kind: plural, namespaced: true };
-    const store = resource === injectorConfigs ? this.#view.configs : new ObjectStore();
+    const store = this.#storeFollowing(resource);
     const id = `${plural}.${apiVersionOf(resource)}`;
     store.subscribe(({ type, object }) => {
       // The library types the times of metadata as Dates; what a watch delivers, also in the library, is JSON.
@@ -178,6 +190,11 @@ export class InjectorOperator extends Operator {
     this.#follow(resource, store, { namespace }, this.#stop.signal);
     this.#log.debug(`watching ${id}`);
     return Promise.resolve();
+  }
+
+  #storeFollowing(resource: ResourceKind): ObjectStore {
+    if (resource === injectorConfigs) return this.#view.configs;
+    return resource === revisionTags ? this.#view.tags : new ObjectStore();
   }
 
   protected override async init(): Promise<void> {
@@ -197,21 +214,32 @@ export class InjectorOperator extends Operator {
       this.#enqueueAll();
     });
     this.#running.push(this.#events.run());
-    await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
-      const state =
-        type === ResourceEventType.Deleted
-          ? 'gone'
-          : `${object.metadata?.generation ?? ''} ${String(object.metadata?.deletionTimestamp)}`;
-      const isNews = this.#seen.get(meta.name) !== state;
-      if (type === ResourceEventType.Deleted) this.#seen.delete(meta.name);
-      else this.#seen.set(meta.name, state);
-      this.#enqueue(meta.name);
-      // Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else.
-      if (isNews) this.#enqueueAll();
-      if (isNews) this.#enqueue(keys.servingRole);
+    await this.watchResource(group, version, injectorConfigPlural, (event) => {
+      this.#enqueue(event.meta.name);
+      // A tag waits until where it is to lead is ready; and says so when that is ready no longer.
+      this.#enqueueTagsOf(event.object as unknown as KubernetesObject);
+      if (this.#isNews(injectorConfigPlural, event)) this.#enqueueAll();
+      return Promise.resolve();
+    });
+    await this.watchResource(group, version, revisionTagPlural, (event) => {
+      this.#enqueue(tagKey(event.meta.name));
+      if (this.#isNews(revisionTagPlural, event)) this.#enqueueAll();
       return Promise.resolve();
     });
     this.#running.push(this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
+  }
+
+  /** Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else. */
+  #isNews(plural: string, { type, meta, object }: ResourceEvent): boolean {
+    const key = `${plural}/${meta.name}`;
+    const isGone = type === ResourceEventType.Deleted;
+    const state = isGone
+      ? 'gone'
+      : `${object.metadata?.generation ?? ''} ${String(object.metadata?.deletionTimestamp)}`;
+    const isNews = this.#seen.get(key) !== state;
+    if (isGone) this.#seen.delete(key);
+    else this.#seen.set(key, state);
+    return isNews;
   }
 
   /** One leadership: everything is looked at once, then whatever changes or is due. */
@@ -230,25 +258,34 @@ export class InjectorOperator extends Operator {
     for (const key of Object.values(keys)) loop.add(key);
     this.#enqueueAll();
     for (const name of this.#view.names()) loop.add(name);
+    for (const name of this.#view.tagNames()) loop.add(tagKey(name));
     await loop.run(leading);
     this.#loop = undefined;
     this.#metrics.leading?.(false);
   }
 
-  /** Pods are followed by the leader alone, to say why some were not injected. */
-  #followPods(leading: AbortSignal): void {
-    const stores = this.#reconcilers.podEvents.begin(leading);
-    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, leading);
+  /** Pods are followed by the leader alone: to say why some were not injected, and who uses what. */
+  #followPods(leading: AbortSignal, isAgain = false): void {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([leading, ended.signal]);
+    const again = (): void => {
+      ended.abort();
+      this.#followPods(leading, true);
+    };
+    const stores = this.#reconcilers.pods.begin(signal, again, isAgain);
+    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
     this.#follow(
       pods,
       stores.pods,
       { transform: stores.keepOfPod, pageSize: podsPerPage, pagePauseMs: podPagePauseMs },
-      leading,
+      signal,
     );
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
-    const { validator, servingRole, revisions } = this.#reconcilers;
+    const { validator, servingRole, revisions, tags } = this.#reconcilers;
+    const tag = tagIn(key);
+    if (tag !== undefined) return tags.reconcile(tag, signal);
     switch (key) {
       case keys.validator:
         return validator.reconcile(signal);
@@ -262,15 +299,17 @@ export class InjectorOperator extends Operator {
   }
 
   #onOwnedChange({ object, before }: StoreChange<KubernetesObject>): void {
-    const names = new Set([injectorConfigOf(object), before && injectorConfigOf(before)]);
-    for (const name of names) {
-      if (name !== undefined) this.#enqueue(name);
-    }
+    const seen = before === undefined ? [object] : [object, before];
+    const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
+    for (const name of names) this.#enqueue(name);
+    for (const tag of new Set(seen.flatMap((each) => tagOf(each) ?? []))) this.#enqueue(tagKey(tag));
     const { owner } = this.#options.settings;
     const { name } = object.metadata;
     if (owner !== undefined && name === owner) this.#enqueueAll();
+    if (object.kind === mutatingWebhooks.kind && foreignSelectors(object) !== foreignSelectors(before))
+      this.#enqueueAll();
     if (object.kind === 'Role') this.#loop?.add(keys.servingRole);
-    else if (names.size === 1 && names.has(undefined)) this.#loop?.add(keys.validator);
+    else if (names.size === 0) this.#loop?.add(keys.validator);
   }
 
   #enqueue(name: string): void {
@@ -279,6 +318,16 @@ export class InjectorOperator extends Operator {
 
   #enqueueAll(): void {
     for (const object of this.#view.configs.list()) this.#enqueue(object.metadata.name ?? '');
+    for (const object of this.#view.tags.list()) this.#enqueue(tagKey(object.metadata.name ?? ''));
+    this.#enqueue(keys.servingRole);
+  }
+
+  /** The tags that lead to an InjectorConfig or are to; what tag `default` left behind concerns InjectorConfig `default`. */
+  #enqueueTagsOf(config: Pick<KubernetesObject, 'metadata'>): void {
+    const { name = '' } = config.metadata;
+    const object = this.#view.configs.get(name) ?? config;
+    const left = name === defaultRevision ? [defaultRevision] : [];
+    for (const tag of [...this.#reconcilers.targets.tagsOf(object), ...left]) this.#enqueue(tagKey(tag));
   }
 
   #follow<T extends KubernetesObject>(

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../api/kubernetes.ts';
 import { pathProbeName } from '../api/path-probe.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import type { ManifestContext } from '../manifests/manifest-context.ts';
-import { probeConfigMap, probeConfiguration } from '../manifests/probe-objects.ts';
+import { probeConfigMap, probeConfiguration, probeSubject } from '../manifests/probe-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { OwnedObjects } from './owned-objects.ts';
 import type { PathProbe } from './path-probe.ts';
@@ -21,6 +21,8 @@ export interface InstallGateOptions {
 /** A webhook that is about to be written. */
 export interface InstallRequest {
   readonly config: InjectorConfig;
+  /** The tag that it is written for, if any; the webhooks of an InjectorConfig and of each tag are tried out apart. */
+  readonly tag?: string;
   readonly hash: string;
   readonly caBundlePem: string;
   readonly context: ManifestContext;
@@ -47,7 +49,7 @@ const longestRetryMs = 30_000;
  */
 export class InstallGate {
   readonly #options: InstallGateOptions;
-  /** The place that was reached last, by InjectorConfig. */
+  /** The place that was reached last, by InjectorConfig or tag (`probeSubject`). */
   readonly #reached = new Map<string, string>();
   readonly #failed = new Map<string, { twin: string; attempts: number; due: number; finding: Finding }>();
 
@@ -58,8 +60,8 @@ export class InstallGate {
   /** Resolves with undefined when the webhook may be written. Rejects when the API server does. */
   async check(request: InstallRequest, signal: AbortSignal): Promise<ClosedGate | undefined> {
     const { probe, clock, logger } = this.#options;
-    const { config, context, desired, live } = request;
-    const { name } = config.metadata;
+    const { context, desired, live } = request;
+    const name = probeSubject(request);
     if (this.isOpen(name, desired, live)) return undefined;
     const twin = probeConfiguration(request, context);
     const text = JSON.stringify(twin);
@@ -72,7 +74,7 @@ export class InstallGate {
       this.#failed.delete(name);
       this.#reached.set(name, placeOf(desired));
       const { replica, milliseconds } = result;
-      logger.info('the API server reaches the webhook', { injectorConfig: name, replica, milliseconds });
+      logger.info('the API server reaches the webhook', { webhook: desired.metadata.name, replica, milliseconds });
       return undefined;
     }
     const attempts = (last?.attempts ?? 0) + 1;
@@ -113,7 +115,7 @@ function placeOf(configuration: KubernetesObject | undefined): string {
   const ours = webhooks.filter(({ name }) => name?.endsWith(`.${group}`) === true);
   const places = new Set(
     ours.map(({ clientConfig: { url, service } = {} }) => {
-      if (url !== undefined) return url.replace(/\/revisions\/[^/]+\/[^/]+\/inject$/, '');
+      if (url !== undefined) return url.replace(/\/(revisions|tags\/[^/]+)\/[^/]+\/[^/]+\/inject$/, '');
       return `${service?.namespace ?? ''}/${service?.name ?? ''}:${service?.port ?? ''}`;
     }),
   );

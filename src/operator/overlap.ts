@@ -1,36 +1,28 @@
-import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
-import { webhookSelectors } from '../manifests/webhook-selectors.ts';
-import { areDisjoint } from './disjoint-selectors.ts';
+import type { InjectorConfig } from '../api/injector-config.ts';
+import type { RevisionTag } from '../api/revision-tag.ts';
+import { claimants, claimantOfConfig, claimWinner, isTagged, type Claimant } from '../manifests/claims.ts';
 
-/**
- * The InjectorConfig to which this one must yield, if any: of those that would take the same pods, the oldest stays, then the first by name.
- * Pods are told apart by the labels of a family (`spec.webhook.keys`), so only members of one family can meet; within it they do when they are
- * the same revision, or when one has selectors of its own that some pod could match together with the other's.
- */
-export function overlapWinner(config: InjectorConfig, others: readonly InjectorConfig[]): InjectorConfig | undefined {
-  return others
-    .filter((other) => other.metadata.name !== config.metadata.name && other.metadata.deletionTimestamp === undefined)
-    .filter((other) => wouldMeet(config, other) && isBefore(other, config))
-    .sort((one, other) => (isBefore(one, other) ? -1 : 1))[0];
+/** Everybody who wants pods, as far as it can be read. */
+export interface ClaimingObjects {
+  readonly configs: readonly InjectorConfig[];
+  readonly tags: readonly RevisionTag[];
+  /** The InjectorConfig that a tag leads to, or is to lead to. */
+  readonly leadsTo: (tag: RevisionTag) => InjectorConfig | undefined;
 }
 
-function wouldMeet(one: InjectorConfig, other: InjectorConfig): boolean {
-  const { webhook } = one.spec;
-  const { webhook: others } = other.spec;
-  if (one.spec.operatorClass !== other.spec.operatorClass) return false;
-  if (!isDeepStrictEqual(webhook.keys, others.keys)) return false;
-  if (webhook.selection === 'Revision' && others.selection === 'Revision') return revisionOf(one) === revisionOf(other);
-  return webhookSelectors(one, webhook.excludedNamespaces).some((mine) =>
-    webhookSelectors(other, others.excludedNamespaces).some(
-      (theirs) =>
-        !areDisjoint(mine.namespaceSelector, theirs.namespaceSelector) &&
-        !areDisjoint(mine.objectSelector, theirs.objectSelector),
-    ),
-  );
+/** To whom an InjectorConfig must yield, if anybody: of those that would take the same pods the oldest stays. */
+export function configWinner(
+  config: InjectorConfig,
+  { configs, tags, leadsTo }: ClaimingObjects,
+): Claimant | undefined {
+  // One that a tag stands in for yields to whomever it would yield to without the tag, and never to the tag itself.
+  const others = isTagged(config, tags) ? tags.filter(({ metadata }) => metadata.name !== config.metadata.name) : tags;
+  return claimWinner(claimantOfConfig(config), claimants(configs, others, leadsTo));
 }
 
-function isBefore(one: InjectorConfig, other: InjectorConfig): boolean {
-  const [first = '', second = ''] = [one.metadata.creationTimestamp, other.metadata.creationTimestamp];
-  return first === second ? one.metadata.name < other.metadata.name : first < second;
+/** To whom a tag must yield, if anybody; nobody while it leads nowhere. */
+export function tagWinner(tag: RevisionTag, { configs, tags, leadsTo }: ClaimingObjects): Claimant | undefined {
+  const everybody = claimants(configs, tags, leadsTo);
+  const own = everybody.find(({ kind, name }) => kind === 'RevisionTag' && name === tag.metadata.name);
+  return own && claimWinner(own, everybody);
 }

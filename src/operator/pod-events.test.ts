@@ -5,7 +5,8 @@ import type { DecisionRules } from '../inject/decide.ts';
 import type { RecordedEvent } from '../kube/event-recorder.ts';
 import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../kube/testdata/manual-clock.ts';
-import { PodEvents, type PodStores } from './pod-events.ts';
+import { PodEvents } from './pod-events.ts';
+import { FollowedPods, type PodStores } from './pods/followed-pods.ts';
 import { injectorConfig } from './testdata/operator-fixture.ts';
 
 const rules: DecisionRules = {
@@ -49,7 +50,8 @@ describe('PodEvents', () => {
       logger,
       namespace: 'injection',
     });
-    stores = podEvents.begin(stop.signal);
+    const uncounted = { begin: () => () => undefined };
+    stores = new FollowedPods(podEvents, uncounted, clock).begin(stop.signal, () => undefined);
     const labels = { 'istio.io/rev': 'blue' };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels, uid: 'n' }, status: {} };
     stores.namespaces.replace([stores.keepOfNamespace(namespace)], '1');

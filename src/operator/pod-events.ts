@@ -1,13 +1,14 @@
 import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
-import { ObjectStore } from '../kube/object-store.ts';
+import type { ObjectStore } from '../kube/object-store.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import { explainSelected, explainUnselected, type PodExplanation } from './explain-pod.ts';
 import { PodEventLimits } from './pod-event-limits.ts';
-import { arrivedPod, podRecord, type ArrivedPod, type PodRecord } from './pod-record.ts';
+import { arrivedPod, type ArrivedPod, type PodRecord } from './pod-record.ts';
 import { PodSelection } from './pod-selection.ts';
 import type { OperatorMetrics } from './ports.ts';
+import type { FollowedStores } from './pods/followed-stores.ts';
 import type { PublishedRules } from './published-rules.ts';
 
 export interface PodEventsOptions {
@@ -22,22 +23,14 @@ export interface PodEventsOptions {
   readonly namespace: string;
 }
 
-/** What must be followed while we lead: the two collections, and what is kept of a pod. */
-export interface PodStores {
-  readonly pods: ObjectStore<PodRecord>;
-  readonly namespaces: ObjectStore;
-  readonly keepOfPod: (pod: KubernetesObject) => PodRecord;
-  readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
-}
-
 /** A pod is looked at this long after it came, when its namespace and the configurations have surely come too. Milliseconds. */
 const settleMs = 1000;
 /** So many are looked at before everything else has its turn. */
 const perTurn = 50;
 /** So many wait at most. */
 const waitingLimit = 1000;
-/** Of the pods that were there before we led, those younger than this may have come while nobody did. Milliseconds. */
-const unwatchedMs = 60_000;
+/** Is told of a pod as it was read, and what is kept of it. */
+export type PodReader = (pod: KubernetesObject, record: PodRecord) => void;
 
 /**
  * Says of each new pod that asked for injection and did not get it why, by an Event and a count. It is the admission's own `decide`, on the
@@ -54,10 +47,11 @@ export class PodEvents {
     this.#limits = new PodEventLimits(options.clock);
   }
 
-  /** Begins one leadership: the stores to fill until the signal aborts. */
-  begin(signal: AbortSignal): PodStores {
-    const pods = new ObjectStore<PodRecord>();
-    const namespaces = new ObjectStore();
+  /**
+   * Begins to look at what comes into these stores, until the signal aborts. Returns what is to be told of each pod that is read, before its store is.
+   * @param since of the pods that were there before, those that were made after this time may have come while nobody looked
+   */
+  begin({ pods, namespaces }: FollowedStores, since: Date, signal: AbortSignal): PodReader {
     const arrivals = new WeakMap<PodRecord, ArrivedPod>();
     const isThere = ({ metadata: { name = '', namespace, uid } }: PodRecord): boolean =>
       pods.get(name, namespace)?.metadata.uid === uid;
@@ -67,22 +61,13 @@ export class PodEvents {
       arrivals.delete(object);
       if (type === 'Added' && arrived !== undefined) waiting.add(arrived);
     });
-    return {
-      pods,
-      namespaces,
-      keepOfPod: (pod) => {
-        const record = podRecord(pod);
-        const isNews =
-          record.injectedBy === undefined &&
-          pods.get(record.metadata.name ?? '', record.metadata.namespace) === undefined &&
-          (pods.hasSynced || this.#isYoung(pod));
-        const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
-        if (arrived !== undefined) arrivals.set(record, arrived);
-        return record;
-      },
-      keepOfNamespace: ({ apiVersion, kind, metadata: { name = '', labels = {}, resourceVersion = '' } }) => {
-        return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
-      },
+    return (pod, record) => {
+      const isNews =
+        record.injectedBy === undefined &&
+        pods.get(record.metadata.name ?? '', record.metadata.namespace) === undefined &&
+        (pods.hasSynced || isYounger(pod, since));
+      const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
+      if (arrived !== undefined) arrivals.set(record, arrived);
     };
   }
 
@@ -154,9 +139,8 @@ export class PodEvents {
   #annotationNames(): string[] {
     return this.#options.configs().flatMap(({ spec: { webhook } }) => [webhook.keys.inject, webhook.keys.status]);
   }
+}
 
-  #isYoung({ metadata: { creationTimestamp } }: KubernetesObject): boolean {
-    const age = this.#options.clock.now().getTime() - Date.parse(creationTimestamp ?? '');
-    return age < unwatchedMs;
-  }
+function isYounger({ metadata: { creationTimestamp } }: KubernetesObject, since: Date): boolean {
+  return Date.parse(creationTimestamp ?? '') > since.getTime();
 }

@@ -32,12 +32,31 @@ const labelLimit = 64;
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** The bounded part of a pod as the API server sends it. */
-export function podRecord({ apiVersion, kind, metadata }: KubernetesObject): PodRecord {
-  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
-  const injectedBy = metadata.annotations?.[injectedByAnnotation]?.slice(0, injectedByLimit);
-  const record = { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
-  return injectedBy === undefined ? record : { ...record, injectedBy };
+/**
+ * The bounded part of a pod as the API server sends it.
+ * @param group the pods that have what it has; undefined where nobody counts it
+ */
+export function podRecord({ apiVersion, kind, metadata }: KubernetesObject, group?: PodGroup): PodRecord {
+  const { name = '', namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
+  // Of a pod that is counted the group has the same texts, once for all of them.
+  const injectedBy =
+    metadata.annotations?.[injectedByAnnotation] &&
+    (group?.traits.injectedBy ?? cut(metadata.annotations[injectedByAnnotation]));
+  const kept = { name, namespace: group?.traits.namespace ?? namespace, uid, resourceVersion };
+  if (group === undefined) {
+    return injectedBy === undefined
+      ? { apiVersion, kind, metadata: kept }
+      : { apiVersion, kind, metadata: kept, injectedBy };
+  }
+  const createdAt = Date.parse(creationTimestamp) / 1000;
+  return injectedBy === undefined
+    ? { apiVersion, kind, metadata: kept, group, createdAt }
+    : { apiVersion, kind, metadata: kept, group, createdAt, injectedBy };
+}
+
+/** A copy of its own: a slice would keep the whole text in memory. */
+function cut(text: string): string {
+  return text.length <= injectedByLimit ? text : Buffer.from(text.slice(0, injectedByLimit)).toString();
 }
 
 /**

@@ -3,7 +3,7 @@ import type { LabelSelector } from '../api/kubernetes.ts';
 import { systemNamespaces } from '../api/system-namespaces.ts';
 import { compileLabelSelector, type LabelMatcher } from '../inject/decision/label-selector.ts';
 import { webhookSelectors } from '../manifests/webhook-selectors.ts';
-import { overlapWinner } from './overlap.ts';
+import { claimantOfConfig, claimWinner } from '../manifests/claims.ts';
 import type { ArrivedPod } from './pod-record.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export class PodSelection {
       (config) =>
         !isInjected(pod, config) &&
         this.#selectorsOf(config).some((pair) => pair.namespace(namespaceLabels) && pair.pod(pod.labels)) &&
-        overlapWinner(config, configs) === undefined,
+        claimWinner(claimantOfConfig(config), configs.filter(isLive).map(claimantOfConfig)) === undefined,
     );
   }
 
@@ -53,6 +53,10 @@ export class PodSelection {
   #excludedBy(config: InjectorConfig): string[] {
     return [...systemNamespaces, this.#ownNamespace, ...config.spec.webhook.excludedNamespaces];
   }
+}
+
+function isLive({ metadata }: InjectorConfig): boolean {
+  return metadata.deletionTimestamp === undefined;
 }
 
 /** Whether any injector of the family has injected the pod. */

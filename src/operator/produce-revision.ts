@@ -3,20 +3,24 @@ import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { objectNames } from '../api/names.ts';
 import type { Logger } from '../kube/ports.ts';
+import { claimantOfConfig, isTagged as isStoodInFor } from '../manifests/claims.ts';
 import { servingObjects } from '../manifests/desired-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
 import { manifestContext } from './manifest-context.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
+import { foreignFinding, foreignOverlap } from './foreign-overlap.ts';
 import type { Publication } from './publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from './revision-certificates.ts';
 import type { RevisionEvents } from './revision-events.ts';
-import type { RevisionFindings } from './revision-status.ts';
+import type { Finding, RevisionFindings } from './revision-status.ts';
 import { servingPairOf } from './secret-text.ts';
 import type { ServingRoleKeeper } from './serving-role.ts';
 import { resyncMs, type OperatorSettings } from './settings.ts';
+import type { PublishedRevisions } from './tags/published-revisions.ts';
+import type { TagTargets } from './tags/tag-targets.ts';
 import { withCaBundle } from './with-ca-bundle.ts';
 
 export interface RevisionProducerOptions {
@@ -28,6 +32,8 @@ export interface RevisionProducerOptions {
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly reports: Pick<ReplicaReports, 'replicas'>;
   readonly publication: Publication;
+  readonly targets: TagTargets;
+  readonly published: PublishedRevisions;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
   readonly logger: Logger;
@@ -37,7 +43,14 @@ export interface RevisionProducerOptions {
 const pendingMs = 1000;
 
 /** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
-const forPeople: readonly string[] = ['ConfigurationLost', 'Invalid', 'NoReplica', 'NotReachable', 'ProbeRefused'];
+const forPeople: readonly string[] = [
+  'ConfigurationLost',
+  'ForeignOverlap',
+  'Invalid',
+  'NoReplica',
+  'NotReachable',
+  'ProbeRefused',
+];
 
 /** Makes the objects of one InjectorConfig; what it finds out on the way is left to the caller to report. */
 export class RevisionProducer {
@@ -72,15 +85,21 @@ export class RevisionProducer {
     // Nobody would trust whoever answers: there is no certificate yet.
     if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
     // What else leads here must trust what is served, too, else the rotation waits for it.
-    const { webhookConfiguration } = objectNames(name);
-    for (const tag of view.webhooksOf(name).filter(({ metadata }) => metadata.name !== webhookConfiguration)) {
+    const own = view.ownWebhook(name);
+    for (const tag of view.webhooksOf(name).filter((webhook) => webhook !== own)) {
       await owned.apply(withCaBundle(tag, caBundlePem), writes, signal);
     }
+    const isTagged = isStoodInFor(config, this.#options.targets.tags());
+    const { foreign, finding } = this.#foreignOverlap(config, isTagged);
+    findings.ForeignOverlap = finding;
     const outcome = await publication.publish(
-      { config, compiled, caBundlePem, context: manifestContext(settings, view) },
+      { config, compiled, caBundlePem, context: manifestContext(settings, view), isTagged, foreign },
       writes,
       signal,
     );
+    const isInForce = isTagged || view.ownWebhook(name) !== undefined;
+    const { hash } = outcome;
+    this.#options.published.set(name, hash !== undefined && isInForce ? { hash, caBundlePem } : undefined);
     if (outcome.finding !== undefined) {
       findings.WebhookReady = outcome.finding;
       const { reason, message } = outcome.finding;
@@ -100,6 +119,13 @@ export class RevisionProducer {
     }
     await publication.prune(config, [outcome.hash, compiled?.hash], signal);
     return outcome.isPending ? pendingMs : resyncMs;
+  }
+
+  /** Somebody else's injector of the same pods: it keeps us from publishing, unless we are told to take over. */
+  #foreignOverlap(config: InjectorConfig, isTagged: boolean): { foreign?: string; finding: Finding } {
+    const { view } = this.#options;
+    const claim = isTagged ? undefined : foreignOverlap(claimantOfConfig(config), view.mutatingWebhooks.list());
+    return foreignFinding(claim, config);
   }
 
   #servedBundle(name: string): string | undefined {
@@ -134,11 +160,13 @@ export class RevisionProducer {
 
   /** The webhook was withdrawn: the next one must prove itself again. */
   withdrawn(name: string): void {
+    this.#options.published.set(name, undefined);
     this.#options.publication.withdrawn(name);
   }
 
   /** The InjectorConfig is gone. */
   forget(name: string): void {
+    this.#options.published.set(name, undefined);
     this.#options.certificates.forget(name);
     this.#options.compiler.forget(name);
     this.#options.publication.forget(name);

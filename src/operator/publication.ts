@@ -16,7 +16,7 @@ import { filesOf, verifiedFiles } from './last-good.ts';
 import { leaveNarrowed } from './narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
-import { publishedHash } from './published-webhook.ts';
+import { namedHashes, publishedHash } from './published-webhook.ts';
 import type { Finding } from './revision-status.ts';
 import { keptConfigurations } from './settings.ts';
 import { withCaBundle } from './with-ca-bundle.ts';
@@ -28,6 +28,10 @@ export interface PublicationInput {
   readonly caBundlePem: string;
   /** Undefined: the owner that was asked for does not exist, so nothing may be published. */
   readonly context: ManifestContext | undefined;
+  /** A tag stands in for it: all is made ready for those whom the tag sends, and no webhook of its own is written. */
+  readonly isTagged?: boolean;
+  /** Somebody else's injector takes the same pods, as a sentence: a webhook that is not there yet is not installed. */
+  readonly foreign?: string | undefined;
 }
 
 export interface PublicationOutcome {
@@ -105,7 +109,8 @@ export class Publication {
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context } = input;
     await this.#gate.sweep(config.metadata.name, signal);
-    const live = this.#liveWebhook(config);
+    const isTagged = input.isTagged === true;
+    const live = isTagged ? undefined : this.#liveWebhook(config);
     const before = this.#published(config, live);
     const wanted = compiled?.hash ?? before;
     if (context === undefined) {
@@ -145,6 +150,15 @@ export class Publication {
         : no('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`);
       return { finding, hash: before, before, isPending: true };
     }
+    if (isTagged) {
+      if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
+      const message = `RevisionTag ${config.metadata.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
+      return { finding: { status: 'True', reason: 'Tagged', message }, hash: wanted, before, isPending: false };
+    }
+    if (live === undefined && input.foreign !== undefined) {
+      const message = `${input.foreign}, so nothing is published; remove the other injector or its webhook, give this one its own spec.webhook.keys, or set spec.webhook.takeover`;
+      return { finding: no('ForeignOverlap', message), hash: before, before, isPending: false };
+    }
     const { object: desired, finding: narrowed } = leaveNarrowed(
       webhookConfiguration({ config, hash: wanted, caBundlePem }, context),
       live,
@@ -175,7 +189,11 @@ export class Publication {
     const stored = this.#view
       .belongingTo(config.metadata.name)
       .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
-    const used = stored.filter((object) => inUse.includes(hashOf(object)));
+    // A tag may not have moved on yet.
+    const named = this.#view
+      .webhooksOf(config.metadata.name)
+      .flatMap((webhook) => namedHashes(webhook, config.metadata.name));
+    const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
     const spare = stored
       .filter((object) => !used.includes(object))
       .sort((one, other) =>
@@ -263,7 +281,7 @@ export class Publication {
   }
 
   #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {
-    return this.#view.mutatingWebhooks.get(objectNames(config.metadata.name).webhookConfiguration);
+    return this.#view.ownWebhook(config.metadata.name);
   }
 
   /**

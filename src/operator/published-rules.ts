@@ -22,10 +22,13 @@ export class PublishedRules {
   /** The rules in force for an InjectorConfig; undefined while it is not published. */
   async of(name: string): Promise<DecisionRules | undefined> {
     const hash = publishedHash(this.#view.mutatingWebhooks.get(objectNames(name).webhookConfiguration), name);
+    return hash === undefined ? undefined : this.ofHash(name, hash);
+  }
+
+  /** The rules of one configuration; undefined when it cannot be found whole. */
+  async ofHash(name: string, hash: string): Promise<DecisionRules | undefined> {
     const known = this.#known.get(name);
-    if (hash !== undefined && known?.hash === hash) return known.rules;
-    this.#known.delete(name);
-    if (hash === undefined) return undefined;
+    if (known?.hash === hash) return known.rules;
     const configMap = this.#view.configMaps.get(hashedConfigMapName(name, hash), this.#namespace);
     const verified = configMap && verifiedFiles(configMap);
     if (verified === undefined) return undefined;

@@ -1,6 +1,5 @@
 import { group } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { injectPath } from '../api/names.ts';
 
 interface Webhook {
   name?: string;
@@ -21,10 +20,18 @@ export function publishedHash(configuration: KubernetesObject | undefined, name:
   return hashes.size === 1 ? hash : undefined;
 }
 
+/** Every configuration of InjectorConfig `name` that some webhook of a configuration points at. */
+export function namedHashes(configuration: KubernetesObject, name: string): string[] {
+  return webhooksOf(configuration).flatMap(({ clientConfig }) => hashIn(clientConfig, name) ?? []);
+}
+
+/** By way of the InjectorConfig itself, or of a tag. */
+const injectPaths = /\/(?:revisions|tags\/[^/]+)\/([^/]+)\/([0-9a-f]{8})\/inject$/;
+
 function hashIn(clientConfig: Webhook['clientConfig'], name: string): string | undefined {
   const path = clientConfig?.service?.path ?? clientConfig?.url ?? '';
-  const hash = /\/([0-9a-f]{8})\/inject$/.exec(path)?.[1];
-  return hash !== undefined && path.endsWith(injectPath(name, hash)) ? hash : undefined;
+  const [, named, hash] = injectPaths.exec(path) ?? [];
+  return named === name ? hash : undefined;
 }
 
 function webhooksOf(configuration: KubernetesObject | undefined): Webhook[] {

@@ -10,7 +10,8 @@ import { writeStatus } from '../kube/status-writer.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { ConflictMemory } from './conflict-memory.ts';
 import { hasFinalizer, type Finalizers } from './finalizers.ts';
-import { overlapWinner } from './overlap.ts';
+import { nameOf, type Claimant } from '../manifests/claims.ts';
+import { configWinner } from './overlap.ts';
 import { noWrites } from './owned-objects.ts';
 import { otherInstallation } from './other-installation.ts';
 import { ParsedConfigs } from './parsed-configs.ts';
@@ -22,12 +23,19 @@ import type { Removal } from './removal.ts';
 import type { RevisionEvents } from './revision-events.ts';
 import { revisionStatus, type Finding, type RevisionFindings } from './revision-status.ts';
 import { resyncMs, statusManager, type OperatorSettings } from './settings.ts';
+import type { RevisionLocks } from './tags/revision-locks.ts';
+import type { TagTargets } from './tags/tag-targets.ts';
+import type { UsageSource } from './usage/usage-source.ts';
 
 export interface ReconcilerOptions {
   readonly client: Pick<ApiClient, 'apply'>;
   readonly settings: OperatorSettings;
   readonly view: ClusterView;
   readonly producer: RevisionProducer;
+  /** Who uses it. */
+  readonly usage: UsageSource;
+  readonly targets: TagTargets;
+  readonly locks: RevisionLocks;
   readonly removal: Removal;
   readonly finalizers: Finalizers;
   readonly refusals: Refusals;
@@ -63,7 +71,11 @@ export class RevisionReconciler {
    * Reconciles one InjectorConfig, or what one that is gone has left behind.
    * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
    */
-  async reconcile(name: string, signal: AbortSignal): Promise<number> {
+  reconcile(name: string, signal: AbortSignal): Promise<number> {
+    return this.#options.locks.hold(name, () => this.#reconcile(name, signal));
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<number> {
     const { view, settings, removal } = this.#options;
     const object = view.configs.get(name);
     if (object === undefined) {
@@ -104,11 +116,15 @@ export class RevisionReconciler {
     const { clock, finalizers } = this.#options;
     const { name } = config.metadata;
     let object = read;
-    const winner = overlapWinner(config, this.#configs.parseAll(this.#options.view.configs.list()));
+    const winner = configWinner(config, this.#options.targets.claims());
     if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
     this.#options.refusals.settled(name, 'Overlap');
     const findings: RevisionFindings = {
-      Overlap: { status: 'False', reason: 'NoOverlap', message: 'no other InjectorConfig takes the same pods' },
+      Overlap: {
+        status: 'False',
+        reason: 'NoOverlap',
+        message: 'no other InjectorConfig or RevisionTag takes the same pods',
+      },
     };
     const writes = noWrites();
     const waits: number[] = [resyncMs];
@@ -142,18 +158,19 @@ export class RevisionReconciler {
 
   /** An older one takes the same pods: nothing of this one may be there. */
   async #yieldTo(
-    winner: InjectorConfig,
+    winner: Claimant,
     config: InjectorConfig,
     object: KubernetesObject,
     signal: AbortSignal,
   ): Promise<number> {
-    const { removal, refusals } = this.#options;
-    const isCustom = [winner, config].some(({ spec }) => spec.webhook.selection === 'Custom');
+    const { removal, refusals, producer } = this.#options;
+    const isCustom = winner.isCustom || config.spec.webhook.selection === 'Custom';
     const advice = isCustom
       ? '; give one of the two its own spec.webhook.keys or selectors that exclude each other'
       : '';
-    const message = `InjectorConfig ${winner.metadata.name} is older and takes the same pods; nothing of this one is published${advice}`;
+    const message = `${nameOf(winner)} is older and takes the same pods; nothing of this one is published${advice}`;
     refusals.refuse(object, 'Overlap', 'Overlap', message);
+    producer.withdrawn(config.metadata.name);
     const wait = await this.#unblocked(object, signal, () => removal.step(config.metadata.name, signal));
     const findings: RevisionFindings = {
       Overlap: { status: 'True', reason: 'Overlap', message },
@@ -220,7 +237,8 @@ export class RevisionReconciler {
     signal: AbortSignal,
   ): Promise<void> {
     const { client, clock, view, metrics } = this.#options;
-    const status = revisionStatus(config, { ...usual, ...findings }, clock.now());
+    const usage = this.#options.usage.injectorConfig(config.metadata.name);
+    const status = revisionStatus(config, { ...usual, ...findings, usage }, clock.now());
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(config.metadata.name, new Map(conditions));
     const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
@@ -228,9 +246,10 @@ export class RevisionReconciler {
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { removal, finalizers, logger } = this.#options;
+    const { removal, finalizers, producer, logger } = this.#options;
     const { name = '' } = object.metadata;
     if (!hasFinalizer(object)) return resyncMs;
+    producer.withdrawn(name);
     const wait = await this.#unblocked(object, signal, () => removal.step(name, signal));
     if (wait !== undefined) return wait;
     await finalizers.release(object, signal);

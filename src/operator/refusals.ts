@@ -12,7 +12,11 @@ export class Refusals {
   readonly #logger: Logger;
   readonly #told = new Map<string, Map<RefusalTopic, string>>();
 
-  constructor(events: RevisionEvents, logger: Logger) {
+  readonly #kind: 'injectorConfig' | 'revisionTag';
+
+  /** @param kind whose refusals these are: the two kinds may have objects of one name */
+  constructor(events: RevisionEvents, logger: Logger, kind: 'injectorConfig' | 'revisionTag' = 'injectorConfig') {
+    this.#kind = kind;
     this.#events = events;
     this.#logger = logger;
   }
@@ -25,7 +29,7 @@ export class Refusals {
     if (topics.get(topic) === message) return false;
     topics.set(topic, message);
     this.#events.refused(object, reason, message);
-    this.#logger.warn(`refused: ${message}`, { injectorConfig: name, reason });
+    this.#logger.warn(`refused: ${message}`, { [this.#kind]: name, reason });
     return true;
   }
 

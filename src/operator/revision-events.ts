@@ -16,6 +16,12 @@ export class RevisionEvents {
     this.#recorder.record(object, { type: 'Normal', reason: 'Published', action: 'Publish', note });
   }
 
+  /** A tag leads to another revision, or anywhere for the first time. */
+  led(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
+    const note = `the tag leads to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
+    this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
+  }
+
   paused(object: KubernetesObject, note: string): void {
     this.#recorder.record(object, { type: 'Warning', reason: 'Paused', action: 'Pause', note });
   }

@@ -1,6 +1,7 @@
 import { mergeConditions, type ObservedCondition } from '../api/conditions.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigStatus } from '../api/injector-config.ts';
 import type { Condition } from '../api/kubernetes.ts';
+import { usageOf, type UsageStatus } from '../api/usage-status.ts';
 import type { Rotation } from '../certs/rotation.ts';
 import type { RotateAnswer } from './rotate-requests.ts';
 
@@ -21,6 +22,8 @@ export interface RevisionFindings {
   /** Shown only once it has been true. */
   Overlap?: Finding;
   /** Shown only once it has been true. */
+  ForeignOverlap?: Finding;
+  /** Shown only once it has been true. */
   Conflict?: Finding;
   /** Shown only once it has been true. */
   Narrowed?: Finding;
@@ -35,11 +38,13 @@ export interface RevisionFindings {
   rotation?: Rotation | undefined;
   /** The answer to the latest request for a renewal. */
   rotateRequest?: RotateAnswer | undefined;
+  /** Who uses it; absent: as it was. */
+  usage?: UsageStatus | undefined;
 }
 
 const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
 /** Nobody needs to read that what hardly ever happens has not. */
-const exceptional = ['Overlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
+const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
 
 /** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
 export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
@@ -64,6 +69,7 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
     conditions,
     ...(hash === undefined ? {} : { config: { hash, ...(servedBy === undefined ? {} : { servedBy }) } }),
     ...(certificate === undefined ? {} : { certificate }),
+    ...(findings.usage ?? usageOf(before)),
   };
 }
 
@@ -79,6 +85,8 @@ function readiness(conditions: readonly Condition[]): Finding {
       return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
     if (condition.status !== 'True') return { status: 'False', reason: condition.reason, message: condition.message };
   }
+  const webhook = conditions.find(({ type }) => type === 'WebhookReady');
+  if (webhook?.reason === 'Tagged') return { status: 'True', reason: webhook.reason, message: webhook.message };
   return { status: 'True', reason: 'Serving', message: 'every live replica serves the published configuration' };
 }
 

@@ -49,6 +49,15 @@ describe('withPathProbe', () => {
     });
   });
 
+  it('tells the twin of a tag from that of the InjectorConfig where it leads', async () => {
+    const byTag = '/tags/prod/blue/0123abcd/inject';
+    const twin = { ...probe, name: 'sidecar-injector-probe-tag-prod' };
+    const { reason, injector } = await decide(twin, byTag);
+    assert.deepEqual([reason, injector], ['PathProbe', { name: 'blue', hash: '0123abcd' }]);
+    assert.equal(await decide(probe, byTag), ordinary);
+    assert.equal(await decide(twin), ordinary);
+  });
+
   const others: [what: string, request: Partial<AdmissionRequest>][] = [
     ['a pod', { resource: 'pods' }],
     ['a ConfigMap that would be stored', { dryRun: false }],

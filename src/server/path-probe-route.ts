@@ -1,10 +1,11 @@
+import { tagProbeSubject } from '../api/names.ts';
 import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
 import { isJsonObject } from '../inject/patch/json-value.ts';
 import { type AdmissionDecision, allowed } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 
-const revisionPath = /^\/revisions\/([^/]+)\/([^/]+)\/inject$/;
+const injectPath = /^\/(?:revisions|tags\/([^/]+))\/([^/]+)\/([^/]+)\/inject$/;
 
 /**
  * A route that also answers when its own path is tried out (see `src/api/path-probe.ts`): exactly what a pod would meet, up to the decision.
@@ -24,8 +25,8 @@ export function withPathProbe(route: AdmissionRoute, replica: string): Admission
 function probed(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
   // Pods, which is nearly everything, leave here.
   if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
-  const [, name = '', hash = ''] = revisionPath.exec(path) ?? [];
-  if (request.name !== pathProbeName(name)) return undefined;
+  const [, tag, name = '', hash = ''] = injectPath.exec(path) ?? [];
+  if (request.name !== pathProbeName(tag === undefined ? name : tagProbeSubject(tag))) return undefined;
   const nonce = nonceOf(request.object);
   if (nonce === undefined) return undefined;
   const add = (key: string, value: string): { op: 'add'; path: string; value: string } => ({

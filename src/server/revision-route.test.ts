@@ -13,6 +13,8 @@ describe('revisionRoute', () => {
 
   for (const [path, rest] of [
     ['/revisions/default/0a1b2c3d/inject', '/inject'],
+    ['/tags/prod/default/0a1b2c3d/inject', '/inject'],
+    ['/tags/prod/default/0a1b2c3d/inject/cluster/c1', '/inject/cluster/c1'],
     ['/revisions/default/0a1b2c3d/inject/cluster/c1/net/n 1', '/inject/cluster/c1/net/n 1'],
     ['/revisions/default/0a1b2c3d/inject/:ENV:cluster=c1\n', '/inject/:ENV:cluster=c1\n'],
   ] as const) {
@@ -28,6 +30,8 @@ describe('revisionRoute', () => {
   for (const path of [
     '/revisions/default/ffffffff/inject',
     '/revisions/other/0a1b2c3d/inject',
+    '/tags/prod/default/ffffffff/inject',
+    '/tags/default/other/0a1b2c3d/inject',
     '/revisions/default/x/inject/a/b',
   ]) {
     it(`${path} is unavailable, not unknown`, () => {
@@ -44,6 +48,9 @@ describe('revisionRoute', () => {
     '/revisions/default/0a1b2c3d/injected',
     '/revisions//0a1b2c3d/inject',
     '/revisions/default/inject',
+    '/tags/prod/0a1b2c3d/inject',
+    '/tags//default/0a1b2c3d/inject',
+    '/tags/prod/x/default/0a1b2c3d/inject',
     'x/revisions/default/0a1b2c3d/inject',
   ]) {
     it(`${path} is none of its paths`, () => {

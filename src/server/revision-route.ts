@@ -5,10 +5,11 @@ import type { InjectorSource } from './injector-source.ts';
 import type { HeavyLane } from './lane/heavy-lane.ts';
 import { laneOf } from './lane/target-lane.ts';
 
-const revisionPath = /^\/revisions\/([^/]+)\/([^/]+)(\/inject(?:\/.*)?)$/s;
+const injectPath = /^\/(?:revisions|tags\/[^/]+)\/([^/]+)\/([^/]+)(\/inject(?:\/.*)?)$/s;
 
 /**
- * `/revisions/N/<hash8>/inject`: pods for the configuration `hash8` of InjectorConfig N. A configuration that is not in memory is unavailable here,
+ * `/revisions/N/<hash8>/inject`, and `/tags/T/N/<hash8>/inject` for those who follow tag T: pods for the configuration `hash8` of InjectorConfig N,
+ * which get the same by either way. A configuration that is not in memory is unavailable here,
  * never not found: another replica may have it already, or still.
  * @param lane where heavy reviews are decided; without it this thread decides all
  */
@@ -21,7 +22,7 @@ export function revisionRoute(
   return {
     kind: 'revision',
     resolve(path) {
-      const match = revisionPath.exec(path);
+      const match = injectPath.exec(path);
       if (match === null) return undefined;
       const [, name = '', hash = '', rest = ''] = match;
       const injector = injectors.get(name, hash);

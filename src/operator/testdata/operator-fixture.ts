@@ -5,7 +5,7 @@ import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { Reflector } from '../../kube/reflector.ts';
-import { ClusterView, configMaps, injectorConfigs, secrets } from '../cluster-view.ts';
+import { ClusterView, configMaps, injectorConfigs, revisionTags, secrets } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../create-reconcilers.ts';
 import type {
   InjectorRegistryPort,
@@ -93,6 +93,8 @@ export class OperatorFixture {
   readonly reports = new ScriptedReports();
   readonly metrics: OperatorMetrics = {};
   readonly referenceChanges: string[] = [];
+  /** InjectorConfigs that served something else than before. */
+  readonly publications: string[] = [];
   view!: ClusterView;
   reconcilers!: Reconcilers;
   readonly #stop = new AbortController();
@@ -120,6 +122,7 @@ export class OperatorFixture {
       this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
     };
     follow({ resource: injectorConfigs, store: this.view.configs }, this.#stop.signal);
+    follow({ resource: revisionTags, store: this.view.tags }, this.#stop.signal);
     for (const each of this.view.owned()) follow(each, this.#stop.signal);
     this.reconcilers = createReconcilers({
       client,
@@ -142,6 +145,8 @@ export class OperatorFixture {
         follow({ resource: secrets, store, namespace, fieldSelector } as never, signal);
       },
       onReferenceChange: (name) => this.referenceChanges.push(name),
+      onUsage: () => undefined,
+      onPublished: (name) => this.publications.push(name),
     });
   }
 
@@ -151,10 +156,17 @@ export class OperatorFixture {
     return this.reconcilers.revisions.reconcile(name, this.#stop.signal);
   }
 
+  /** One pass over a tag, once the view has caught up with the cluster. */
+  async reconcileTag(name: string): Promise<number> {
+    await this.caughtUp();
+    return this.reconcilers.tags.reconcile(name, this.#stop.signal);
+  }
+
   async caughtUp(): Promise<void> {
     await this.until(() => {
       const pairs: [string, KubernetesObject[]][] = [
         ['injectorconfigs', this.view.configs.list()],
+        ['revisiontags', this.view.tags.list()],
         ['mutatingwebhookconfigurations', this.view.mutatingWebhooks.list()],
         ['secrets', this.view.secrets.list()],
         ['services', this.view.services.list()],
@@ -163,9 +175,9 @@ export class OperatorFixture {
       ];
       return pairs.every(([plural, seen]) => {
         const there = this.cluster.names(plural).flatMap((name) => {
-          const namespace = ['injectorconfigs', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].includes(plural) ? undefined : context.namespace;
+          const namespace = ['injectorconfigs', 'revisiontags', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].includes(plural) ? undefined : context.namespace;
           const object = this.cluster.get(plural, name, namespace);
-          const isOurs = plural === 'injectorconfigs' || plural === 'mutatingwebhookconfigurations' || object?.metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined;
+          const isOurs = plural === 'injectorconfigs' || plural === 'revisiontags' || plural === 'mutatingwebhookconfigurations' || object?.metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined;
           return object === undefined || !isOurs ? [] : [`${name}@${object.metadata.resourceVersion}`];
         });
         return JSON.stringify(there.sort()) === JSON.stringify(seen.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort());
@@ -189,8 +201,8 @@ export class OperatorFixture {
   }
 
   /** The condition of an InjectorConfig as `Status/Reason: message`. */
-  condition(name: string, type: string): string {
-    const { conditions = [] } = (this.cluster.get('injectorconfigs', name)?.status ?? {}) as {
+  condition(name: string, type: string, plural = 'injectorconfigs'): string {
+    const { conditions = [] } = (this.cluster.get(plural, name)?.status ?? {}) as {
       conditions?: { type: string; status: string; reason: string; message: string }[];
     };
     const found = conditions.find((each) => each.type === type);

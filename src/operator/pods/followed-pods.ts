@@ -1,0 +1,54 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { ObjectStore } from '../../kube/object-store.ts';
+import type { Clock } from '../../kube/ports.ts';
+import type { PodEvents } from '../pod-events.ts';
+import { podRecord, type PodRecord } from '../pod-record.ts';
+import type { ClusterUsage } from '../usage/cluster-usage.ts';
+import type { FollowedStores } from './followed-stores.ts';
+
+/** What must be followed while we lead: the two collections, and what is kept of each object. */
+export interface PodStores extends FollowedStores {
+  readonly keepOfPod: (pod: KubernetesObject) => PodRecord;
+  readonly keepOfNamespace: (namespace: KubernetesObject) => KubernetesObject;
+}
+
+/** Of the pods that were there before we led, those younger than this may have come while nobody did. Milliseconds. */
+const unwatchedMs = 60_000;
+/** The API server's times are whole seconds. Milliseconds. */
+const secondMs = 1000;
+
+/** The one list of pods and namespaces that is followed while we lead, for all who ask: Events about pods, and who uses what. */
+export class FollowedPods {
+  readonly #podEvents: Pick<PodEvents, 'begin'>;
+  readonly #usage: Pick<ClusterUsage, 'begin'>;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(podEvents: Pick<PodEvents, 'begin'>, usage: Pick<ClusterUsage, 'begin'>, clock: Pick<Clock, 'now'>) {
+    this.#podEvents = podEvents;
+    this.#usage = usage;
+    this.#clock = clock;
+  }
+
+  /**
+   * The stores to fill until the signal aborts.
+   * @param again more is asked of pods than was kept: end this and begin anew
+   * @param isAgain whether it is that beginning anew, so that whatever came before has been looked at
+   */
+  begin(signal: AbortSignal, again: () => void, isAgain = false): PodStores {
+    const stores: FollowedStores = { pods: new ObjectStore<PodRecord>(), namespaces: new ObjectStore() };
+    const unwatched = isAgain ? secondMs : unwatchedMs;
+    const groupOf = this.#usage.begin(stores, signal, again);
+    const note = this.#podEvents.begin(stores, new Date(this.#clock.now().getTime() - unwatched), signal);
+    return {
+      ...stores,
+      keepOfPod: (pod) => {
+        const record = podRecord(pod, groupOf(pod));
+        note(pod, record);
+        return record;
+      },
+      keepOfNamespace: ({ apiVersion, kind, metadata: { name = '', labels = {}, resourceVersion = '' } }) => {
+        return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
+      },
+    };
+  }
+}

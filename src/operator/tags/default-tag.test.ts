@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { template } from '../testdata/operator-fixture.ts';
+import { TagFixture } from './testdata/tag-fixture.ts';
+
+const defaultObject = 'sidecar-injector-default';
+
+describe('RevisionTag default', () => {
+  let fixture: TagFixture;
+  beforeEach(async () => {
+    fixture = new TagFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+
+  const writesOf = (since: number): string[] =>
+    fixture.cluster.writes
+      .slice(since)
+      .filter((write) => write.includes(defaultObject) && !write.includes('configmaps'));
+  const labels = (): Record<string, string> => fixture.tagObject('default')?.metadata.labels ?? {};
+
+  it('takes over the one object of the default by one update, and the InjectorConfig says who stands in for it', async () => {
+    await fixture.install('default');
+    await fixture.install('new');
+    const before = fixture.cluster.writes.length;
+    await fixture.tag('default', 'new');
+    await fixture.reconcile('default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/new/${fixture.hash('new')}/inject`);
+    assert.deepEqual(
+      writesOf(before).filter((write) => write.includes('mutating')),
+      writesOf(before).filter((write) => write.startsWith('PATCH')),
+    );
+    assert.equal(writesOf(before).filter((write) => write.includes('mutating')).length, 1);
+    assert.equal(labels()['sidecar-injector.io/injector-config'], 'new');
+    assert.match(
+      fixture.condition('default', 'Ready'),
+      /^True\/Tagged: RevisionTag default stands in for this InjectorConfig/,
+    );
+    assert.deepEqual(
+      (fixture.tagObject('default')?.webhooks as { name: string }[]).map(({ name }) => name),
+      ['rev.namespace', 'rev.object', 'namespace', 'object'].map((name) => `${name}.sidecar-injector.io`),
+    );
+  });
+
+  it('gives it back by one update, with everything that was changed meanwhile', async () => {
+    await fixture.install('default');
+    await fixture.install('new');
+    await fixture.tag('default', 'new');
+    fixture.setTemplate('default', template('later'));
+    await fixture.reconcile('default');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'the edit is not published by itself');
+    const { config } = fixture.cluster.get('injectorconfigs', 'default')?.status as { config: { hash: string } };
+    const before = fixture.cluster.writes.length;
+    await fixture.removeTag('default');
+    await fixture.reconcile('default');
+    assert.equal(fixture.path('default'), `/revisions/default/${config.hash}/inject`);
+    assert.equal(writesOf(before).filter((write) => write.includes('mutating')).length, 1, writesOf(before).join('\n'));
+    assert.match(fixture.condition('default', 'Ready'), /^True\/Serving/);
+  });
+
+  it('may lead to the default revision itself, and away from it and back', async () => {
+    await fixture.install('default');
+    await fixture.install('new');
+    await fixture.tag('default', 'default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
+    await fixture.move('default', 'new');
+    await fixture.reconcile('default');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//);
+    await fixture.move('default', 'default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
+    await fixture.removeTag('default');
+    await fixture.reconcile('default');
+    assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
+  });
+
+  const hashOf = (): string =>
+    (fixture.cluster.get('injectorconfigs', 'default')?.status as { config: { hash: string } }).config.hash;
+
+  it('that leads to nothing leaves the default where it is, and follows that', async () => {
+    await fixture.install('default');
+    await fixture.tag('default', 'nowhere');
+    await fixture.reconcile('default');
+    assert.match(fixture.tagPath('default') ?? '', /\/default\/[0-9a-f]{8}\/inject$/);
+    assert.match(
+      fixture.tagCondition('default', 'Ready'),
+      /^False\/UnknownRevision.*; the tag leads to revision default$/,
+    );
+    fixture.setTemplate('default', template('later'));
+    await fixture.reconcile('default');
+    await fixture.reconcileTag('default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
+  });
+
+  it('needs no InjectorConfig default, and leaves nothing behind without one', async () => {
+    await fixture.install('new');
+    await fixture.tag('default', 'new', { enableNamespacesByDefault: true });
+    assert.ok(
+      (fixture.tagObject('default')?.webhooks as { name: string }[]).some(({ name }) => name.startsWith('auto.')),
+    );
+    await fixture.removeTag('default');
+    assert.equal(fixture.tagObject('default'), undefined);
+  });
+
+  it('leaves the object alone that a paused or deleted InjectorConfig default no longer has', async () => {
+    await fixture.install('default');
+    await fixture.install('new');
+    await fixture.tag('default', 'new');
+    await fixture.reconcile('default');
+    fixture.setSpec('default', { paused: true });
+    await fixture.reconcile('default');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//);
+    fixture.cluster.remove('injectorconfigs', 'default');
+    for (let pass = 0; pass < 3; pass += 1) {
+      await fixture.reconcile('default');
+      await fixture.clock.advance(2000);
+    }
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//);
+    assert.ok(!fixture.cluster.names('secrets').includes('sidecar-injector-default'));
+    await fixture.removeTag('default');
+    assert.equal(fixture.tagObject('default'), undefined);
+  });
+
+  it('that is gone leaves the object to a default that is not ready yet, and to nobody when that is paused', async () => {
+    await fixture.install('new');
+    await fixture.tag('default', 'new');
+    fixture.reports.missing = ['replica-1'];
+    await fixture.install('default');
+    await fixture.removeTag('default');
+    await fixture.reconcile('default');
+    assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'pods go on being injected');
+    const [webhook] = fixture.tagObject('default')?.webhooks as { clientConfig: { caBundle: string } }[];
+    assert.equal(webhook?.clientConfig.caBundle, fixture.webhooks('new')[0]?.clientConfig.caBundle);
+    fixture.setSpec('default', { paused: true });
+    await fixture.reconcile('default');
+    await fixture.reconcileTag('default');
+    assert.equal(fixture.tagObject('default'), undefined);
+  });
+});

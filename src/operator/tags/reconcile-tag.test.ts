@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { injectorConfig, template } from '../testdata/operator-fixture.ts';
+import { TagFixture } from './testdata/tag-fixture.ts';
+
+describe('TagReconciler', () => {
+  let fixture: TagFixture;
+  beforeEach(async () => {
+    fixture = new TagFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+
+  it('leads to a revision that is ready, by one webhook configuration with what that has', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+    assert.equal(fixture.tagCondition('prod', 'Ready'), 'True/Published: pods get revision old');
+    const { observedGeneration, stableRevision, injectorConfig: named, hash } = fixture.tagStatus('prod');
+    assert.deepEqual([observedGeneration, stableRevision, named, hash], [1, 'old', 'old', fixture.hash('old')]);
+    const own = fixture.webhooks('old')[0]?.clientConfig.caBundle;
+    const [webhook] = fixture.tagObject('prod')?.webhooks as { clientConfig: { caBundle: string } }[];
+    assert.equal(webhook?.clientConfig.caBundle, own);
+    await fixture.recorded(/^Published: the tag leads to revision old \(configuration [0-9a-f]{8}\)$/);
+  });
+
+  it('is moved by one write of one object, once the webhook has been tried out there', async () => {
+    await fixture.install('old');
+    await fixture.install('new');
+    await fixture.tag('prod', 'old');
+    const before = fixture.cluster.writes.length;
+    await fixture.move('prod', 'new');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/new/${fixture.hash('new')}/inject`);
+    const writes = fixture.cluster.writes.slice(before).filter((write) => write.includes('mutatingwebhook'));
+    const tried = writes.filter((write) => write.includes('sidecar-injector-probe-tag-prod'));
+    assert.equal(tried.length, 2, 'the twin is put up and taken away');
+    assert.equal(writes.length - tried.length, 1, writes.join('\n'));
+    assert.equal(fixture.tagStatus('prod')['stableRevision'], 'new');
+    await fixture.recorded(/^Published: the tag leads to revision new .* in place of old$/);
+  });
+
+  it('follows the configuration of its revision without being tried out again', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const first = fixture.hash('old');
+    fixture.setTemplate('old', template('two'));
+    await fixture.reconcile('old');
+    assert.notEqual(fixture.hash('old'), first);
+    assert.deepEqual(fixture.publications, ['old', 'old'], 'tags are told of each configuration once');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${first}/inject`);
+    const before = fixture.cluster.writes.length;
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+    assert.ok(!fixture.cluster.writes.slice(before).some((write) => write.includes('probe')));
+  });
+
+  it('writes nothing when nothing has changed', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    await fixture.recorded(/^Published: the tag/);
+    const before = fixture.cluster.writes.length;
+    await fixture.reconcileTag('prod');
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    assert.deepEqual(fixture.cluster.writes.slice(before), []);
+  });
+
+  it('keeps a configuration that a tag still names, however many come after it', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const first = fixture.hash('old');
+    for (const image of ['b', 'c', 'd', 'e', 'f']) {
+      fixture.setTemplate('old', template(image));
+      await fixture.reconcile('old');
+    }
+    const kept = fixture.cluster.names('configmaps').filter((name) => /-[0-9a-f]{8}$/.test(name));
+    assert.ok(kept.includes(`sidecar-injector-old-${first}`), kept.join());
+    assert.equal(kept.length, 3);
+  });
+
+  describe('stays where it is, and says why,', () => {
+    beforeEach(async () => {
+      await fixture.install('old');
+      await fixture.tag('prod', 'old');
+    });
+    const stays = async (revision: string, condition: RegExp): Promise<void> => {
+      await fixture.move('prod', revision);
+      assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+      assert.match(fixture.tagCondition('prod', 'RevisionReady'), condition);
+      assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/.*; the tag leads to revision old$/s);
+      assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
+    };
+
+    it('before an unknown revision, naming those there are', async () => {
+      await stays(
+        'nowhere',
+        /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are old\); create it, or name/,
+      );
+      await fixture.recorded(/^UnknownRevision: /);
+      await fixture.install('nowhere');
+      await fixture.reconcileTag('prod');
+      assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/nowhere\//);
+      assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    });
+
+    it('before a revision that is not ready, and follows its own meanwhile', async () => {
+      await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
+      await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);
+      fixture.setTemplate('old', template('two'));
+      await fixture.reconcile('old');
+      await fixture.reconcileTag('prod');
+      assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+    });
+
+    it('before a revision that a replica does not serve yet', async () => {
+      await fixture.install('new');
+      fixture.reports.missing = ['replica-2'];
+      await stays(
+        'new',
+        /^False\/RevisionNotReady: configuration [0-9a-f]{8} of InjectorConfig new is not served yet by replica-2/,
+      );
+      fixture.reports.missing = [];
+      await fixture.reconcileTag('prod');
+      assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
+    });
+
+    it('before a revision that is paused', async () => {
+      await fixture.install('new', { paused: true });
+      await stays('new', /^False\/RevisionPaused: .*InjectorConfig new is paused/);
+    });
+
+    it('before a revision with selectors of its own', async () => {
+      await fixture.install('new', {
+        webhook: {
+          selection: 'Custom',
+          namespaceSelector: {
+            matchLabels: { team: 'a' },
+            matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }],
+          },
+          objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+        },
+      });
+      await stays('new', /^False\/CustomSelection: /);
+    });
+
+    it('before a revision of another family', async () => {
+      const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
+      await fixture.install('new', { webhook: { keys } });
+      await stays('new', /^False\/OtherFamily: .* than InjectorConfig old, where the tag leads now/);
+    });
+
+    it('where the API server does not reach it', async () => {
+      await fixture.install('new');
+      fixture.cluster.answersProbes = false;
+      const passing = fixture.move('prod', 'new');
+      for (let turn = 0; turn < 200; turn += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        await fixture.clock.advance(100);
+      }
+      await passing;
+      assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
+      assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/NotReachable: /);
+      assert.equal(fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-probe-tag-prod'), undefined);
+    });
+
+    it('after a restart, until its InjectorConfig has been looked at; nothing is said meanwhile', async () => {
+      await fixture.install('new');
+      await fixture.recorded(/^Published: the tag/);
+      const [path, ready] = [fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')];
+      fixture.restart();
+      const before = fixture.cluster.writes.length;
+      await fixture.reconcileTag('prod');
+      assert.deepEqual(fixture.cluster.writes.slice(before), []);
+      assert.deepEqual([fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')], [path, ready]);
+      await fixture.move('prod', 'new');
+      assert.equal(fixture.tagPath('prod'), path);
+      await fixture.reconcile('new');
+      await fixture.reconcileTag('prod');
+      assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
+    });
+  });
+
+  it('says that its revision is not ready any more, and goes on leading to the last good configuration', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const path = fixture.tagPath('prod');
+    fixture.setTemplate('old', '{{ if }}');
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), path);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/RevisionNotReady: .*ConfigurationInvalid/);
+  });
+
+  it('goes with the webhook of a revision that is paused, and comes back with it', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    fixture.setSpec('old', { paused: true });
+    await fixture.reconcile('old');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/RevisionPaused: there is no webhook/);
+    assert.equal(fixture.tagStatus('prod')['stableRevision'], undefined);
+    fixture.setSpec('old', { paused: false });
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+  });
+
+  it('goes with a revision that is deleted', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    fixture.cluster.remove('injectorconfigs', 'old');
+    await fixture.reconcile('old');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    await fixture.reconcileTag('prod');
+    assert.match(
+      fixture.tagCondition('prod', 'Ready'),
+      /^False\/(UnknownRevision|NotObserved): .*; the tag leads nowhere$/,
+    );
+  });
+
+  it('leaves nothing behind when it is deleted, also when nobody was running then', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    await fixture.removeTag('prod');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    await fixture.tag('prod', 'old');
+    fixture.cluster.remove('revisiontags', 'prod');
+    fixture.restart();
+    await fixture.caughtUp();
+    assert.deepEqual(fixture.view.tagNames(), ['prod']);
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    assert.match(fixture.path('old') ?? '', /^\/revisions\/old/);
+  });
+
+  it('is repaired with an Event: deleted, and edited', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const path = fixture.tagPath('prod');
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod');
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), path);
+    await fixture.recorded(/^Repaired: MutatingWebhookConfiguration sidecar-injector-tag-prod was missing; made again/);
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod', undefined, (object) => {
+      for (const each of object.webhooks as { failurePolicy: string }[]) each.failurePolicy = 'Ignore';
+    });
+    await fixture.reconcileTag('prod');
+    const [webhook] = fixture.tagObject('prod')?.webhooks as { failurePolicy: string }[];
+    assert.equal(webhook?.failurePolicy, 'Fail');
+  });
+
+  it('has its caBundle repaired by the pass of the InjectorConfig that it leads to', async () => {
+    await fixture.install('old');
+    await fixture.install('new');
+    await fixture.tag('prod', 'old');
+    // It wants to go where it cannot, so no pass of its own writes it.
+    await fixture.move('prod', 'nowhere');
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod', undefined, (object) => {
+      for (const each of object.webhooks as { clientConfig: { caBundle: string } }[])
+        each.clientConfig.caBundle = 'b3RoZXI=';
+    });
+    await fixture.reconcile('old');
+    const [webhook] = fixture.tagObject('prod')?.webhooks as { clientConfig: { caBundle: string } }[];
+    assert.equal(webhook?.clientConfig.caBundle, fixture.webhooks('old')[0]?.clientConfig.caBundle);
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
+  });
+
+  it('publishes nothing where somebody older takes the same pods, and comes when that is gone', async () => {
+    await fixture.install('old');
+    fixture.cluster.put('injectorconfigs', injectorConfig('prod'));
+    await fixture.reconcile('prod');
+    await fixture.tag('prod', 'old');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    const message = 'InjectorConfig prod is older and takes the same pods; nothing of this tag is published';
+    assert.equal(fixture.tagCondition('prod', 'Overlap'), `True/Overlap: ${message}`);
+    assert.equal(fixture.tagCondition('prod', 'Ready'), `False/Overlap: ${message}`);
+    await fixture.recorded(/^Overlap: InjectorConfig prod is older/);
+    fixture.cluster.remove('injectorconfigs', 'prod');
+    await fixture.reconcile('prod');
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+  });
+
+  it('is what a younger revision of its name yields to', async () => {
+    await fixture.install('old');
+    fixture.cluster.put('revisiontags', {
+      ...tagAt('2026-01-01T00:00:00Z'),
+    });
+    await fixture.reconcileTag('prod');
+    const younger = injectorConfig('prod');
+    younger.metadata.creationTimestamp = '2026-02-01T00:00:00Z';
+    fixture.cluster.put('injectorconfigs', younger);
+    await fixture.reconcile('prod');
+    assert.equal(fixture.path('prod'), undefined);
+    assert.match(fixture.condition('prod', 'Overlap'), /^True\/Overlap: RevisionTag prod is older/);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+  });
+
+  it('of another operator class is left alone', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old', { operatorClass: 'other' });
+    assert.equal(fixture.tagObject('prod'), undefined);
+    assert.deepEqual(fixture.tagStatus('prod'), {});
+  });
+
+  it('that nobody can read is refused with the field, and what is in force stays', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const path = fixture.tagPath('prod');
+    fixture.cluster.edit('revisiontags', 'prod', undefined, (object) => {
+      object.spec = { revision: 'NOT a label' };
+    });
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), path);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/Invalid: RevisionTag prod: spec\.revision/);
+  });
+
+  it('publishes nothing while the owner it was given does not exist', async () => {
+    await fixture.install('old');
+    fixture.restart({ owner: 'injector' });
+    await fixture.caughtUp();
+    await fixture.reconcile('old');
+    await fixture.tag('prod', 'old');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/OwnerMissing/);
+  });
+});
+
+function tagAt(creationTimestamp: string) {
+  return {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'RevisionTag',
+    metadata: { name: 'prod', creationTimestamp, generation: 1 },
+    spec: { revision: 'old' },
+  };
+}

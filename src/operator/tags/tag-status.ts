@@ -1,0 +1,80 @@
+import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import { mergeConditions, type ObservedCondition } from '../../api/conditions.ts';
+import type { Condition } from '../../api/kubernetes.ts';
+import type { RevisionTag, RevisionTagStatus } from '../../api/revision-tag.ts';
+import { usageOf, type UsageStatus } from '../../api/usage-status.ts';
+import type { Finding } from '../revision-status.ts';
+
+/** What a pass over a tag found; absent findings leave the conditions as they were. */
+export interface TagFindings {
+  /** Whether the revision of the spec can be led to. */
+  RevisionReady?: Finding | undefined;
+  /** Whether the webhook leads there. */
+  WebhookReady?: Finding | undefined;
+  /** Shown only once it has been true. */
+  Overlap?: Finding;
+  /** Shown only once it has been true. */
+  ForeignOverlap?: Finding;
+  /** Shown only once it has been true. */
+  Conflict?: Finding;
+  /** Shown only once it has been true. */
+  Narrowed?: Finding | undefined;
+}
+
+/** Where the webhook that is in force leads. */
+export interface TagPlace {
+  readonly config: InjectorConfig;
+  readonly hash: string;
+}
+
+const required = ['RevisionReady', 'WebhookReady'] as const;
+const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as const;
+
+/** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
+export function tagStatus(
+  { metadata, status: before }: Pick<RevisionTag, 'metadata' | 'status'>,
+  findings: TagFindings,
+  place: TagPlace | undefined,
+  usage: UsageStatus | undefined,
+  now: Date,
+): RevisionTagStatus {
+  const observedGeneration = metadata.generation ?? 0;
+  const isKnown = (type: string): boolean => before?.conditions?.some((condition) => condition.type === type) === true;
+  const observed: ObservedCondition[] = [...required, ...exceptional].flatMap((type) => {
+    const finding = findings[type];
+    const isShown = required.some((each) => each === type) || finding?.status === 'True' || isKnown(type);
+    return finding === undefined || !isShown ? [] : [{ type, observedGeneration, ...finding }];
+  });
+  const merged = mergeConditions(before?.conditions ?? [], observed, now);
+  const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged, place) }], now);
+  return {
+    observedGeneration,
+    ...(place === undefined
+      ? {}
+      : {
+          stableRevision: revisionOf(place.config),
+          injectorConfig: place.config.metadata.name,
+          hash: place.hash,
+        }),
+    conditions,
+    ...(usage ?? usageOf(before)),
+  };
+}
+
+/** Ready is that pods get the revision of the spec; the first thing against it says why. */
+function readiness(conditions: readonly Condition[], place: TagPlace | undefined): Finding {
+  const overlap = conditions.find(({ type, status }) => type === 'Overlap' && status === 'True');
+  if (overlap !== undefined) return { status: 'False', reason: 'Overlap', message: overlap.message };
+  for (const type of required) {
+    const condition = conditions.find((each) => each.type === type);
+    if (condition === undefined)
+      return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
+    if (condition.status !== 'True') {
+      const where =
+        place === undefined ? 'the tag leads nowhere' : `the tag leads to revision ${revisionOf(place.config)}`;
+      return { status: 'False', reason: condition.reason, message: `${condition.message}; ${where}` };
+    }
+  }
+  const where = place === undefined ? '' : `pods get revision ${revisionOf(place.config)}`;
+  return { status: 'True', reason: 'Published', message: where };
+}

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { tagWebhookConfiguration } from '../../api/names.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { ClaimingObjects } from '../overlap.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import { ParsedConfigs, ParsedTags } from '../parsed-configs.ts';
+
+/** Where tags lead, from what the view holds: the specs of tags and InjectorConfigs, and the webhooks that are in force. */
+export class TagTargets {
+  readonly #view: ClusterView;
+  readonly #operatorClass: string;
+  readonly #configs = new ParsedConfigs();
+  readonly #tags = new ParsedTags();
+
+  constructor(view: ClusterView, operatorClass: string) {
+    this.#view = view;
+    this.#operatorClass = operatorClass;
+  }
+
+  /** The InjectorConfigs of our class that can be read. */
+  configs(): InjectorConfig[] {
+    return this.#configs.parseAll(this.#view.configs.list()).filter(({ spec }) => this.#isOurClass(spec));
+  }
+
+  /** The tags of our class that can be read. */
+  tags(): RevisionTag[] {
+    return this.#tags.parseAll(this.#view.tags.list()).filter(({ spec }) => this.#isOurClass(spec));
+  }
+
+  /** Everybody who wants pods; see `claims.ts`. */
+  claims(): ClaimingObjects {
+    const configs = this.configs();
+    return {
+      configs,
+      tags: this.tags(),
+      leadsTo: (tag) => this.#among(configs, tag) ?? this.current(tag.metadata.name),
+    };
+  }
+
+  /** The webhook configuration that is in force for a tag: for `default` also that of InjectorConfig `default`, whose place the tag takes. */
+  webhookOf(tag: string): KubernetesObject | undefined {
+    return this.#view.mutatingWebhooks.get(tagWebhookConfiguration(tag));
+  }
+
+  /** Where a tag leads now, by the label of its webhook; undefined without one, and when that InjectorConfig is gone. */
+  current(tag: string): InjectorConfig | undefined {
+    const name = this.webhookOf(tag)?.metadata.labels?.[labelNames.injectorConfig];
+    return this.configs().find(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
+  }
+
+  /** The InjectorConfig of the revision that the spec names. */
+  wanted(tag: RevisionTag): InjectorConfig | undefined {
+    return this.#among(this.configs(), tag);
+  }
+
+  /** The tags that are to lead to an InjectorConfig, or do. */
+  tagsOf(object: Pick<KubernetesObject, 'metadata'>): string[] {
+    const { name = '' } = object.metadata;
+    const { spec } = object as { spec?: { revision?: unknown } };
+    const revision = typeof spec?.revision === 'string' ? spec.revision : name;
+    const asked = this.tags().filter((tag) => tag.spec.revision === revision);
+    return [...new Set([...asked.map(({ metadata }) => metadata.name), ...this.#leadingTo(name)])];
+  }
+
+  #leadingTo(name: string): string[] {
+    return this.#view.webhooksOf(name).flatMap(({ metadata }) => metadata.labels?.[labelNames.tag] ?? []);
+  }
+
+  /**
+   * Of several families that have a revision of this name: the one the tag is of already, then the one that is called like the revision, then the
+   * oldest. Within a family the younger of two is not published, so it comes last.
+   */
+  #among(configs: readonly InjectorConfig[], tag: RevisionTag): InjectorConfig | undefined {
+    const { revision } = tag.spec;
+    const named = configs.filter(
+      (config) => revisionOf(config) === revision && config.metadata.deletionTimestamp === undefined,
+    );
+    if (named.length < 2) return named[0];
+    const keys = this.current(tag.metadata.name)?.spec.webhook.keys;
+    const rank = ({ metadata, spec }: InjectorConfig): string => {
+      const isOfFamily = keys !== undefined && isDeepStrictEqual(spec.webhook.keys, keys);
+      const { creationTimestamp = '', name } = metadata;
+      return [isOfFamily ? 0 : 1, name === revision ? 0 : 1, creationTimestamp, name].join(' ');
+    };
+    return [...named].sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
+  }
+
+  #isOurClass({ operatorClass }: { operatorClass: string }): boolean {
+    return operatorClass === this.#operatorClass;
+  }
+}

@@ -1,0 +1,98 @@
+import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
+import { tagWebhookConfiguration as webhookName } from '../../api/names.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { ManifestContext } from '../../manifests/manifest-context.ts';
+import { tagProbeSubject } from '../../api/names.ts';
+import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import type { InstallGate } from '../install-gate.ts';
+import { leaveNarrowed } from '../narrowing.ts';
+import type { OwnedObjects, WriteOutcome } from '../owned-objects.ts';
+import type { Finding } from '../revision-status.ts';
+import type { PublishedRevision } from './published-revisions.ts';
+
+/** Where a tag is to lead. */
+export interface TagTarget {
+  readonly tag: RevisionTag;
+  readonly config: InjectorConfig;
+  readonly published: PublishedRevision;
+  readonly context: ManifestContext;
+}
+
+/** The webhook configuration of a tag, in the cluster. */
+export class TagWebhook {
+  readonly #view: ClusterView;
+  readonly #owned: OwnedObjects;
+  readonly #gate: InstallGate;
+
+  constructor(view: ClusterView, owned: OwnedObjects, gate: InstallGate) {
+    this.#view = view;
+    this.#owned = owned;
+    this.#gate = gate;
+  }
+
+  /** What is in force under the name of a tag's webhook; for `default` it may be InjectorConfig `default`'s own. */
+  live(tag: string): KubernetesObject | undefined {
+    return this.#view.mutatingWebhooks.get(webhookName(tag));
+  }
+
+  /** Whether the webhook may lead there: tried out where it has not led before. What keeps it from it, with the milliseconds to wait. */
+  async tryOut(target: TagTarget, signal: AbortSignal): Promise<{ finding: Finding; retryAfter: number } | undefined> {
+    const { tag, config, published, context } = target;
+    const { name } = tag.metadata;
+    await this.#gate.sweep(tagProbeSubject(name), signal);
+    const { object: desired } = this.#desired(target);
+    return this.#gate.check({ tag: name, config, ...published, context, desired, live: this.live(name) }, signal);
+  }
+
+  /** Whether it has been tried out. */
+  isOpen(target: TagTarget): boolean {
+    const { name } = target.tag.metadata;
+    return this.#gate.isOpen(tagProbeSubject(name), this.#desired(target).object, this.live(name));
+  }
+
+  /** Writes it; the one write by which a tag is moved. A refusal is what the API server finds invalid in it. */
+  async apply(
+    target: TagTarget,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<{ isDeferred: boolean; narrowed: Finding; refusal?: string }> {
+    const { object, finding: narrowed } = this.#desired(target);
+    try {
+      const { outcome } = await this.#owned.apply(object, into, signal);
+      return { isDeferred: outcome === 'Deferred', narrowed };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 422) throw error;
+      return { isDeferred: false, narrowed, refusal: error.message };
+    }
+  }
+
+  /**
+   * Takes it away, and the twin of a trial that was left, whatever they lead to. What InjectorConfig `default` has under that name, without the
+   * tag's label, is not the tag's.
+   */
+  async remove(tag: string, signal: AbortSignal): Promise<boolean> {
+    this.#gate.forget(tagProbeSubject(tag));
+    await this.#gate.sweep(tagProbeSubject(tag), signal);
+    const live = this.live(tag);
+    if (live === undefined || !this.#isOf(live, tag)) return false;
+    await this.#owned.remove(live, signal);
+    return true;
+  }
+
+  #isOf(live: KubernetesObject, tag: string): boolean {
+    const label = live.metadata.labels?.[labelNames.tag];
+    return this.#view.isOurs(live) && (label === tag || (label === undefined && tag !== defaultRevision));
+  }
+
+  #desired({ tag, config, published, context }: TagTarget): ReturnType<typeof leaveNarrowed> {
+    return leaveNarrowed(
+      tagWebhookConfiguration({ tag, config, ...published }, context),
+      this.live(tag.metadata.name),
+      config.spec.webhook.toleratedManagers,
+    );
+  }
+}

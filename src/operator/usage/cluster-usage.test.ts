@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import type { DecisionRules } from '../../inject/decide.ts';
+import { compileLabelSelector } from '../../inject/decision/label-selector.ts';
+import { ObjectStore } from '../../kube/object-store.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
+import { ClusterView } from '../cluster-view.ts';
+import { podRecord, type PodRecord } from '../pod-record.ts';
+import { TagTargets } from '../tags/tag-targets.ts';
+import { context, injectorConfig } from '../testdata/operator-fixture.ts';
+import { ClusterUsage } from './cluster-usage.ts';
+
+const rules: DecisionRules = {
+  policy: 'enabled',
+  neverInject: [],
+  alwaysInject: [],
+  ignoredNamespaces: new Set(),
+  injectKey: 'sidecar.istio.io/inject',
+};
+
+describe('ClusterUsage', () => {
+  let clock: ManualClock;
+  let view: ClusterView;
+  let usage: ClusterUsage;
+  let stop: AbortController;
+  let pods: ObjectStore<PodRecord>;
+  let namespaces: ObjectStore;
+  let keep: (pod: KubernetesObject) => PodRecord;
+  let news: string[];
+  let again: number;
+  let served: DecisionRules | undefined;
+  let version = 0;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    view = new ClusterView(context.namespace, context.operatorClass);
+    stop = new AbortController();
+    [news, again, served] = [[], 0, rules];
+    const targets = new TagTargets(view, context.operatorClass);
+    usage = new ClusterUsage({
+      view,
+      claims: () => targets.claims(),
+      namespace: context.namespace,
+      rules: () => Promise.resolve(served),
+      news: (kind, name) => news.push(`${kind} ${name}`),
+      clock,
+      logger: capturingLogger(),
+    });
+  });
+
+  function versioned<T extends KubernetesObject>(object: T): T {
+    version += 1;
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+  }
+  function publish(name: string, hash: string, spec: Record<string, unknown> = {}): void {
+    const config = versioned(injectorConfig(name, spec));
+    view.configs.upsert(config);
+    const object = webhookConfiguration({ config: parseInjectorConfig(config), hash, caBundlePem: 'ca' }, context);
+    view.mutatingWebhooks.upsert(versioned(object));
+  }
+  function begin(): void {
+    pods = new ObjectStore<PodRecord>();
+    namespaces = new ObjectStore();
+    const groupOf = usage.begin({ pods, namespaces }, stop.signal, () => (again += 1));
+    keep = (object) => podRecord(object, groupOf(object));
+  }
+  function pod(name: string, injectedBy?: string, labels: Record<string, string> = {}): KubernetesObject {
+    const annotations =
+      injectedBy === undefined ? {} : { 'sidecar-injector.io/config': injectedBy, 'sidecar.istio.io/status': '{}' };
+    const metadata = {
+      name,
+      namespace: 'shop',
+      uid: name,
+      labels,
+      annotations,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    };
+    return versioned({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
+  }
+  const namespace = (name: string, labels: Record<string, string>): KubernetesObject =>
+    versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+
+  it('says nothing before everything has been read, then at once', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
+    await clock.advance(60_000);
+    assert.equal(usage.injectorConfig('blue'), undefined);
+    pods.replace([keep(pod('a', 'blue.aaaaaaaa')), keep(pod('b', 'blue.00000000')), keep(pod('c'))], '1');
+    await clock.advance(500);
+    assert.deepEqual(news, ['InjectorConfig blue']);
+    assert.deepEqual(usage.injectorConfig('blue'), {
+      injected: { current: 1, stale: 1, missing: 1, total: 3 },
+      namespaces: { count: 1, names: ['shop'] },
+      pods: { count: 3, names: ['shop/a', 'shop/b', 'shop/c'] },
+      workloads: {
+        count: 3,
+        stale: [{ namespace: 'shop', kind: 'Pod', name: 'b', pods: 1 }],
+        missing: [{ namespace: 'shop', kind: 'Pod', name: 'c', pods: 1, reason: 'NotCalled' }],
+      },
+    });
+    assert.deepEqual(usage.figures(), {
+      pods: [{ injectorConfig: 'blue', tag: '', counts: { current: 1, stale: 1, missing: 1 } }],
+      namespaces: [{ namespace: 'shop', counts: { current: 1, stale: 1, missing: 1 } }],
+    });
+  });
+
+  it('writes at most every 30 s, and at once after a quiet time', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', {})], '1');
+    pods.replace([], '1');
+    await clock.advance(1000);
+    assert.deepEqual(news, ['InjectorConfig blue']);
+    for (let second = 0; second < 29; second += 1) {
+      pods.upsert(keep(pod(`p${second}`, 'blue.aaaaaaaa')));
+      await clock.advance(1000);
+    }
+    assert.equal(news.length, 1);
+    assert.equal(usage.injectorConfig('blue')?.injected?.total, 0, 'whoever writes meanwhile writes the same');
+    await clock.advance(2000);
+    assert.equal(news.length, 2);
+    assert.deepEqual(usage.injectorConfig('blue')?.injected, { current: 0, stale: 29, missing: 0, total: 29 });
+    await clock.advance(600_000);
+    assert.equal(news.length, 2, 'nothing has changed');
+    namespaces.upsert(namespace('shop', { 'istio.io/rev': 'blue' }));
+    await clock.advance(300);
+    assert.equal(news.length, 3);
+    assert.equal(usage.injectorConfig('blue')?.injected?.current, 29);
+  });
+
+  it('follows what is published, and what is not there any more', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
+    pods.replace([keep(pod('a', 'blue.aaaaaaaa'))], '1');
+    await clock.advance(1000);
+    publish('blue', 'bbbbbbbb');
+    await clock.advance(31_000);
+    assert.deepEqual(usage.injectorConfig('blue')?.injected, { current: 0, stale: 1, missing: 0, total: 1 });
+    view.mutatingWebhooks.remove(versioned(view.mutatingWebhooks.list()[0]!));
+    await clock.advance(31_000);
+    assert.deepEqual(usage.injectorConfig('blue')?.namespaces, { count: 1, names: ['shop'] }, 'it still leads there');
+    view.configs.remove(versioned(view.configs.list()[0]!));
+    await clock.advance(31_000);
+    assert.equal(usage.injectorConfig('blue'), undefined);
+    assert.deepEqual(usage.figures()?.pods, [
+      { injectorConfig: '', tag: '', counts: { current: 0, stale: 1, missing: 0 } },
+    ]);
+    stop.abort();
+    assert.equal(usage.figures(), undefined);
+  });
+
+  it('asks again for rules that cannot be read', async () => {
+    served = undefined;
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
+    pods.replace([keep(pod('a'))], '1');
+    await clock.advance(1000);
+    assert.equal(usage.injectorConfig('blue')?.injected?.missing, 0);
+    served = rules;
+    await clock.advance(90_000);
+    assert.equal(usage.injectorConfig('blue')?.injected?.missing, 1);
+  });
+
+  it('has the pods read again, once, when a selector asks for what was not kept', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
+    const plain = pod('a', undefined, { app: 'web' });
+    pods.replace([keep(plain)], '1');
+    await clock.advance(1000);
+    assert.equal(again, 0);
+    publish('green', 'aaaaaaaa');
+    await clock.advance(31_000);
+    assert.equal(again, 0, 'one of the same family asks for nothing new');
+    served = { ...rules, neverInject: [compileLabelSelector({ matchLabels: { app: 'web' } })] };
+    publish('blue', 'bbbbbbbb');
+    await clock.advance(1000);
+    assert.equal(again, 1);
+    assert.equal(usage.figures(), undefined);
+    begin();
+    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
+    pods.replace([keep(plain)], '1');
+    await clock.advance(1000);
+    assert.equal(usage.injectorConfig('blue')?.injected?.missing, 0);
+    assert.equal(again, 1);
+  });
+
+  it('keeps at most 2 KB of a pod, also when no two are alike', async function () {
+    this.timeout(60_000);
+    if (globalThis.gc === undefined) {
+      const { setFlagsFromString } = await import('node:v8');
+      const { runInNewContext } = await import('node:vm');
+      setFlagsFromString('--expose-gc');
+      globalThis.gc = runInNewContext('gc') as NodeJS.GCFunction;
+    }
+    const collect = async (): Promise<number> => {
+      for (let turn = 0; turn < 4; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        globalThis.gc?.();
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    publish('blue', 'aaaaaaaa');
+    const count = 10_000;
+    const measure = async (owner: (index: number) => string | undefined): Promise<number> => {
+      begin();
+      const before = await collect();
+      for (let index = 0; index < count; index += 1) {
+        // As they come from the wire: texts that nobody else has.
+        const object = pod(`some-deployment-5d4f8c7b9-${index}`, 'blue.aaaaaaaa', { 'istio.io/rev': 'blue' });
+        const name = owner(index);
+        const owned =
+          name === undefined
+            ? {}
+            : { generateName: `${name}-`, ownerReferences: [{ kind: 'ReplicaSet', name, controller: true }] };
+        Object.assign(object.metadata, { namespace: `namespace-${index % 1000}`, uid: crypto.randomUUID() }, owned);
+        pods.upsert(keep(JSON.parse(JSON.stringify(object)) as KubernetesObject));
+      }
+      for (let index = 0; index < 1000; index += 1) {
+        namespaces.upsert(
+          namespace(`namespace-${index}`, {
+            'kubernetes.io/metadata.name': `namespace-${index}`,
+            'istio.io/rev': 'blue',
+          }),
+        );
+      }
+      const bytes = ((await collect()) - before) / count;
+      assert.equal(usage.figures()?.pods[0]?.counts.current, count);
+      return Math.round(bytes);
+    };
+    const alike = await measure((index) => `web-${Math.floor((index % 1000) / 10)}`);
+    const alone = await measure(() => undefined);
+    console.log(`      ${alike} bytes a pod where ten are alike, ${alone} where none are`);
+    assert.ok(alike <= 1024, String(alike));
+    assert.ok(alone <= 2048, String(alone));
+  });
+});

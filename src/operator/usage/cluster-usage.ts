@@ -1,0 +1,218 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { UsageStatus } from '../../api/usage-status.ts';
+import type { DecisionRules } from '../../inject/decide.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import type { ClaimingObjects } from '../overlap.ts';
+import type { FollowedStores } from '../pods/followed-stores.ts';
+import type { Claimant } from './claimant.ts';
+import { PodGroups, type PodGroup } from './pod-group.ts';
+import { traitsOf } from './pod-traits.ts';
+import { PodUsage } from './pod-usage.ts';
+import { ClaimantReader } from './read-claimants.ts';
+import { KnownNames } from './relevant-names.ts';
+import { usageFigures, type UsageFigures } from './usage-figures.ts';
+import { UsageSnapshots } from './usage-snapshots.ts';
+import type { UsageSource } from './usage-source.ts';
+import { usageStatus } from './usage-status.ts';
+import { subjectOf } from './usage-subject.ts';
+
+export interface ClusterUsageOptions {
+  readonly view: Pick<ClusterView, 'configs' | 'tags' | 'mutatingWebhooks' | 'isOurs'>;
+  readonly claims: () => ClaimingObjects;
+  /** The operator's own. */
+  readonly namespace: string;
+  /** The rules of a published configuration; undefined when it cannot be read now. */
+  readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
+  /** A status is to be written. */
+  readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What changes together is taken over together. Milliseconds. */
+const settleMs = 100;
+/** Rules that could not be read are asked for again. Milliseconds. */
+const retryMs = 30_000;
+
+/** Counts for as long as this process leads. */
+interface Counting {
+  readonly usage: PodUsage;
+  readonly groups: PodGroups;
+  readonly stores: FollowedStores;
+  readonly signal: AbortSignal;
+  /** The webhook configurations and InjectorConfigs that it has been told of. */
+  claimants: ReadonlyMap<string, Claimant>;
+  families: ReadonlySet<string>;
+  subjects: ReadonlySet<string>;
+  /** How many names counted when the pods began to be read. */
+  names: number;
+  readonly again: () => void;
+}
+
+/** Keeps the counts of {@link PodUsage} equal to the cluster, and says what statuses and metrics make of them. */
+export class ClusterUsage implements UsageSource {
+  readonly #options: ClusterUsageOptions;
+  readonly #names = new KnownNames();
+  readonly #snapshots: UsageSnapshots;
+  #reader: ClaimantReader;
+  #counting: Counting | undefined;
+  #isDue = false;
+
+  constructor(options: ClusterUsageOptions) {
+    this.#options = options;
+    this.#reader = new ClaimantReader(options.namespace);
+    this.#snapshots = new UsageSnapshots({
+      clock: options.clock,
+      look: (subject) => this.#look(subject),
+      news: (subject) => {
+        const [kind = '', name = ''] = subject.split('/');
+        options.news(kind as 'InjectorConfig' | 'RevisionTag', name);
+      },
+    });
+    const { configs, tags, mutatingWebhooks } = options.view;
+    for (const store of [configs, tags, mutatingWebhooks]) {
+      store.subscribe(() => {
+        this.#refreshSoon();
+      });
+    }
+  }
+
+  /**
+   * Begins to count what comes into these stores, until the signal aborts. Returns what groups a pod as it is read.
+   * @param again called once, when something is asked of pods that was not kept of those that were read already: they must be read anew
+   */
+  begin(
+    stores: FollowedStores,
+    signal: AbortSignal,
+    again: () => void,
+  ): (pod: KubernetesObject) => PodGroup | undefined {
+    const usage = new PodUsage({
+      changed: (subject) => {
+        this.#snapshots.changed(subject);
+      },
+      rulesWanted: (injectorConfig, hash) => {
+        void this.#loadRules(counting, injectorConfig, hash);
+      },
+    });
+    this.#reader = new ClaimantReader(this.#options.namespace);
+    const counting: Counting = {
+      usage,
+      groups: new PodGroups(),
+      stores,
+      signal,
+      claimants: new Map(),
+      families: new Set(),
+      subjects: new Set(),
+      names: 0,
+      again,
+    };
+    this.#refresh(counting);
+    counting.names = this.#names.size;
+    this.#counting = counting;
+    stores.namespaces.subscribe(({ type, object }) => {
+      const { name = '', labels = {} } = object.metadata;
+      usage.setNamespace(name, type === 'Deleted' ? undefined : labels);
+    });
+    stores.pods.subscribe(({ type, object, before }) => {
+      usage.setPod(before, type === 'Deleted' ? undefined : object);
+    });
+    void Promise.all([stores.pods.synced(), stores.namespaces.synced()]).then(() => {
+      for (const subject of counting.subjects) this.#snapshots.changed(subject);
+    });
+    signal.addEventListener('abort', () => {
+      if (this.#counting !== counting) return;
+      this.#counting = undefined;
+      this.#snapshots.clear();
+    });
+    return (pod) => {
+      const traits = traitsOf(pod, this.#names);
+      return traits && counting.groups.of(traits);
+    };
+  }
+
+  injectorConfig(name: string): UsageStatus | undefined {
+    return this.#snapshots.of(subjectOf('InjectorConfig', name));
+  }
+
+  tag(name: string): UsageStatus | undefined {
+    return this.#snapshots.of(subjectOf('RevisionTag', name));
+  }
+
+  /** What metrics show; nothing while another process counts. */
+  figures(): UsageFigures | undefined {
+    return this.#counting && usageFigures(this.#counting.usage, this.#counting.families);
+  }
+
+  #look(subject: string): UsageStatus | undefined {
+    const { usage, stores, subjects } = this.#counting ?? {};
+    if (usage === undefined || subjects?.has(subject) !== true) return undefined;
+    if (stores?.pods.hasSynced !== true || !stores.namespaces.hasSynced) return undefined;
+    return usageStatus(usage.subject(subject));
+  }
+
+  #refreshSoon(): void {
+    if (this.#counting === undefined || this.#isDue) return;
+    this.#isDue = true;
+    this.#options.clock.after(settleMs, () => {
+      this.#isDue = false;
+      if (this.#counting !== undefined) this.#refresh(this.#counting);
+    });
+  }
+
+  #refresh(counting: Counting): void {
+    const { usage } = counting;
+    const { view, claims } = this.#options;
+    const claiming = claims();
+    const claimants = this.#reader.read(
+      view.mutatingWebhooks.list().filter((object) => view.isOurs(object)),
+      claiming,
+    );
+    for (const claimant of claimants.values()) this.#names.addClaimant(claimant);
+    for (const config of claiming.configs) {
+      this.#names.addConfig(config);
+      usage.setFamily(config.metadata.name, config.spec.webhook.keys);
+    }
+    const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
+    for (const name of counting.families) if (!families.has(name)) usage.setFamily(name, undefined);
+    for (const id of counting.claimants.keys()) if (!claimants.has(id)) usage.setClaimant(id, undefined);
+    for (const [id, claimant] of claimants) usage.setClaimant(id, claimant);
+    const subjects = new Set([
+      ...claiming.configs.map(({ metadata }) => subjectOf('InjectorConfig', metadata.name)),
+      ...claiming.tags.map(({ metadata }) => subjectOf('RevisionTag', metadata.name)),
+    ]);
+    for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
+    const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
+    Object.assign(counting, { claimants, families, subjects });
+    for (const subject of added) this.#snapshots.changed(subject);
+    this.#readAgainIfAsked(counting);
+  }
+
+  #readAgainIfAsked(counting: Counting): void {
+    if (this.#counting !== counting || counting.signal.aborted) return;
+    if (this.#names.size === counting.names) return;
+    this.#options.logger.info('pods are read again: a selector asks for a label that was not kept');
+    this.#counting = undefined;
+    counting.again();
+  }
+
+  async #loadRules(counting: Counting, injectorConfig: string, hash: string): Promise<void> {
+    const { rules: load, clock, logger } = this.#options;
+    const rules = await load(injectorConfig, hash).catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      logger.warn('the rules of a published configuration cannot be read', { injectorConfig, hash, error: text });
+      return undefined;
+    });
+    if (this.#counting !== counting) return;
+    if (rules === undefined) {
+      clock.after(retryMs, () => {
+        if (this.#counting === counting && counting.usage.wants(injectorConfig, hash))
+          void this.#loadRules(counting, injectorConfig, hash);
+      });
+      return;
+    }
+    this.#names.addRules(rules);
+    counting.usage.setRules(injectorConfig, hash, rules);
+    this.#readAgainIfAsked(counting);
+  }
+}
