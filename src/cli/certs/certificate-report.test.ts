@@ -16,12 +16,15 @@ describe('certs status', () => {
   let authority: Authority;
   let other: Authority;
   let leaf: string;
+  /** Of a day. */
+  let shortLived: string;
   before(async () => {
     const keys = await generateRsaKeyPair(2048);
     const options = { now, duration: 30 * day, random: randomBytes };
     authority = issueAuthority('one', keys, options);
     other = issueAuthority('other', keys, options);
     leaf = issueServingCertificate(authority, names, keys, { ...options, duration: 7 * day }).certificatePem;
+    shortLived = issueServingCertificate(authority, names, keys, { ...options, duration: day }).certificatePem;
   });
 
   const fingerprint = (): string => readCertificate(leaf).fingerprint;
@@ -90,7 +93,11 @@ describe('certs status', () => {
       () => ({ now: new Date(now.getTime() + 8 * day) }),
       /has expired: is the operator running/,
     ],
-    ['a leaf that is not renewed', () => ({ now: new Date(now.getTime() + 6.9 * day) }), /less than a fifth/],
+    [
+      'a leaf that is not renewed',
+      () => ({ now: new Date(now.getTime() + 5.3 * day) }),
+      /should have been renewed since 2026-03-05T00:00:00Z and ends at 2026-03-08T00:00:00Z/,
+    ],
     ['no serving Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
     ['a serving Secret without a certificate', () => ({ certificatePem: 'x' }), /holds no certificate/],
     [
@@ -120,6 +127,17 @@ describe('certs status', () => {
       assert.match(certificateReport(observation(changed())).problems.join('\n'), problem);
     });
   }
+
+  it('leaves the operator its time to renew, however short the life is beside the day by which a certificate is backdated', () => {
+    const { config } = observation();
+    const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
+    const later = new Date(now.getTime() + 0.75 * day);
+    const given = { certificatePem: shortLived, now: later, replicas: new Map<string, string>() };
+    const { problems } = certificateReport(
+      observation({ ...given, config: { ...config, status: { ...config.status, certificate } } }),
+    );
+    assert.deepEqual(problems, []);
+  });
 
   it('checks the host of a url instead of a Service', () => {
     const [url] = [configuration(authority.certificatePem)].map((each) => ({

@@ -74,14 +74,22 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
     return [...problems, `there is no Secret sidecar-injector-${name}-serving: nothing can be served`];
   const [leaf] = parseBundle(certificatePem);
   if (leaf === undefined) return [...problems, `Secret sidecar-injector-${name}-serving holds no certificate`];
-  const life = leaf.notAfter.getTime() - leaf.notBefore.getTime();
-  const left = leaf.notAfter.getTime() - now.getTime();
-  if (left <= 0) problems.push('the serving certificate has expired: is the operator running?');
-  else if (left < life / 5)
+  const renewAt = config.status?.certificate?.renewAt;
+  if (leaf.notAfter <= now) problems.push('the serving certificate has expired: is the operator running?');
+  else if (renewAt !== undefined && isOverdue(new Date(renewAt), leaf.notAfter, now)) {
     problems.push(
-      "less than a fifth of the certificate's life is left: renewal does not work; the operator's log says why",
+      `the serving certificate should have been renewed since ${renewAt} and ends at ${rfc3339(leaf.notAfter)}: renewal does not work; the operator's log says why`,
     );
+  }
   return problems;
+}
+
+/**
+ * Whether two fifths of the time between renewal and end have passed without one (of a certificate that is renewed at two thirds of its life a fifth is
+ * left then). Its life by notBefore says nothing: certificates begin long before they are made.
+ */
+function isOverdue(renewAt: Date, notAfter: Date, now: Date): boolean {
+  return now.getTime() > renewAt.getTime() + 0.4 * (notAfter.getTime() - renewAt.getTime());
 }
 
 /** The serving certificate against the bundle of each webhook, as the API server checks it. */
