@@ -3,6 +3,7 @@ import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
+import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
@@ -34,6 +35,7 @@ export const scenarios: Scenario[] = [
   leaderKilledInRotation,
   certificateRepair,
   certificateClocks,
+  givenCertificates,
   faults,
   relist,
   controlPlane,

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun, refusal } from '../harness/admissions.ts';
 import { found } from '../harness/found.ts';
-import { applyUntilReady, condition, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
+import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { applyUntilReady, condition, deleteForced, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
 import type { InjectorConfigObject } from '../harness/injector-configs.ts';
 import { applyObject } from '../harness/apply.ts';
-import { paths } from '../harness/paths.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod } from '../harness/workloads.ts';
@@ -42,7 +41,7 @@ export const killSwitch: Scenario = {
       const isClean = !names.some((each) => each.includes('probe-') || each === 'sidecar-injector-unreached');
       return isClean && (await refusal(client, barePod(unreached, 'pod'))) === undefined;
     });
-    await client.delete(smallConfig('unreached'));
+    await deleteForced(client, smallConfig('unreached'));
     await context.check(
       'it goes, with all that was made for it',
       async () => (await client.find(injectorConfigs, 'unreached')) === undefined,
@@ -125,20 +124,8 @@ async function ours(context: ScenarioContext): Promise<string[]> {
 
 /** Runs the command line as a person would, against the scenario's cluster; returns its milliseconds. */
 async function injector(context: ScenarioContext, ...argv: string[]): Promise<number> {
-  const { kubeconfig, context: kubeContext } = context.cluster;
-  const where = [
-    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
-    ...(kubeContext === undefined ? [] : ['--context', kubeContext]),
-  ];
-  const began = Date.now();
-  const output = await new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, [paths.injector, ...argv, ...where], (error, out, errors) => {
-      if (error === null) resolve(out);
-      else reject(new Error(`injector ${argv.join(' ')}: ${out}${errors}`));
-    });
-  });
-  const took = Date.now() - began;
-  context.say(`injector ${argv.join(' ')}: ${took} ms`);
-  for (const line of output.trimEnd().split('\n')) context.say(`  ${line}`);
-  return took;
+  const { out, milliseconds } = await injectorOutput([...argv, ...clusterFlags(context.cluster)]);
+  context.say(`injector ${argv.join(' ')}: ${milliseconds} ms`);
+  for (const line of out.trimEnd().split('\n')) context.say(`  ${line}`);
+  return milliseconds;
 }

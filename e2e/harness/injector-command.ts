@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import type { Cluster } from './cluster.ts';
+import { paths } from './paths.ts';
+
+/** What a command said and how it ended. */
+export interface CommandResult {
+  /** Exit status. */
+  code: number;
+  out: string;
+  errors: string;
+  milliseconds: number;
+}
+
+/** The flags by which the command line finds a scenario's cluster. */
+export function clusterFlags({ kubeconfig, context }: Cluster): string[] {
+  return [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(context === undefined ? [] : ['--context', context]),
+  ];
+}
+
+/** Runs the bundled program as a person would, to its end. */
+export function runInjector(argv: readonly string[], input = ''): Promise<CommandResult> {
+  const began = Date.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [paths.injector, ...argv], { stdio: 'pipe' });
+    const texts = { out: '', errors: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code: code ?? 1, ...texts, milliseconds: Date.now() - began });
+    });
+    child.stdin.end(input);
+  });
+}
+
+/**
+ * Runs it and expects success.
+ * @throws Error with what it said otherwise
+ */
+export async function injectorOutput(argv: readonly string[], input?: string): Promise<CommandResult> {
+  const result = await runInjector(argv, input);
+  if (result.code === 0) return result;
+  throw new Error(`injector ${argv.join(' ')} ended with ${result.code}: ${result.out}${result.errors}`);
+}
