@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../src/api/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyAll, readObjects } from '../harness/apply.ts';
 import type { Cluster } from '../harness/cluster.ts';
-import { applyUntilReady, exampleConfig, injectorConfigs } from '../harness/injector-configs.ts';
+import { applyUntilReady, deleteForced, exampleConfig, injectorConfigs } from '../harness/injector-configs.ts';
 import { installChart } from '../harness/installation.ts';
 import { paths } from '../harness/paths.ts';
 import { podTable } from '../harness/pod-table.ts';
@@ -40,7 +40,7 @@ export async function demonstrate(
   // Of an earlier demo on the same cluster.
   const hello = exampleConfig('hello.yaml');
   if ((await client.find(injectorConfigs, hello.metadata.name)) !== undefined) {
-    await client.delete(hello);
+    await deleteForced(client, hello);
     await waitFor(
       'the earlier InjectorConfig to be gone',
       async () => (await client.find(injectorConfigs, hello.metadata.name)) === undefined,
@@ -71,7 +71,10 @@ export async function demonstrate(
 /** The cluster is left as it was found, webhooks first: nobody is going to answer them. */
 async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
   const { client } = cluster;
-  for (const object of [...examples].reverse()) await client.delete(object);
+  for (const object of [...examples].reverse()) {
+    if (object.kind === 'InjectorConfig') await deleteForced(client, object);
+    else await client.delete(object);
+  }
   await waitFor(
     'the InjectorConfig to be gone',
     async () => (await client.listAll(injectorConfigs)).items.length === 0,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Condition, KubernetesObject } from '../../src/api/kubernetes.ts';
+import { forceDeleteAnnotation } from '../../src/api/force-delete.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from './apply.ts';
@@ -47,6 +48,15 @@ export function smallConfig(name: string, webhook: Record<string, unknown> = {})
 export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
   const { metadata } = await applyObject(client, config);
   return waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
+}
+
+/** Deletes an InjectorConfig whoever uses it, as somebody does who means it; the finalizer orders what goes first. */
+export async function deleteForced(
+  client: ApiClient,
+  config: Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>,
+): Promise<void> {
+  await client.patch(config, 'merge', { metadata: { annotations: { [forceDeleteAnnotation]: 'true' } } });
+  await client.delete(config);
 }
 
 /** Waits until a condition has a status for a generation (or a later one); names what it says instead at the deadline. */

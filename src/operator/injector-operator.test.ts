@@ -144,6 +144,31 @@ describe('InjectorOperator', () => {
     assert.deepEqual(about, [['Paused', 'u1']]);
   });
 
+  it('says who uses an InjectorConfig, and which pods are not as they would be now', async () => {
+    const first = await launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    const usage = (): Record<string, unknown> =>
+      (cluster.get('injectorconfigs', 'blue')?.status ?? {}) as Record<string, unknown>;
+    const { hash } = usage().config as { hash: string };
+    const labels = { 'istio.io/rev': 'blue' };
+    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
+    for (const [name, by] of [
+      ['a', hash],
+      ['b', '00000000'],
+    ] as const) {
+      const annotations = { 'sidecar-injector.io/config': `blue.${by}`, 'sidecar.istio.io/status': '{}' };
+      cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', annotations } });
+    }
+    // Whoever leads next writes at once.
+    await first.stop();
+    await launch('two');
+    await until(() => (usage().pods as { count: number } | undefined)?.count === 2);
+    assert.deepEqual(usage().injected, { current: 1, stale: 1, missing: 0, total: 2 });
+    assert.deepEqual(usage().namespaces, { count: 1, names: ['shop'] });
+    assert.ok(isReady('blue'), 'all else is as it was');
+  });
+
   it('repairs at once what somebody deletes', async () => {
     await launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));

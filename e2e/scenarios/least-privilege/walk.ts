@@ -2,7 +2,12 @@ import { labelNames, managedBy } from '../../../src/api/labels.ts';
 import { objectNames, replicaLeaseName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  deleteForced,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -72,7 +77,7 @@ async function referringConfig(context: ScenarioContext): Promise<InjectorConfig
 
 async function removeConfig(context: ScenarioContext, config: InjectorConfigObject): Promise<void> {
   const { client } = context;
-  await client.delete(config);
+  await deleteForced(client, config);
   await waitFor(
     'the InjectorConfig and its webhook to be gone',
     async () => {

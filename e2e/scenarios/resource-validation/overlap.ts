@@ -1,7 +1,13 @@
 import { dryRun } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
 import { found } from '../../harness/found.ts';
-import { applyUntilReady, condition, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  condition,
+  deleteForced,
+  smallConfig,
+  waitForCondition,
+} from '../../harness/injector-configs.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
 
@@ -31,7 +37,7 @@ export async function checkOverlap(context: ScenarioContext): Promise<void> {
     { timeout: 0 },
   );
   await context.check('pods are injected once, by the first', async () => found(await containers(), 'elder,sleep'));
-  await client.delete(elder);
+  await deleteForced(client, elder);
   await waitForCondition(client, 'younger', 'Ready', 'True');
   await context.check('the first goes, the second takes over', async () => found(await containers(), 'sleep,younger'));
 }

@@ -4,7 +4,7 @@ import { labelNames } from '../../../src/api/labels.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { refusal } from '../../harness/admissions.ts';
 import { found } from '../../harness/found.ts';
-import { applyUntilReady, injectorConfigs, smallConfig } from '../../harness/injector-configs.ts';
+import { applyUntilReady, deleteForced, injectorConfigs, smallConfig } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -34,7 +34,7 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
 
   const audit = context.startAudit();
   const creations = createWhile(context, namespace);
-  await client.delete(config);
+  await deleteForced(client, config);
   await context.check(
     'the InjectorConfig is gone',
     async () => (await client.find(injectorConfigs, name)) === undefined,
