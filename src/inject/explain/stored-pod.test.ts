@@ -40,4 +40,22 @@ describe('compareStoredPod', () => {
       assert.match(found.message, mention);
     });
   }
+
+  it('a label of the namespace that is younger than the pod is the reason, older ones are not', () => {
+    const labelled = (time: string): KubernetesObject => {
+      const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };
+      return {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] },
+      };
+    };
+    const messageFor = (time: string): string =>
+      compareStoredPod(stored(undefined), injected, around.webhooks, labelled(time)).message;
+    assert.match(
+      messageFor('2026-01-04T00:00:00Z'),
+      /label istio-injection of its namespace was written after that, by kubectl/,
+    );
+    assert.doesNotMatch(messageFor('2026-01-02T00:00:00Z'), /kubectl/);
+  });
 });

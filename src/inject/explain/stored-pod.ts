@@ -2,6 +2,7 @@ import { injectedByAnnotation } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import type { CreationFinding } from './explain-creation.ts';
 import type { PodWebhook } from './pod-webhook.ts';
+import { requirementsOf } from './selector-needs.ts';
 
 /** What a pod that exists has, against what it would get now. */
 export interface StoredPodFinding {
@@ -22,11 +23,15 @@ export function injectedByOf({ metadata }: KubernetesObject): string[] {
   return text.split(',').filter((entry) => entryPattern.test(entry));
 }
 
-/** Compares a pod that exists with the same pod made now. */
+/**
+ * Compares a pod that exists with the same pod made now.
+ * @param namespace as it is read, with managedFields: they tell when it was labelled
+ */
 export function compareStoredPod(
   stored: KubernetesObject,
   now: CreationFinding,
   webhooks: readonly PodWebhook[],
+  namespace?: KubernetesObject,
 ): StoredPodFinding {
   const injectedBy = injectedByOf(stored);
   const has = injectedBy.length === 0 ? 'it is not injected' : `it was injected by ${injectedBy.join(', ')}`;
@@ -38,7 +43,11 @@ export function compareStoredPod(
   const wanted = [...now.injectedBy].sort();
   if (injectedBy.length === 0) {
     if (wanted.length === 0) return { state: 'Plain', injectedBy, message: `${has}, and would not be now` };
-    return { state: 'Missing', injectedBy, message: `${has}: ${whyMissing(stored, now, webhooks)}; ${made}` };
+    return {
+      state: 'Missing',
+      injectedBy,
+      message: `${has}: ${whyMissing(stored, now, webhooks, namespace)}; ${made}`,
+    };
   }
   if (wanted.length === 0) return { state: 'Leftover', injectedBy, message: `${has}, and would not be now; ${made}` };
   if (wanted.join() === [...injectedBy].sort().join()) {
@@ -48,19 +57,49 @@ export function compareStoredPod(
 }
 
 /** Times are in whole seconds, so a pod of the same second may have been there before or after. */
-function whyMissing(stored: KubernetesObject, now: CreationFinding, webhooks: readonly PodWebhook[]): string {
+function whyMissing(
+  stored: KubernetesObject,
+  now: CreationFinding,
+  webhooks: readonly PodWebhook[],
+  namespace: KubernetesObject | undefined,
+): string {
   const { creationTimestamp: made = '' } = stored.metadata;
   const injecting = now.webhooks.filter(({ outcome }) => outcome === 'Injected');
   for (const { configuration, webhook, failurePolicy } of injecting) {
-    const since = webhooks.find(
-      (each) => each.configuration === configuration && each.webhook.name === webhook,
-    )?.createdAt;
+    const found = webhooks.find((each) => each.configuration === configuration && each.webhook.name === webhook);
+    const since = found?.createdAt;
     if (since !== undefined && made !== '' && since > made) {
       return `it was made at ${made}, before the webhook configuration ${configuration} (${since})`;
+    }
+    const keys = requirementsOf(found?.webhook.namespaceSelector ?? {}).map(({ key }) => key);
+    const labelled = lastLabelled(namespace, keys);
+    if (labelled !== undefined && made !== '' && labelled.time > made) {
+      const { key, manager, time } = labelled;
+      return `it was made at ${made}, and label ${key} of its namespace was written after that, by ${manager} (${time})`;
     }
     if (failurePolicy === 'Ignore') {
       return `${configuration} has failurePolicy Ignore, and may have been away when it was made; or a label or the configuration has changed since`;
     }
   }
-  return 'a label of its namespace, its own labels or the configuration have changed since it was made, or the webhook was away (paused, disabled)';
+  return 'its labels, those of its namespace or the configuration have changed since it was made, or the webhook was away (paused, disabled)';
+}
+
+interface FieldsEntry {
+  readonly manager?: string;
+  readonly time?: string;
+  readonly fieldsV1?: { readonly 'f:metadata'?: { readonly 'f:labels'?: Readonly<Record<string, unknown>> } };
+}
+
+/** Who wrote one of the labels last, by metadata.managedFields: when that manager last wrote anything of its own. */
+function lastLabelled(
+  namespace: KubernetesObject | undefined,
+  keys: readonly string[],
+): { readonly key: string; readonly manager: string; readonly time: string } | undefined {
+  const entries = (namespace?.metadata.managedFields ?? []) as FieldsEntry[];
+  const writes = entries.flatMap(({ manager = '', time = '', fieldsV1 }) => {
+    const labels = fieldsV1?.['f:metadata']?.['f:labels'] ?? {};
+    const key = keys.find((each) => Object.hasOwn(labels, `f:${each}`));
+    return key === undefined ? [] : [{ key, manager, time }];
+  });
+  return writes.sort((one, other) => (one.time < other.time ? 1 : -1))[0];
 }
