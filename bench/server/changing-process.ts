@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
 import { configurationHash } from '../../src/api/configuration-hash.ts';
@@ -14,13 +14,19 @@ import { revisionRoute } from '../../src/server/revision-route.ts';
 import { ServerMetrics } from '../../src/server/server-metrics.ts';
 import { certificatePair } from './benchmarked.ts';
 
-/** What the parent asks for: how configurations are loaded from now on, one after the other without a pause. */
-export type Changing = 'not' | 'in steps' | 'at once';
+/** What the parent asks for: how configurations are loaded from now on. */
+export interface Changing {
+  readonly how: 'not' | 'in steps' | 'at once';
+  /** Milliseconds from the beginning of one load to that of the next; 0 for one after the other without a pause. */
+  readonly every: number;
+}
 
 /** What it is told, of the time since it last asked. */
 export interface ChangingReport {
   readonly port: number;
   readonly loads: number;
+  /** How long a load took from when it was asked for until it was served, on average, in milliseconds. */
+  readonly loadMilliseconds: number;
   /** The longest that the event loop was late, in milliseconds. */
   readonly longestDelay: number;
 }
@@ -60,33 +66,45 @@ async function serve(configurationFile = ''): Promise<void> {
   });
   await server.listen();
 
-  let changing: Changing = 'not';
+  let changing: Changing = { how: 'not', every: 0 };
   let loads = 0;
+  let loadMilliseconds = 0;
+  let rounds = 0;
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  async function change(): Promise<void> {
-    for (let round = 0; changing !== 'not'; round++) {
-      const changed = { ...files, values: `${files.values.trimEnd()}${' '.repeat(round % 100)}` };
-      configurationHash(changed);
-      if (changing === 'in steps') current = await loader.load(changed);
-      else {
-        current = loadInjector(changed);
-        await turn();
-      }
-      loads++;
+  async function change({ how, every }: Changing): Promise<void> {
+    const begun = clock();
+    const changed = { ...files, values: `${files.values.trimEnd()}${' '.repeat(++rounds % 100)}` };
+    configurationHash(changed);
+    if (how === 'in steps') current = await loader.load(changed);
+    else {
+      current = loadInjector(changed);
+      await turn();
     }
+    loads++;
+    loadMilliseconds += clock() - begun;
+    await sleep(every - (clock() - begun));
+  }
+  async function goOn(): Promise<void> {
+    while (changing.how !== 'not') await change(changing);
   }
   const report = (): void => {
-    process.send?.({ port: server.address?.port ?? 0, loads, longestDelay: delay.max / 1e6 } satisfies ChangingReport);
+    process.send?.({
+      port: server.address?.port ?? 0,
+      loads,
+      loadMilliseconds: loads === 0 ? 0 : loadMilliseconds / loads,
+      longestDelay: delay.max / 1e6,
+    } satisfies ChangingReport);
     loads = 0;
+    loadMilliseconds = 0;
     delay.reset();
   };
   process.on('disconnect', () => process.exit(0));
   process.on('message', (wanted: Changing) => {
-    const runs = changing !== 'not';
+    const runs = changing.how !== 'not';
     changing = wanted;
     report();
-    if (!runs) void change();
+    if (!runs) void goOn();
   });
   report();
 }

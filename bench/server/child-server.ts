@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { bundle } from '../../scripts/bundle/bundle.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
+import type { ServerAnswer } from './server-process.ts';
 
 /** What a {@link ChildServer} runs. */
 export type ServerKind = 'bare' | 'ours';
@@ -34,10 +35,10 @@ export class ChildServer {
     return processUsage(this.#child.pid ?? 0);
   }
 
-  async reused(): Promise<number> {
-    const answer = once(this.#child, 'message') as Promise<[{ reused: number }]>;
-    this.#child.send('reused');
-    return (await answer)[0].reused;
+  async ask(): Promise<ServerAnswer> {
+    const answer = once(this.#child, 'message') as Promise<[ServerAnswer]>;
+    this.#child.send('tell');
+    return (await answer)[0];
   }
 
   stop(): void {

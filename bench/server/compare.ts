@@ -52,7 +52,7 @@ export async function compareServers(
   };
   const { answerBytes } = await load(ours);
   await load(bare, answerBytes);
-  const reusedBefore = await ours.reused();
+  const { reused: reusedBefore } = await ours.ask();
   const cpu = { bare: 0, ours: 0 };
   const latencies: number[] = [];
   let failed = 0;
@@ -80,7 +80,7 @@ export async function compareServers(
     ratio: cpu.ours / cpu.bare,
     p50: at(0.5),
     p99: at(0.99),
-    reused: (await ours.reused()) - reusedBefore,
+    reused: (await ours.ask()).reused - reusedBefore,
     failed,
   };
 }

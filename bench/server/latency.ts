@@ -1,6 +1,7 @@
 import type { Figures } from '../report.ts';
 import type { ChildServer } from './child-server.ts';
-import { applyLoad, atFraction } from './load.ts';
+import { describeCollections } from './collections.ts';
+import { applyLoad, atFraction, type LoadResult } from './load.ts';
 import type { ReviewMaker } from './pod-reviews.ts';
 
 const path = '/revisions/default/0a1b2c3d/inject?timeout=10s';
@@ -9,10 +10,18 @@ const requests = 3000;
 const share = 0.7;
 const connections = 8;
 
-/** How long new pods wait for their answer: one after the other on one connection, and when they come at random times, at 70 % of what one core can do. */
-export async function measureLatency(server: ChildServer, reviews: ReviewMaker): Promise<Figures> {
+/**
+ * How long new pods wait for their answer: one after the other on one connection, and when they come at random times, at 70 % of what one core can do; beside a bare server that gets
+ * the same requests at the same times and answers as many bytes, which shows what generator and machine have to do with it.
+ */
+export async function measureLatency(bare: ChildServer, ours: ChildServer, reviews: ReviewMaker): Promise<Figures> {
   let sent = 1_000_000;
-  const load = (count: number, settings: { connections: number; perSecond?: number }) => {
+  const load = (
+    server: ChildServer,
+    count: number,
+    settings: { connections: number; perSecond?: number },
+    answerBytes?: number,
+  ) => {
     const first = (sent += count);
     return applyLoad({
       port: server.port,
@@ -20,27 +29,54 @@ export async function measureLatency(server: ChildServer, reviews: ReviewMaker):
       requests: count,
       body: (index) => reviews(first + index),
       ...settings,
+      ...(answerBytes === undefined ? {} : { answerBytes }),
     });
   };
-  await load(requests, { connections: 1 });
-  const before = server.usage().cpuMilliseconds;
-  const single = await load(requests, { connections: 1 });
-  const cost = (server.usage().cpuMilliseconds - before) / requests;
-  const perSecond = Math.round((share * 1000) / cost);
-  await load(requests / 10, { connections, perSecond });
-  const paced = await load(requests, { connections, perSecond });
-  const figures = {
-    oneConnectionP50Milliseconds: atFraction(single.latencies, 0.5),
-    oneConnectionP99Milliseconds: atFraction(single.latencies, 0.99),
-    requestsPerSecond: perSecond,
-    pacedP50Milliseconds: atFraction(paced.latencies, 0.5),
-    pacedP99Milliseconds: atFraction(paced.latencies, 0.99),
-    failed: single.failed + paced.failed,
-  };
+  const { answerBytes } = await load(ours, requests, { connections: 1 });
+  await load(bare, requests, { connections: 1 }, answerBytes);
+  const before = ours.usage();
+  const single = await load(ours, requests, { connections: 1 });
+  const cpuMilliseconds = (ours.usage().cpuMilliseconds - before.cpuMilliseconds) / requests;
+  const perSecond = Math.round((share * 1000) / cpuMilliseconds);
+  const pace = { connections, perSecond };
+  await load(ours, requests / 10, pace);
+  await ours.ask();
+  const waited = ours.usage().waitedMilliseconds;
+  const paced = await load(ours, requests, pace);
+  const waitedMilliseconds = ours.usage().waitedMilliseconds - waited;
+  const { collections } = await ours.ask();
+  const bareSingle = await load(bare, requests, { connections: 1 }, answerBytes);
+  const barePaced = await load(bare, requests, pace, answerBytes);
+  console.log(`new pods, one connection: ours ${shown(single)}, bare ${shown(bareSingle)}`);
   console.log(
-    `new pods, one connection: p50 ${figures.oneConnectionP50Milliseconds.toFixed(2)} ms, p99 ${figures.oneConnectionP99Milliseconds.toFixed(2)} ms | ` +
-      `${perSecond} a second at random times (${100 * share} % of a core): p50 ${figures.pacedP50Milliseconds.toFixed(2)} ms, ` +
-      `p99 ${figures.pacedP99Milliseconds.toFixed(2)} ms | ${figures.failed} failed`,
+    `${perSecond} a second at random times (${100 * share} % of a core): ours ${shown(paced)}, bare ${shown(barePaced)} | ` +
+      `generator late by ${atFraction(paced.lateness, 0.99).toFixed(2)} ms at p99 | ` +
+      `collections: ${describeCollections(collections)} | waited ${waitedMilliseconds.toFixed(0)} ms for a core`,
   );
-  return figures;
+  return {
+    cpuMilliseconds,
+    oneConnection: figuresOf(single),
+    oneConnectionBare: figuresOf(bareSingle),
+    requestsPerSecond: perSecond,
+    paced: figuresOf(paced),
+    pacedBare: figuresOf(barePaced),
+    collections,
+    waitedMilliseconds,
+  };
+}
+
+function shown({ latencies, failed }: LoadResult): string {
+  const [half, most] = [atFraction(latencies, 0.5), atFraction(latencies, 0.99)].map((value) => value.toFixed(2));
+  return `p50 ${half} ms, p99 ${most} ms${failed === 0 ? '' : `, ${failed} failed`}`;
+}
+
+/** Milliseconds. */
+export function figuresOf({ latencies, lateness, failed }: LoadResult): Figures {
+  return {
+    p50Milliseconds: atFraction(latencies, 0.5),
+    p99Milliseconds: atFraction(latencies, 0.99),
+    p999Milliseconds: atFraction(latencies, 0.999),
+    ...(lateness.length === 0 ? {} : { generatorLateP99Milliseconds: atFraction(lateness, 0.99) }),
+    failed,
+  };
 }

@@ -7,7 +7,7 @@ import { ChildServer } from './child-server.ts';
 import { compareServers, type Comparison, type Scenario } from './compare.ts';
 import { measureLatency } from './latency.ts';
 import { measureMemory } from './memory.ts';
-import { ownScenarios, recordedScenarios, type ScenarioSet } from './scenarios.ts';
+import { ownScenarios, recordedScenarios, safeScenarios, type ScenarioSet } from './scenarios.ts';
 import { measureUnderPressure } from './under-pressure.ts';
 import { measureWhileChanging } from './while-changing.ts';
 
@@ -62,10 +62,16 @@ async function withServer<Result>(
   }
 }
 
+function figuresOf(comparisons: readonly Comparison[]): Figures[] {
+  return comparisons.map((comparison) => ({ ...comparison }));
+}
+
 async function measure(name: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
   console.log(name);
-  const comparisons = (await compare(files, scenarios)).map((comparison): Figures => ({ ...comparison }));
-  const latency = await withServer(files, (server) => measureLatency(server, newPods));
+  const comparisons = figuresOf(await compare(files, scenarios));
+  const bare = await ChildServer.start(scratch, 'bare');
+  const latency = await withServer(files, (server) => measureLatency(bare, server, newPods));
+  bare.stop();
   const memory = await measureMemory(scratch, files, newPods);
   return { name, comparisons, latency, memory };
 }
@@ -73,7 +79,12 @@ async function measure(name: string, { files, scenarios, newPods }: ScenarioSet)
 try {
   const own = ownScenarios();
   const sets = [await measure('a small template', own)];
-  if (golden !== undefined) sets.push(await measure("Istio's default set-up, review.json", recordedScenarios(golden)));
+  if (golden !== undefined) {
+    sets.push(await measure("Istio's default set-up, review.json", recordedScenarios(golden)));
+    console.log('the same with annotation preset Safe');
+    const { files, scenarios } = safeScenarios(golden);
+    sets.push({ name: 'annotation preset Safe', comparisons: figuresOf(await compare(files, scenarios)) });
+  }
   console.log('under attack');
   const pressure = await withServer(own.files, measureUnderPressure);
   console.log('while configurations change, and large bodies are decided');

@@ -8,6 +8,8 @@ export interface ProcessUsage {
   readonly cpuMilliseconds: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
+  /** How long its main thread was ready to run and had no core, in milliseconds: what other processes did to it. */
+  readonly waitedMilliseconds: number;
 }
 
 /** What a process has used so far, from /proc: the CPU time does not depend on what else the machine does. */
@@ -22,5 +24,7 @@ export function processUsage(pid: number): ProcessUsage {
     cpuMilliseconds: ticks * millisecondsPerTick,
     residentBytes: kibibytes('VmRSS') * 1024,
     peakResidentBytes: kibibytes('VmHWM') * 1024,
+    // Time on a core, time waiting for one (both in nanoseconds), and how often it got one.
+    waitedMilliseconds: Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6,
   };
 }

@@ -13,13 +13,15 @@ export interface ScenarioSet {
 }
 
 /** Preset Istio for annotations, since they say nothing else: what Istio's injector does. */
-const settings = JSON.stringify({
+const istioSettings = {
   revision: 'default',
   delimiters: ['{{', '}}'],
   nativeSidecars: 'Disabled',
   keys: istioKeys,
   pathEnvironment: {},
-});
+};
+const settings = JSON.stringify(istioSettings);
+const safeSettings = JSON.stringify({ ...istioSettings, annotationOverrides: { preset: 'Safe', allow: [] } });
 
 const hello: ConfigurationFiles = {
   config: [
@@ -65,19 +67,44 @@ export function ownScenarios(): ScenarioSet {
   };
 }
 
-/** Istio's default set-up and a recorded review, where they are at hand. */
-export function recordedScenarios(folder: string): ScenarioSet {
+function recordedFiles(folder: string, settingsText: string): ConfigurationFiles {
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<
     string,
     string
   >;
-  const files = {
+  return {
     config: read(config ?? ''),
     values: read(values ?? ''),
     mesh: read(meshConfigMapKey ?? ''),
-    settings,
+    settings: settingsText,
   };
+}
+
+/** The same with preset Safe: new pods without anything that a template asks for, with an annotation that decides on what is rendered, and with a text that is looked at twice. */
+export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scenarios'> {
+  const recorded = readFileSync(join(folder, 'review.json'), 'utf8');
+  const annotated = (annotation: string, value: string): string =>
+    recorded.replace('"annotations":{', `$&${JSON.stringify(annotation)}:${JSON.stringify(value)},`);
+  const scenario = (name: string, review: string): Scenario => ({
+    name,
+    reviews: recordedReviews(review, true),
+    requests: 1000,
+  });
+  return {
+    files: recordedFiles(folder, safeSettings),
+    scenarios: [
+      scenario('Safe, no annotation', recorded),
+      scenario('Safe, one that steers', annotated('sidecar.istio.io/proxyCPU', '100m')),
+      scenario('Safe, an odd text', annotated('sidecar.istio.io/componentLogLevel', 'misc:error,x:y')),
+    ],
+  };
+}
+
+/** Istio's default set-up and a recorded review, where they are at hand. */
+export function recordedScenarios(folder: string): ScenarioSet {
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const files = recordedFiles(folder, settings);
   const recorded = read('review.json');
   const optedOut = recorded.replace('"labels":{', '$&"sidecar.istio.io/inject":"false",');
   return {

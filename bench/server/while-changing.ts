@@ -9,10 +9,12 @@ import type { Changing, ChangingReport } from './changing-process.ts';
 import { applyLoad, atFraction } from './load.ts';
 import type { ReviewMaker } from './pod-reviews.ts';
 import { largeBodies, type LargeBodies } from './pressure.ts';
-import { processUsage } from './process-usage.ts';
+import { type ProcessUsage, processUsage } from './process-usage.ts';
 
 const paths = { lane: '/revisions/default/0a1b2c3d/inject', direct: '/revisions/direct/0a1b2c3d/inject' };
-const requests = 3000;
+const warmUp = 3000;
+/** Of each disturbance. */
+const seconds = 6;
 const connections = 8;
 /** Of what one core can do. */
 const share = 0.7;
@@ -29,10 +31,13 @@ interface Disturbance {
   readonly pauseBefore?: boolean;
 }
 
+const notAtAll: Changing = { how: 'not', every: 0 };
+
 const disturbances: readonly Disturbance[] = [
   { name: 'undisturbed' },
-  { name: 'configurations change, loaded in steps', changing: 'in steps' },
-  { name: 'configurations change, loaded at once', changing: 'at once' },
+  { name: 'a change every second, loaded in steps', changing: { how: 'in steps', every: 1000 } },
+  { name: 'changes without a pause, loaded in steps', changing: { how: 'in steps', every: 0 } },
+  { name: 'a change every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
   { name: '19 MiB bodies, decided in the lane', largeTo: paths.lane },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
@@ -40,15 +45,15 @@ const disturbances: readonly Disturbance[] = [
 ];
 
 /**
- * New pods at random times, at 70 % of what one core can do, while configurations are loaded one after the other or the largest bodies are decided; each beside how it was
- * before there were steps and a lane. Prints a line for each.
+ * New pods at random times, at 70 % of what one core can do, while configurations are loaded and served, once a second or one after the other, or the largest bodies are decided; each
+ * beside how it was before there were steps and a lane. Prints a line for each, and before them what a load costs when there is nothing else to do.
  * @param configurationFile holds ConfigurationFiles as JSON
  */
 export async function measureWhileChanging(
   folder: string,
   configurationFile: string,
   reviews: ReviewMaker,
-): Promise<Figures[]> {
+): Promise<Figures> {
   const file = join(folder, 'changing.cjs');
   await bundle(join(import.meta.dirname, 'changing-process.ts'), file, { boundedHeap: true });
   const child = fork(file, [configurationFile], { execArgv: [] });
@@ -66,44 +71,66 @@ export async function measureWhileChanging(
   };
   const usage = () => processUsage(child.pid ?? 0);
   try {
-    await load(requests, {});
+    await load(warmUp, {});
     const before = usage().cpuMilliseconds;
-    await load(requests, {});
-    const perSecond = Math.round((share * 1000 * requests) / (usage().cpuMilliseconds - before));
+    await load(warmUp, {});
+    const perSecond = Math.round((share * 1000 * warmUp) / (usage().cpuMilliseconds - before));
+    const requests = perSecond * seconds;
     const results: Figures[] = [];
-    for (const { name, changing = 'not', largeTo, pauseBefore } of disturbances) {
+    for (const { name, changing = notAtAll, largeTo, pauseBefore } of disturbances) {
       if (pauseBefore === true) await sleep(idleLane);
       let pressure: LargeBodies | undefined;
       if (largeTo !== undefined) pressure = largeBodies(port, largeTo, large.connections, large.bytes);
       await ask(changing);
-      await sleep(pressure === undefined ? 200 : 2000);
+      if (pressure !== undefined) await sleep(2000);
       await ask(changing);
-      const cpuBefore = usage().cpuMilliseconds;
-      const { latencies, failed } = await load(requests, { perSecond });
-      const cpuMilliseconds = usage().cpuMilliseconds - cpuBefore;
-      const { loads, longestDelay } = await ask('not');
+      const start = usage();
+      const { latencies, lateness, failed } = await load(requests, { perSecond });
+      const end = usage();
+      const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
       await pressure?.stop();
-      const { residentBytes, peakResidentBytes } = usage();
       const result = {
         name,
         requestsPerSecond: perSecond,
         p50Milliseconds: atFraction(latencies, 0.5),
         p99Milliseconds: atFraction(latencies, 0.99),
+        p999Milliseconds: atFraction(latencies, 0.999),
+        generatorLateP99Milliseconds: atFraction(lateness, 0.99),
         longestDelayMilliseconds: longestDelay,
         loads,
+        loadMilliseconds,
         largeBodyOutcomes: pressure?.outcomes ?? {},
-        cpuMilliseconds,
-        residentBytes,
-        peakResidentBytes,
+        cpuMilliseconds: end.cpuMilliseconds - start.cpuMilliseconds,
+        waitedMilliseconds: end.waitedMilliseconds - start.waitedMilliseconds,
+        residentBytes: end.residentBytes,
+        peakResidentBytes: end.peakResidentBytes,
         failed,
       };
       results.push(result);
       console.log(describe(result));
+      if (changing.how !== 'not') await sleep(1000);
     }
-    return results;
+    const calm = await measureCalmLoads(ask, usage);
+    return { underLoad: results, calm };
   } finally {
     child.disconnect();
   }
+}
+
+/** What a load costs, and how long its longest step is, when nobody asks for anything. */
+async function measureCalmLoads(
+  ask: (changing: Changing) => Promise<ChangingReport>,
+  usage: () => ProcessUsage,
+): Promise<Figures> {
+  const before = usage().cpuMilliseconds;
+  await ask({ how: 'in steps', every: 0 });
+  await sleep(1000);
+  const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
+  const cpuMilliseconds = (usage().cpuMilliseconds - before) / loads;
+  console.log(
+    `a load with nothing beside it: ${loadMilliseconds.toFixed(0)} ms, ${cpuMilliseconds.toFixed(0)} ms CPU, longest step ${longestDelay.toFixed(1)} ms`,
+  );
+  return { loads, loadMilliseconds, cpuMilliseconds, longestDelayMilliseconds: longestDelay };
 }
 
 async function nextReport(child: ChildProcess): Promise<ChangingReport> {
@@ -115,11 +142,14 @@ interface Result {
   readonly name: string;
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
+  readonly generatorLateP99Milliseconds: number;
   readonly longestDelayMilliseconds: number;
   readonly requestsPerSecond: number;
   readonly loads: number;
+  readonly loadMilliseconds: number;
   readonly largeBodyOutcomes: Readonly<Record<string, number>>;
   readonly cpuMilliseconds: number;
+  readonly waitedMilliseconds: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
   readonly failed: number;
@@ -130,8 +160,8 @@ function describe(result: Result): string {
   return [
     result.name.padEnd(40),
     `${result.requestsPerSecond} a second: p50 ${p50Milliseconds.toFixed(1)} ms, p99 ${p99Milliseconds.toFixed(1)} ms, ${result.failed} failed`,
-    `event loop late by ${longestDelayMilliseconds.toFixed(1)} ms at most`,
-    `${result.loads} loads, large bodies ${JSON.stringify(result.largeBodyOutcomes)}`,
-    `${result.cpuMilliseconds} ms CPU, RSS ${residentBytes >> 20} MiB, peak ${peakResidentBytes >> 20} MiB`,
+    `event loop late by ${longestDelayMilliseconds.toFixed(1)} ms at most, generator by ${result.generatorLateP99Milliseconds.toFixed(1)} ms at p99`,
+    `${result.loads} loads of ${result.loadMilliseconds.toFixed(0)} ms, large bodies ${JSON.stringify(result.largeBodyOutcomes)}`,
+    `${result.cpuMilliseconds} ms CPU, waited ${result.waitedMilliseconds.toFixed(0)} ms for a core, RSS ${residentBytes >> 20} MiB, peak ${peakResidentBytes >> 20} MiB`,
   ].join(' | ');
 }

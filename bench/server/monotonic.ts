@@ -1,0 +1,5 @@
+/** Milliseconds of a clock that all threads share (`performance.now` begins with each thread). */
+export function monotonic(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
