@@ -4,6 +4,11 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 const youngGeneration = 8 * 1024 * 1024;
 /** The old generation may grow by so many percent over what was alive before it is collected again; V8's own choice is up to three times as much for small heaps. */
 const growth = 40;
+/**
+ * The thread collects its own garbage without helpers: with them it waits, in every collection, until the kernel has found each a core. On two cores that others use too the 99th
+ * percentile of new pods at 70 % load is a third lower without (2.3 and 2.8 ms instead of 3.4 and 4.1). Full collections still mark beside the thread.
+ */
+const alone = ['--no-parallel-scavenge', '--no-parallel-compaction', '--no-parallel-pointer-update'];
 /** Of objects that are made to fill it. It takes about twenty. */
 const rounds = 500;
 
@@ -20,6 +25,7 @@ export function boundHeap(): void {
     for (let index = 0; index < 2_000; index++) filling.push({ index });
   }
   setFlagsFromString('--semi-space-growth-factor=1');
+  for (const flag of alone) setFlagsFromString(flag);
 }
 
 /** V8's default again, for a command that ends by itself: what it needs, as fast as it can. */

@@ -14,13 +14,19 @@ const networkLabel = 'topology.istio.io/network';
 /** Writes down what was injected and where the proxy's network is, and adds the configured annotations. */
 export function setMetadata(pod: Pod, templatePod: Pod, network: string | undefined, settings: MetadataSettings): Pod {
   const { keys } = settings.family;
-  const annotations: StringMap = {
-    ...(pod.metadata.annotations ?? noStrings),
-    // Istio's templates write its annotation themselves; they cannot know another family's.
-    ...(keys.revision !== istioKeys.revision && { [keys.revision]: settings.revision }),
-    [keys.status]: formatStatus(templatePod, settings.revision),
-    ...Object.fromEntries(settings.injectedAnnotations),
-  };
+  const status = formatStatus(templatePod, settings.revision);
+  // Istio's templates write its annotation themselves; they cannot know another family's.
+  const written: StringMap =
+    keys.revision === istioKeys.revision
+      ? { [keys.status]: status }
+      : { [keys.revision]: settings.revision, [keys.status]: status };
+  // Not a literal that begins with what it spreads, see prometheus-merge.ts.
+  const annotations: StringMap = Object.assign(
+    {},
+    pod.metadata.annotations,
+    written,
+    Object.fromEntries(settings.injectedAnnotations),
+  );
   const labels: StringMap = {
     ...(pod.metadata.labels ?? noStrings),
     ...(network !== undefined && { [networkLabel]: network }),
