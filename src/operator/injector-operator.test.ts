@@ -37,7 +37,7 @@ class Process {
   readonly #reporter: ReplicaReporter;
   readonly #reports: ReplicaLeases;
 
-  constructor(cluster: MemoryCluster, identity: string, options: { owner?: string } = {}) {
+  constructor(cluster: MemoryCluster, identity: string, options: { owner?: string; followPods?: boolean } = {}) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
     const place = { namespace: context.namespace, operatorClass: context.operatorClass };
@@ -142,6 +142,23 @@ describe('InjectorOperator', () => {
     await until(() => told().length > 0);
     const about = told().map(({ reason, regarding }) => [reason, (regarding as { uid: string }).uid]);
     assert.deepEqual(about, [['Paused', 'u1']]);
+  });
+
+  it('asks for no pod and no namespace where it is told not to', async () => {
+    const asked: string[] = [];
+    const note = (_method: string, path: string): boolean => {
+      asked.push(path.replace(/\?.*/, ''));
+      return false;
+    };
+    cluster.faults.push({ matches: note, answer: () => undefined });
+    await launch('one', { followPods: false });
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    assert.ok(asked.includes('/api/v1/namespaces/injection/configmaps'));
+    assert.deepEqual(
+      asked.filter((path) => ['/api/v1/pods', '/api/v1/namespaces'].includes(path)),
+      [],
+    );
   });
 
   it('says who uses an InjectorConfig, and which pods are not as they would be now', async () => {

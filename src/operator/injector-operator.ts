@@ -245,7 +245,7 @@ export class InjectorOperator extends Operator {
   /** One leadership: everything is looked at once, then whatever changes or is due. */
   async #lead(leading: AbortSignal): Promise<void> {
     await this.#view.synced(leading);
-    this.#followPods(leading);
+    if (this.#options.settings.followPods !== false) this.#followPods(leading);
     const loop = new ReconcileLoop({
       clock: this.#clock,
       logger: this.#log,

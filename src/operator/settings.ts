@@ -8,6 +8,8 @@ export interface OperatorSettings {
   readonly owner?: string;
   /** Tells this process from the other candidates and replicas, e.g. the pod's name. */
   readonly identity: string;
+  /** Whether the leader follows the cluster's pods, for Events about them and for who uses what; true unless told. */
+  readonly followPods?: boolean;
   /** What every duration of a certificate policy is divided by, for tests that cross expiries; 1 otherwise. */
   readonly certificateTimeScale?: number;
 }

@@ -52,7 +52,7 @@ export function createControllingPart(
 }
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
-  const { operatorClass, podSelector, advertise, webhookPort, owner, testCertificateTimeScale } = options;
+  const { operatorClass, podSelector, advertise, webhookPort, owner, followPods, testCertificateTimeScale } = options;
   return {
     context: {
       namespace,
@@ -62,6 +62,7 @@ function operatorSettings(options: OperatorOptions, namespace: string, identity:
       ...(advertise === undefined ? {} : { advertise }),
     },
     identity,
+    followPods,
     ...(owner === undefined ? {} : { owner }),
     ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
   };

@@ -18,6 +18,8 @@ export interface OperatorOptions {
   readonly healthPort: number;
   /** Seconds between going unready and closing. */
   readonly drainSeconds: number;
+  /** Whether a leader follows the cluster's pods. */
+  readonly followPods: boolean;
   /** After so many answers a connection is ended; undefined: never. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
@@ -73,6 +75,10 @@ export function addOperatorOptions(command: Command): Command {
       '--requests-per-connection <count>',
       'end each connection with its count-th answer, so that API servers come to new replicas too (default: never)',
       parseCount,
+    )
+    .option(
+      '--no-follow-pods',
+      "a leader does not follow the cluster's pods: no Events about pods, and no counts of who uses what",
     )
     .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
     .addOption(
