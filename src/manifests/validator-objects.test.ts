@@ -65,7 +65,7 @@ describe('validatorObjects', () => {
             apiGroups: ['sidecar-injector.io'],
             apiVersions: ['v1alpha1'],
             operations: ['CREATE', 'UPDATE', 'DELETE'],
-            resources: ['injectorconfigs'],
+            resources: ['injectorconfigs', 'revisiontags'],
             scope: 'Cluster',
           },
         ],

@@ -2,6 +2,7 @@ import { group, injectorConfigPlural, version } from '../api/injector-config.ts'
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { validatePath, validatorNames } from '../api/names.ts';
+import { revisionTagPlural } from '../api/revision-tag.ts';
 import type { CertificateMaterial } from './certificate-material.ts';
 import { clientConfig } from './client-config.ts';
 import type { ManifestContext } from './manifest-context.ts';
@@ -51,7 +52,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
               apiGroups: [group],
               apiVersions: [version],
               operations: ['CREATE', 'UPDATE', 'DELETE'],
-              resources: [injectorConfigPlural],
+              resources: [injectorConfigPlural, revisionTagPlural],
               scope: 'Cluster',
             },
           ],

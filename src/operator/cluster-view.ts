@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
-import { objectNames, servingRoleName } from '../api/names.ts';
+import { objectNames, servingRoleName, tagWebhookConfiguration } from '../api/names.ts';
 import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
@@ -118,6 +118,15 @@ export class ClusterView {
       .filter((object) => injectorConfigOf(object) === name && this.isOurs(object))
       .filter(({ metadata }) => metadata.name !== own?.metadata.name && !isPathProbeName(metadata.name ?? ''));
     return [...(own === undefined ? [] : [own]), ...others];
+  }
+
+  /**
+   * metadata.name of the InjectorConfig to which a tag leads, by its webhook; for `default` also by InjectorConfig `default`'s own, whose place the
+   * tag takes.
+   */
+  leadsTo(tag: string): string | undefined {
+    const webhook = this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
+    return webhook && injectorConfigOf(webhook);
   }
 
   /** The tags that have a webhook configuration, also those that are gone. */

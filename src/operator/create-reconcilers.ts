@@ -102,7 +102,10 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const probe = new PathProbe({ client, owned, clock, nonce: () => Buffer.from(randomBytes(16)).toString('hex') });
   const gate = new InstallGate({ view, owned, probe, clock, logger });
   const { operatorClass } = settings.context;
-  const targets = new TagTargets(view, operatorClass);
+  const targets = new TagTargets(
+    { configs: view.configs, tags: view.tags, leadsTo: (tag) => view.leadsTo(tag) },
+    operatorClass,
+  );
   const published = new PublishedRevisions();
   published.subscribe(parts.onPublished);
   const locks = new RevisionLocks();

@@ -105,6 +105,96 @@ describe('injector disable and enable', () => {
     assert.deepEqual(webhooksThere(), ['injector-operator']);
   });
 
+  describe('with tags', () => {
+    const tagged = (tag: string, name: string, revision: string): KubernetesObject => ({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: {
+        name: tag === 'default' ? 'sidecar-injector-default' : `sidecar-injector-tag-${tag}`,
+        labels: {
+          'app.kubernetes.io/managed-by': 'sidecar-injector',
+          'sidecar-injector.io/revision': revision,
+          'sidecar-injector.io/tag': tag,
+        },
+      },
+      webhooks: [
+        {
+          name: 'rev.object.sidecar-injector.io',
+          clientConfig: { service: { path: `/tags/${tag}/${name}/0123abcd/inject` } },
+        },
+      ],
+    });
+    const installTags = (): void => {
+      install();
+      cluster.put('injectorconfigs', injectorConfig('default'));
+      cluster.put('mutatingwebhookconfigurations', tagged('prod', 'second', 'green'));
+      cluster.put('mutatingwebhookconfigurations', tagged('default', 'second', 'green'));
+      cluster.put('mutatingwebhookconfigurations', tagged('test', 'blue', 'blue'));
+      cluster.writes.length = 0;
+    };
+    const left = ['sidecar-injector-blue', 'injector-operator', 'sidecar-injector-tag-test'];
+
+    it('takes away those that lead to the revision, the default too, and no other', async () => {
+      installTags();
+      assert.equal((await run('disable', '--revision', 'green')).code, 0);
+      assert.deepEqual(webhooksThere(), left);
+    });
+
+    it('finds them also when they have lost their labels, by where they call', async () => {
+      installTags();
+      for (const name of ['sidecar-injector-tag-prod', 'sidecar-injector-default', 'sidecar-injector-second']) {
+        cluster.edit('mutatingwebhookconfigurations', name, undefined, (object) => {
+          delete object.metadata.labels;
+        });
+      }
+      await run('disable', '--revision', 'green');
+      assert.deepEqual(webhooksThere(), left);
+      installTags();
+      await run('disable', '--all');
+      assert.deepEqual(webhooksThere(), ['injector-operator']);
+    });
+
+    it("leaves a tag of the revision's own name that leads elsewhere, and says where", async () => {
+      installTags();
+      const { out } = await run('disable', '--revision', 'default');
+      assert.ok(webhooksThere().includes('sidecar-injector-default'));
+      assert.ok(
+        out.includes('tag default leads to revision green: name that to take it out of the way'),
+        out.join('\n'),
+      );
+      await assert.rejects(
+        run('disable', '--revision', 'prod'),
+        /no webhook has the revision prod; .*tag prod leads to revision green: name that/,
+      );
+    });
+
+    it('waits for the tags that lead to what is enabled', async () => {
+      installTags();
+      await run('disable', '--all');
+      const ready = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 9 };
+      for (const name of ['blue', 'second', 'default'])
+        cluster.edit('injectorconfigs', name, undefined, (object) => {
+          object.status = ready;
+        });
+      const tag = {
+        apiVersion: 'sidecar-injector.io/v1alpha1',
+        kind: 'RevisionTag',
+        metadata: { name: 'prod' },
+        spec: { revision: 'green' },
+      };
+      cluster.put('revisiontags', tag);
+      const late = await run('enable', '--revision', 'green', '--timeout', '1');
+      assert.equal(late.code, 1);
+      assert.match(late.out.join(), /RevisionTag prod: not Ready after 1 s/);
+      cluster.put('revisiontags', { ...tag, status: ready });
+      assert.deepEqual((await run('enable', '--revision', 'green')).out.slice(-2), [
+        'InjectorConfig second: Ready',
+        'RevisionTag prod: Ready',
+      ]);
+      cluster.remove('revisiontags', 'prod');
+    });
+  });
+
   it('does nothing in a dry run but say what it would', async () => {
     install();
     assert.deepEqual(await run('disable', '--all', '--dry-run'), {

@@ -10,7 +10,14 @@ import {
   connectToCluster,
   type ConnectionOptions,
 } from '../kill-switch/connection.ts';
-import { checkSelection, listConfigs, switchTargets, type SwitchSelection } from '../kill-switch/switch-targets.ts';
+import {
+  checkSelection,
+  listConfigs,
+  listTags,
+  revisionOf,
+  switchTargets,
+  type SwitchSelection,
+} from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -43,6 +50,7 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   await checkRights(client, [
     { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
     { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
+    { verb: 'list', group: 'sidecar-injector.io', resource: 'revisiontags' },
   ]);
   const { configs } = await switchTargets(client, options);
   if (configs.length === 0) {
@@ -51,7 +59,9 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   }
   const awaited = await Promise.all(configs.map((config) => resume(client, config, options.dryRun === true, terminal)));
   if (options.dryRun === true || options.timeout === 0) return true;
-  return untilReady(client, awaited, options.timeout, terminal);
+  const revisions = new Set(awaited.map(revisionOf));
+  const tags = (await listTags(client)).filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
+  return untilReady(client, [...awaited, ...tags], options.timeout, terminal);
 }
 
 async function resume(
@@ -74,33 +84,37 @@ async function resume(
   return patched;
 }
 
-/** Prints each InjectorConfig once it is Ready at the generation that was asked for, and those that are not in time. */
+/** Prints each InjectorConfig, and each tag that leads to one, once it is Ready at the generation that was asked for, and those that are not in time. */
 async function untilReady(
   client: ApiClient,
   awaited: readonly KubernetesObject[],
   seconds: number,
   terminal: Terminal,
 ): Promise<boolean> {
-  const waiting = new Map(awaited.map(({ metadata }) => [metadata.name ?? '', metadata.generation ?? 0]));
+  const waiting = new Map(awaited.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
   const end = performance.now() + seconds * 1000;
   for (;;) {
-    const configs = await listConfigs(client);
+    const there = [...(await listConfigs(client)), ...(await listTags(client))];
     for (const [name, generation] of waiting) {
-      const found = configs.find(({ metadata }) => metadata.name === name);
+      const found = there.find((object) => nameOf(object) === name);
       if (found === undefined || readiness(found, generation)?.status !== 'True') continue;
       waiting.delete(name);
-      terminal.out(`InjectorConfig ${name}: Ready\n`);
+      terminal.out(`${name}: Ready\n`);
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
       for (const [name, generation] of waiting) {
-        const found = configs.find(({ metadata }) => metadata.name === name);
-        terminal.out(`InjectorConfig ${name}: not Ready after ${seconds} s: ${reason(found, generation)}\n`);
+        const found = there.find((object) => nameOf(object) === name);
+        terminal.out(`${name}: not Ready after ${seconds} s: ${reason(found, generation)}\n`);
       }
       return false;
     }
     await sleep(pollMs);
   }
+}
+
+function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind} ${metadata.name ?? ''}`;
 }
 
 function readiness(config: KubernetesObject, generation: number): Condition | undefined {

@@ -1,14 +1,15 @@
 import { group } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/labels.ts';
-import { objectNames } from '../../api/names.ts';
+import { objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import { pathProbeName } from '../../api/path-probe.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { UsageError } from '../usage-error.ts';
 
 const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
+const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
 const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 
 /** Which injectors are meant: some revisions, or all of them. */
@@ -20,8 +21,10 @@ export interface SwitchSelection {
 /** What a selection comes to on a cluster. */
 export interface SwitchTargets {
   readonly configs: readonly KubernetesObject[];
-  /** The webhook configurations that they have, also those of InjectorConfigs that are gone. */
+  /** The webhook configurations that lead to them, tags' too, also those of InjectorConfigs that are gone. */
   readonly webhooks: readonly KubernetesObject[];
+  /** What somebody may have meant as well, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -37,21 +40,31 @@ export async function switchTargets(
   const configs = await listConfigs(client);
   const { items } = await client.listAll(mutatingWebhooks);
   const webhooks = items.filter((webhook) => isOurs(webhook, configs));
-  if (all === true) return { configs, webhooks };
+  if (all === true) return { configs, webhooks, notes: [] };
   const known = new Set([...configs.map(revisionOf), ...webhooks.flatMap((webhook) => revisionIn(webhook) ?? [])]);
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
+    const tags = tagNotes(webhooks, unknown).map((note) => `; ${note}`);
     const there = known.size === 0 ? 'there is none on this cluster' : `there are ${[...known].sort().join(', ')}`;
-    throw new Error(`--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}; ${there}`);
+    throw new Error(
+      `--revision: no InjectorConfig and no webhook has the revision ${unknown.join(', ')}; ${there}${tags.join('')}`,
+    );
   }
   const chosen = configs.filter((config) => revisions.includes(revisionOf(config)));
-  const named = new Set(chosen.flatMap(namesOf));
-  return {
-    configs: chosen,
-    webhooks: webhooks.filter((webhook) => {
-      return revisions.includes(revisionIn(webhook) ?? '') || named.has(webhook.metadata.name ?? '');
-    }),
-  };
+  const names = new Set(chosen.map(({ metadata }) => metadata.name ?? ''));
+  const meant = webhooks.filter((webhook) => isOfAny(webhook, names, revisions));
+  const others = webhooks.filter((webhook) => !meant.includes(webhook));
+  return { configs: chosen, webhooks: meant, notes: tagNotes(others, revisions) };
+}
+
+/** Of tags that are called like a revision that is meant, and lead elsewhere. */
+function tagNotes(webhooks: readonly KubernetesObject[], names: readonly string[]): string[] {
+  return webhooks.flatMap((webhook) => {
+    const tag = webhook.metadata.labels?.[labelNames.tag];
+    const revision = revisionIn(webhook);
+    if (tag === undefined || revision === undefined || !names.includes(tag)) return [];
+    return [`tag ${tag} leads to revision ${revision}: name that to take it out of the way`];
+  });
 }
 
 /** @throws UsageError unless the selection is one of the two */
@@ -62,9 +75,18 @@ export function checkSelection({ revision = [], all }: SwitchSelection): void {
 }
 
 /** The InjectorConfigs of the cluster; none where their kind is not known. */
-export async function listConfigs(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
+export function listConfigs(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
+  return listKnown(client, injectorConfigs);
+}
+
+/** The RevisionTags of the cluster; none where their kind is not known. */
+export function listTags(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
+  return listKnown(client, revisionTags);
+}
+
+async function listKnown(client: Pick<ApiClient, 'listAll'>, kind: ResourceKind): Promise<KubernetesObject[]> {
   try {
-    return (await client.listAll(injectorConfigs)).items;
+    return (await client.listAll(kind)).items;
   } catch (error) {
     // Without the CRD there may still be webhooks.
     if (isNotFound(error)) return [];
@@ -72,15 +94,36 @@ export async function listConfigs(client: Pick<ApiClient, 'listAll'>): Promise<K
   }
 }
 
-function revisionOf({ metadata, spec }: KubernetesObject): string {
+/** The revision of an InjectorConfig as the API server stores it. */
+export function revisionOf({ metadata, spec }: KubernetesObject): string {
   return (spec as { revision?: string } | undefined)?.revision ?? metadata.name ?? '';
+}
+
+/** By its label, or where it calls: tags' webhooks that lead to a revision stop pods as its own do. What leads to another one is that one's. */
+function isOfAny(webhook: KubernetesObject, names: ReadonlySet<string>, revisions: readonly string[]): boolean {
+  const called = calledConfigs(webhook);
+  if (called.some((name) => names.has(name))) return true;
+  const revision = revisionIn(webhook);
+  if (revision !== undefined) return revisions.includes(revision);
+  const isNamedSo = [...names].some((name) => ownNames(name).includes(webhook.metadata.name ?? ''));
+  return called.length === 0 && isNamedSo;
+}
+
+const injectPath = /\/(?:revisions|tags\/[^/]+)\/([^/]+)\/[0-9a-f]{8}\/inject$/;
+
+/** The InjectorConfigs that the webhooks of a configuration call, by their paths. */
+function calledConfigs({ webhooks }: KubernetesObject): string[] {
+  const list = (webhooks ?? []) as { clientConfig?: { url?: string; service?: { path?: string } } }[];
+  return list.flatMap(
+    ({ clientConfig }) => injectPath.exec(clientConfig?.service?.path ?? clientConfig?.url ?? '')?.[1] ?? [],
+  );
 }
 
 function revisionIn(webhook: KubernetesObject): string | undefined {
   return webhook.metadata.labels?.[labelNames.revision];
 }
 
-function namesOf({ metadata: { name = '' } }: KubernetesObject): string[] {
+function ownNames(name: string): string[] {
   return [objectNames(name).webhookConfiguration, pathProbeName(name)];
 }
 
@@ -89,6 +132,7 @@ function isOurs(webhook: KubernetesObject, configs: readonly KubernetesObject[])
   const { labels = {}, name = '' } = webhook.metadata;
   if (labels[labelNames.managedBy] === managedBy) return true;
   const webhooks = (webhook.webhooks ?? []) as { name?: string }[];
-  const isNamedSo = configs.some((config) => namesOf(config).includes(name));
-  return isNamedSo && webhooks.some((each) => each.name?.endsWith(`.${group}`) === true);
+  const isNamedSo = configs.some(({ metadata }) => ownNames(metadata.name ?? '').includes(name));
+  const isNamedAsTag = name.startsWith(tagWebhookConfiguration(''));
+  return (isNamedSo || isNamedAsTag) && webhooks.some((each) => each.name?.endsWith(`.${group}`) === true);
 }

@@ -5,6 +5,7 @@ import { ProxyConfigResources } from '../../operator/proxy-config-resources.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import { ReplicaReporter } from '../../operator/replica-reporter.ts';
 import { Replica } from '../../operator/replica.ts';
+import { ReviewedObjects } from '../../operator/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/certificates-check.ts';
 import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
@@ -67,6 +68,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     instance: randomBytes(4).toString('hex'),
     serves: () => replica.serves(),
   });
+  const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
   // The engine picks those of the root namespace and of the pod's.
   const surroundings = { nodes: () => replica.nodes(), proxyConfigs: () => proxyConfigs.list() };
@@ -75,7 +77,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     port: options.webhookPort,
     routes: [
       withPathProbe(revisionRoute(injectors, surroundings, undefined, lane), identity),
-      validateRoute((request) => validateReview(load, request)),
+      validateRoute((request) => validateReview(load, request, reviewed)),
     ],
     certificates,
     log: shared.logger,
@@ -100,6 +102,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
       replica.start();
       reporter.start();
       proxyConfigs.start();
+      reviewed.start();
     },
     async stop() {
       reporter.drain();
@@ -108,6 +111,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
       await reporter.stop();
       replica.stop();
       proxyConfigs.stop();
+      reviewed.stop();
     },
   };
 }

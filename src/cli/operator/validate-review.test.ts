@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
 import { loadInjector } from '../../inject/injector.ts';
+import { TagTargets } from '../../operator/tags/tag-targets.ts';
 import { validateReview } from './validate-review.ts';
 
 /** The creation of InjectorConfig `trial` with this spec. */
@@ -58,11 +59,19 @@ describe('the review of an InjectorConfig', () => {
     const status = { namespaces: { count: 1, names: ['shop'] } };
     const oldObject = { ...(creation({}).object as object), status };
     const deletion = { ...creation({}), operation: 'DELETE', object: null, oldObject } as const;
-    const { inUse } = await validateReview(
-      () => Promise.reject(new Error('unused')),
-      deletion,
-      () => ['prod'],
-    );
+    const tag = {
+      apiVersion: 'sidecar-injector.io/v1alpha1',
+      kind: 'RevisionTag',
+      metadata: { name: 'prod' },
+      spec: { revision: 'trial' },
+    };
+    const sources = {
+      configs: { list: () => [oldObject as never] },
+      tags: { list: () => [tag] },
+      leadsTo: () => undefined,
+    };
+    const known = { targets: new TagTargets(sources, 'default'), synced: true };
+    const { inUse } = await validateReview(() => Promise.reject(new Error('unused')), deletion, known);
     assert.match(inUse ?? '', /^InjectorConfig trial is in use: 1 RevisionTag leads to it \(prod\); 1 namespace/);
   });
 });

@@ -2,38 +2,73 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import type { InjectorConfig } from '../../api/injector-config.ts';
 import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import { revisionTagKind } from '../../api/revision-tag.ts';
 import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
+import { validateRevisionTag } from '../../api/validate-revision-tag.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
+import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
 import type { Validation } from '../../server/validate-route.ts';
 import { inUseRefusal } from './in-use.ts';
+import { configOverlaps, tagMistakes, tagsLeadingTo } from './validate-claims.ts';
+
+/** What is known of the other InjectorConfigs and RevisionTags. */
+export interface KnownObjects {
+  readonly targets: TagTargets;
+  /** False: they have not been read yet, so nothing is known to be missing. */
+  readonly synced: boolean;
+}
 
 /**
- * What the validating webhook says of an InjectorConfig. It refuses objects that no reconcile could ever act on. A template that does not compile is a warning: the object may be
- * applied before what it refers to, nothing broken is ever published, and the condition TemplatesValid says the same for as long as it lasts.
- * @param tagsOf the RevisionTags that lead to an InjectorConfig
+ * What the validating webhook says of an InjectorConfig or RevisionTag. It refuses objects that no reconcile could ever act on, and what would take the
+ * pods of somebody else. A template that does not compile is a warning: the object may be applied before what it refers to, nothing broken is ever
+ * published, and the condition TemplatesValid says the same for as long as it lasts.
+ * @param known absent, and until it has synced: an object is looked at by itself
  */
 export async function validateReview(
   load: LoadConfiguration,
   request: AdmissionRequest,
-  tagsOf: (object: KubernetesObject) => readonly string[] = () => [],
+  known?: KnownObjects,
 ): Promise<Validation> {
-  if (request.operation === 'DELETE') return validateDeletion(request.oldObject, tagsOf);
+  const targets = known?.synced === true ? known.targets : undefined;
+  if (request.operation === 'DELETE') return validateDeletion(request.oldObject, targets);
   try {
-    const config = parseInjectorConfig(request.object);
-    const mistakes = validateInjectorConfig(config);
-    return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
+    return await validateWritten(load, request, targets);
   } catch (error) {
     if (error instanceof ConfigurationError) return { mistakes: [{ field: error.field, message: error.message }] };
     throw error;
   }
 }
 
+async function validateWritten(
+  load: LoadConfiguration,
+  { object, oldObject }: AdmissionRequest,
+  targets: TagTargets | undefined,
+): Promise<Validation> {
+  // What is on its way out is written once more, without our finalizer.
+  const isLeaving = isObject(object) && object.metadata.deletionTimestamp !== undefined;
+  const known = isLeaving ? undefined : targets;
+  if (isObject(object) && object.kind === revisionTagKind) {
+    const tag = parseRevisionTag(object);
+    const mistakes = validateRevisionTag(tag);
+    return { mistakes: mistakes.length > 0 || known === undefined ? mistakes : tagMistakes(tag, oldObject, known) };
+  }
+  const config = parseInjectorConfig(object);
+  const own = validateInjectorConfig(config);
+  const mistakes = own.length > 0 || known === undefined ? own : configOverlaps(config, oldObject, known);
+  return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
+}
+
+function isObject(value: unknown): value is KubernetesObject {
+  return typeof value === 'object' && value !== null && 'metadata' in value && typeof value.metadata === 'object';
+}
+
 /** What is in use stays, unless somebody says that it may go. Of what the API server does not show (a collection as a whole) nothing can be said. */
-function validateDeletion(object: unknown, tagsOf: (object: KubernetesObject) => readonly string[]): Validation {
-  if (object === null || object === undefined) return { mistakes: [] };
-  const refusal = inUseRefusal(object as KubernetesObject, tagsOf(object as KubernetesObject));
+function validateDeletion(object: unknown, targets: TagTargets | undefined): Validation {
+  if (!isObject(object)) return { mistakes: [] };
+  const refusal = inUseRefusal(object, targets === undefined ? [] : tagsLeadingTo(object, targets));
   return { mistakes: [], ...(refusal === undefined ? {} : { inUse: refusal }) };
 }
 

@@ -54,7 +54,12 @@ export function planTag(situation: TagSituation): TagPlan {
 }
 
 /** What has to be changed by somebody before the tag can lead where its spec says. */
-function obstacleOf({ tag, wanted, current, revisions }: TagSituation): Finding | undefined {
+export function obstacleOf({
+  tag,
+  wanted,
+  current,
+  revisions,
+}: Pick<TagSituation, 'tag' | 'wanted' | 'current' | 'revisions'>): Finding | undefined {
   const { revision } = tag.spec;
   const field = `spec.revision ${revision}`;
   if (wanted === undefined) {
@@ -84,7 +89,7 @@ function obstacleOf({ tag, wanted, current, revisions }: TagSituation): Finding 
 }
 
 /** Why an InjectorConfig is not ready, by its own condition; undefined when it is. */
-function readinessOf({ metadata, status }: InjectorConfig): Finding | undefined {
+export function readinessOf({ metadata, status }: InjectorConfig): Finding | undefined {
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   if (condition?.status === 'True') return undefined;
   const why = condition === undefined ? 'it has no status yet' : `${condition.reason}: ${condition.message}`;

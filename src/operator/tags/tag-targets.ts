@@ -1,33 +1,39 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { labelNames } from '../../api/labels.ts';
-import { tagWebhookConfiguration } from '../../api/names.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { ObjectStore } from '../../kube/object-store.ts';
 import type { ClaimingObjects } from '../overlap.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import { ParsedConfigs, ParsedTags } from '../parsed-configs.ts';
 
-/** Where tags lead, from what the view holds: the specs of tags and InjectorConfigs, and the webhooks that are in force. */
+/** What is looked at to know where tags lead. */
+export interface TagSources {
+  readonly configs: Pick<ObjectStore, 'list'>;
+  readonly tags: Pick<ObjectStore, 'list'>;
+  /** metadata.name of the InjectorConfig to which a tag leads now; undefined when it leads nowhere. */
+  readonly leadsTo: (tag: string) => string | undefined;
+}
+
+/** Where tags lead, now and by their specs. */
 export class TagTargets {
-  readonly #view: ClusterView;
+  readonly #sources: TagSources;
   readonly #operatorClass: string;
   readonly #configs = new ParsedConfigs();
   readonly #tags = new ParsedTags();
 
-  constructor(view: ClusterView, operatorClass: string) {
-    this.#view = view;
+  constructor(sources: TagSources, operatorClass: string) {
+    this.#sources = sources;
     this.#operatorClass = operatorClass;
   }
 
   /** The InjectorConfigs of our class that can be read. */
   configs(): InjectorConfig[] {
-    return this.#configs.parseAll(this.#view.configs.list()).filter(({ spec }) => this.#isOurClass(spec));
+    return this.#configs.parseAll(this.#sources.configs.list()).filter(({ spec }) => this.#isOurClass(spec));
   }
 
   /** The tags of our class that can be read. */
   tags(): RevisionTag[] {
-    return this.#tags.parseAll(this.#view.tags.list()).filter(({ spec }) => this.#isOurClass(spec));
+    return this.#tags.parseAll(this.#sources.tags.list()).filter(({ spec }) => this.#isOurClass(spec));
   }
 
   /** Everybody who wants pods; see `claims.ts`. */
@@ -40,14 +46,9 @@ export class TagTargets {
     };
   }
 
-  /** The webhook configuration that is in force for a tag: for `default` also that of InjectorConfig `default`, whose place the tag takes. */
-  webhookOf(tag: string): KubernetesObject | undefined {
-    return this.#view.mutatingWebhooks.get(tagWebhookConfiguration(tag));
-  }
-
-  /** Where a tag leads now, by the label of its webhook; undefined without one, and when that InjectorConfig is gone. */
+  /** Where a tag leads now; undefined when it leads nowhere, and when that InjectorConfig is gone. */
   current(tag: string): InjectorConfig | undefined {
-    const name = this.webhookOf(tag)?.metadata.labels?.[labelNames.injectorConfig];
+    const name = this.#sources.leadsTo(tag);
     return this.configs().find(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
   }
 
@@ -61,12 +62,9 @@ export class TagTargets {
     const { name = '' } = object.metadata;
     const { spec } = object as { spec?: { revision?: unknown } };
     const revision = typeof spec?.revision === 'string' ? spec.revision : name;
-    const asked = this.tags().filter((tag) => tag.spec.revision === revision);
-    return [...new Set([...asked.map(({ metadata }) => metadata.name), ...this.#leadingTo(name)])];
-  }
-
-  #leadingTo(name: string): string[] {
-    return this.#view.webhooksOf(name).flatMap(({ metadata }) => metadata.labels?.[labelNames.tag] ?? []);
+    const leadsTo = ({ metadata }: RevisionTag): boolean => this.#sources.leadsTo(metadata.name) === name;
+    const tags = this.tags().filter((tag) => tag.spec.revision === revision || leadsTo(tag));
+    return tags.map(({ metadata }) => metadata.name).sort();
   }
 
   /**
