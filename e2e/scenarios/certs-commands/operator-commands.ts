@@ -1,0 +1,217 @@
+import type { X509Certificate } from 'node:crypto';
+import { parseBundle } from '../../../src/certs/bundle.ts';
+import { objectNames, serviceHostName } from '../../../src/api/names.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { found } from '../../harness/found.ts';
+import { clusterFlags, injectorOutput, runInjector } from '../../harness/injector-command.ts';
+import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
+import type { Installation } from '../../harness/installation.ts';
+import type { OperatorProcess } from '../../harness/operator-process.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { shakeHands } from '../../harness/tls-observer/handshake.ts';
+
+const name = 'commanded';
+const names = objectNames(name);
+const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '60s' };
+
+/** Milliseconds that each way to rotate took. */
+interface Took {
+  leaf: number;
+  authority: number;
+  force: number;
+}
+
+/** One line of `certs status -o json`, as far as it is read here. */
+interface StatusReport {
+  name: string;
+  fingerprint?: string;
+  phase: string;
+  problems: string[];
+}
+
+/** An operator whose certificates are looked after from the command line. */
+export class CommandedOperator {
+  readonly context: ScenarioContext;
+  readonly operator: OperatorProcess;
+  readonly #namespace: string;
+  /** Under which the audit log knows the operator. */
+  readonly username: string;
+
+  private constructor(context: ScenarioContext, operator: OperatorProcess, installation: Installation) {
+    this.context = context;
+    this.operator = operator;
+    this.#namespace = installation.namespace;
+    this.username = installation.username;
+  }
+
+  /** A minute of a certificate's life is a second. Pods are not followed: nothing here needs it. */
+  static async start(context: ScenarioContext): Promise<CommandedOperator> {
+    const installation = await context.install({ operator: { followPods: false } });
+    const operator = await installation.startOperator({ flags: ['--test-certificate-time-scale=60'] });
+    const config = smallConfig(name);
+    await applyUntilReady(context.client, { ...config, spec: { ...config.spec, certificate } });
+    return new CommandedOperator(context, operator, installation);
+  }
+
+  /** `injector certs …` against the cluster. */
+  run(...argv: string[]): ReturnType<typeof runInjector> {
+    return runInjector(['certs', ...argv, ...clusterFlags(this.context.cluster)]);
+  }
+
+  /** The same, expected to succeed; its output. */
+  async output(...argv: string[]): Promise<string> {
+    const { out } = await injectorOutput(['certs', ...argv, ...clusterFlags(this.context.cluster)]);
+    return out;
+  }
+
+  async status(): Promise<StatusReport> {
+    const [report] = JSON.parse(await this.output('status', name, '-o', 'json')) as StatusReport[];
+    if (report === undefined) throw new Error('certs status reports nothing');
+    return report;
+  }
+
+  /** What the replica shows to a TLS client of our own that trusts what `export-ca` prints; its fingerprint in lower-case hex. */
+  async served(): Promise<string> {
+    const host = serviceHostName(names.service, this.#namespace);
+    const { leaf, fault } = await shakeHands(this.operator.webhookPort, host, await this.output('export-ca', name));
+    if (leaf === undefined || fault !== undefined)
+      throw new Error(`the certificate is not trusted: ${fault ?? 'none'}`);
+    return fingerprintOf(leaf);
+  }
+
+  async authorities(): Promise<string[]> {
+    return parseBundle(await this.output('export-ca', name)).map(({ fingerprint }) => fingerprint);
+  }
+}
+
+/** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said when it cannot be done. */
+export async function checkOperatorCommands(context: ScenarioContext): Promise<Took> {
+  const audit = context.startAudit();
+  const commanded = await CommandedOperator.start(context);
+  const first = await commanded.status();
+  const firstServed = await commanded.served();
+  await context.check(
+    'certs status knows the certificate that a TLS client is shown, which what export-ca prints verifies',
+    () => first.problems.length === 0 && found(first.fingerprint ?? '', firstServed),
+    { timeout: 0 },
+  );
+  const milliseconds = await checkRotations(commanded, firstServed);
+  await checkMistakes(commanded);
+  await checkTrouble(commanded);
+  const asked = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
+  await context.check(
+    'operator.followPods is false: in all that time the leader has asked for no pod and no namespace',
+    () => !asked.some(({ objectRef }) => ['pods', 'namespaces'].includes(objectRef?.resource ?? '')),
+    { timeout: 0 },
+  );
+  return milliseconds;
+}
+
+/** Each way to rotate, waited for. Returns the milliseconds that each took. */
+async function checkRotations(commanded: CommandedOperator, firstServed: string): Promise<Took> {
+  const { context } = commanded;
+  const [firstAuthority = ''] = await commanded.authorities();
+  const rotate = async (...flags: string[]) => {
+    const result = await commanded.run('rotate', name, ...flags, '--wait');
+    if (result.code !== 0) throw new Error(result.errors);
+    for (const line of result.errors.trimEnd().split('\n')) context.say(`  ${line}`);
+    return result;
+  };
+
+  const leaf = await rotate();
+  const second = await commanded.served();
+  const afterLeaf = await commanded.authorities();
+  await context.check(
+    `rotate --wait: another certificate of the same authority after ${leaf.milliseconds} ms`,
+    () => second !== firstServed && found(afterLeaf.join(), firstAuthority),
+    { timeout: 0 },
+  );
+  const authority = await rotate('--ca');
+  const third = await commanded.served();
+  const both = await commanded.authorities();
+  await context.check(
+    `rotate --ca --wait: another authority beside the old one after ${authority.milliseconds} ms`,
+    () => third !== second && both.length === 2 && both.includes(firstAuthority),
+    { timeout: 0 },
+  );
+  const force = await rotate('--ca', '--force');
+  const fourth = await commanded.served();
+  const last = await commanded.authorities();
+  await context.check(
+    `rotate --ca --force --wait: one authority that is none of those before after ${force.milliseconds} ms`,
+    () => fourth !== third && last.length === 1 && !both.includes(last[0] ?? ''),
+    { timeout: 0 },
+  );
+  const { out } = await commanded.run('status', name);
+  await context.check(
+    'certs status shows the certificate, and the authority that is trusted',
+    () =>
+      [name, fourth.slice(0, 8), `${names.webhookConfiguration}=${last[0]?.slice(0, 8) ?? ''}`].every((part) =>
+        out.includes(part),
+      ),
+    { timeout: 0 },
+  );
+  return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
+}
+
+async function checkMistakes(commanded: CommandedOperator): Promise<void> {
+  const mistakes: [argv: string[], says: RegExp][] = [
+    [['rotate', name, '--force'], /--force: goes with --ca/],
+    [['rotate', 'nobody'], /nobody does not exist; there are: commanded/],
+    [['export-ca', 'nobody'], /nobody does not exist/],
+    [['status', 'nobody'], /nobody does not exist/],
+  ];
+  for (const [argv, says] of mistakes) {
+    const { code, errors } = await commanded.run(...argv);
+    await commanded.context.check(
+      `certs ${argv.join(' ')}: exit status 2, and what to do`,
+      () => says.test(errors) && found(String(code), '2'),
+      { timeout: 0 },
+    );
+  }
+}
+
+/** The operator is away and somebody empties the caBundle: status says so, export-ca has nothing, a rotation waits for its operator. */
+async function checkTrouble(commanded: CommandedOperator): Promise<void> {
+  const { context, operator } = commanded;
+  const { client } = context;
+  await operator.process.stop(30_000);
+  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+  const webhook = await client.get<KubernetesObject & { webhooks: { clientConfig: object }[] }>(
+    kind,
+    names.webhookConfiguration,
+  );
+  const webhooks = webhook.webhooks.map((each) => ({
+    ...each,
+    clientConfig: { ...each.clientConfig, caBundle: null },
+  }));
+  await client.patch(webhook, 'merge', { webhooks });
+  const status = await commanded.run('status', name);
+  const bundle = await commanded.run('export-ca', name);
+  const rotation = await commanded.run('rotate', name, '--wait', '--timeout', '2');
+  await context.check(
+    'a caBundle is emptied while the operator is away: status ends with 1 and says what API servers do',
+    () => status.code === 1 && status.errors.includes('the API server refuses the certificate'),
+    { timeout: 0 },
+  );
+  await context.check(
+    'export-ca ends with 1 and says where to look',
+    () => bundle.code === 1 && bundle.out === '' && bundle.errors.includes('injector certs status says why'),
+    { timeout: 0 },
+  );
+  await context.check(
+    'rotate --wait --timeout 2 ends with 1, and the request stays',
+    () => rotation.code === 1 && rotation.errors.includes('no operator has answered in time'),
+    { timeout: 0 },
+  );
+  await operator.restart();
+  await context.check('the operator is back: the request is carried out, and status finds nothing', async () => {
+    const report = await commanded.status();
+    return report.problems.length === 0 && report.fingerprint === (await commanded.served());
+  });
+}
+
+function fingerprintOf(certificate: X509Certificate): string {
+  return certificate.fingerprint256.replaceAll(':', '').toLowerCase();
+}

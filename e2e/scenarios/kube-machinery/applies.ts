@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { ObjectApplier, type AppliedObject } from '../../../src/kube/apply-object.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { found } from '../../harness/found.ts';
+import { configMap, type Workbench } from './workbench.ts';
+
+const configMaps = resourceKind('v1', 'ConfigMap');
+const webhookConfigurations = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+
+/** Server-side apply: nothing is written that is as it should be, others are named before they are overruled, and what an apply cannot do is replaced. */
+export async function checkApplies(bench: Workbench): Promise<void> {
+  const applying = new Applying(bench);
+  await checkDifferences(applying);
+  await checkForeignManager(applying);
+  await checkCoOwnedWebhook(applying);
+  await checkImmutable(applying);
+}
+
+/** An applier whose writes are counted by the audit log. */
+class Applying {
+  readonly bench: Workbench;
+  readonly #applier: ObjectApplier;
+  readonly #client = 'km-apply';
+
+  constructor(bench: Workbench) {
+    this.bench = bench;
+    const client = bench.client(this.#client);
+    this.#applier = new ObjectApplier({ client, fieldManager: 'km-ours', clock: systemClock });
+  }
+
+  /** What applying an object came to, and the writes that it took. */
+  async apply(desired: KubernetesObject): Promise<AppliedObject & { writes: string }> {
+    const { client } = this.bench.context;
+    const kind = desired.kind === 'ConfigMap' ? configMaps : webhookConfigurations;
+    const { name = '', namespace } = desired.metadata;
+    const live = await client.find(kind, name, { namespace });
+    const before = this.bench.writesOf(this.#client).length;
+    const applied = await this.#applier.apply(desired, live);
+    return { ...applied, writes: this.bench.writesOf(this.#client).slice(before).join(', ') };
+  }
+}
+
+async function checkDifferences(applying: Applying): Promise<void> {
+  const { bench } = applying;
+  const { context, namespace } = bench;
+  const desired = (value: string): KubernetesObject => configMap(namespace, 'applied', { data: { value } });
+  const created = await applying.apply(desired('one'));
+  const same = [await applying.apply(desired('one')), await applying.apply(desired('one'))];
+  const changed = await applying.apply(desired('two'));
+  await context.check(
+    'an object is created with one write, left alone while it is as it should be, changed with one',
+    () =>
+      found(
+        [created, ...same, changed].map(({ outcome, writes }) => `${outcome} by ${writes}`).join('; '),
+        'Created by patch 201; Unchanged by ; Unchanged by ; Updated by patch 200',
+      ),
+    { timeout: 0 },
+  );
+  bench.compare('apply', 'an object that is as it should be', '0 requests', '1 patch');
+}
+
+async function checkForeignManager(applying: Applying): Promise<void> {
+  const { bench } = applying;
+  const { context, namespace } = bench;
+  const desired = configMap(namespace, 'contended', { data: { value: 'ours' } });
+  const takeAway = () =>
+    context.client.patch(desired, 'merge', { data: { value: 'theirs' } }, { fieldManager: 'km-other' });
+  await applying.apply(desired);
+  await takeAway();
+  const first = await applying.apply(desired);
+  await context.check(
+    'a field that another manager took is asked for without force first, which names the manager, then taken back',
+    () => {
+      found(first.writes, 'patch 409, patch 200');
+      return found(JSON.stringify(first.foreign), '[{"manager":"km-other","field":".data.value"}]');
+    },
+    { timeout: 0 },
+  );
+  await takeAway();
+  const second = await applying.apply(desired);
+  await context.check(
+    `it takes it again at once: we wait (${Math.round(second.retryAfter ?? 0)} ms) before we do`,
+    () => {
+      found(`${second.outcome} by ${second.writes}`, 'Deferred by ');
+      return (second.retryAfter ?? 0) <= 1000;
+    },
+    { timeout: 0 },
+  );
+  await sleep(second.retryAfter ?? 0);
+  const third = await applying.apply(desired);
+  await context.check('and do then', () => found(third.writes, 'patch 409, patch 200'), { timeout: 0 });
+  bench.compare('apply', 'force against a manager who writes again', 'once a second at most', 'as often as called');
+}
+
+/** What others co-own does not go away with an apply, and without its required fields the whole object is invalid. */
+async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
+  const { context } = applying.bench;
+  const name = `${context.name}-co-owned`;
+  await applying.apply(webhookConfiguration(name, ['kept', 'dropped']));
+  await context.client.apply(
+    { ...webhookConfiguration(name, []), webhooks: [{ name: 'dropped.example.com', timeoutSeconds: 7 }] },
+    { fieldManager: 'km-other', force: true },
+  );
+  const applied = await applying.apply(webhookConfiguration(name, ['kept']));
+  const { webhooks } = await context.client.get<KubernetesObject & { webhooks: { name: string }[] }>(
+    webhookConfigurations,
+    name,
+  );
+  await context.check(
+    'a webhook of ours that somebody co-owns cannot be applied away (Invalid): the object is replaced at its resourceVersion',
+    () => {
+      found(`${applied.outcome} by ${applied.writes}`, 'Updated by patch 422, update 200');
+      return found(webhooks.map((webhook) => webhook.name).join(), 'kept.example.com');
+    },
+    { timeout: 0 },
+  );
+  await context.client.delete(webhookConfiguration(name, []));
+}
+
+async function checkImmutable(applying: Applying): Promise<void> {
+  const { context, namespace } = applying.bench;
+  const desired = (value: string): KubernetesObject => ({
+    ...configMap(namespace, 'immutable', { data: { value } }),
+    immutable: true,
+  });
+  const before = await applying.apply(desired('one'));
+  const after = await applying.apply(desired('two'));
+  await context.check(
+    'an immutable object is made anew, after the API server has said that it would take it',
+    () => {
+      found(
+        `${after.outcome} by ${after.writes}`,
+        'Recreated by patch 422, update 422, create 409, delete 200, patch 201',
+      );
+      return before.object.metadata.uid !== after.object.metadata.uid;
+    },
+    { timeout: 0 },
+  );
+}
+
+/** A configuration that matches nothing, with every field that the API server would fill in. */
+function webhookConfiguration(name: string, webhooks: readonly string[]): KubernetesObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: webhooks.map((webhook) => ({
+      name: `${webhook}.example.com`,
+      clientConfig: { url: 'https://127.0.0.1:1/' },
+      rules: [
+        {
+          apiGroups: ['nobody.example.com'],
+          apiVersions: ['v1'],
+          operations: ['CREATE'],
+          resources: ['things'],
+          scope: '*',
+        },
+      ],
+      failurePolicy: 'Ignore',
+      matchPolicy: 'Equivalent',
+      namespaceSelector: {},
+      objectSelector: {},
+      reinvocationPolicy: 'Never',
+      timeoutSeconds: 10,
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    })),
+  };
+}

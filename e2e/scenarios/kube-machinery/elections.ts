@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import { LeaseElector } from '../../../src/kube/lease-elector.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { NotedLog, type Workbench } from './workbench.ts';
+
+const leaseName = 'machinery';
+const day = 86_400_000;
+/** Candidates try every 2 to 4.4 s (client-go's JitterFactor of 1.2). */
+const longestRetry = 4.4;
+
+/** A process that wants to lead. Times are in milliseconds since 1970. */
+class Candidate {
+  readonly name: string;
+  readonly elector: LeaseElector;
+  /** By how much its clock is wrong, in milliseconds. */
+  clockOffset = 0;
+  /** When its last term began and ended. */
+  began: number | undefined;
+  ended: number | undefined;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(bench: Workbench, name: string) {
+    this.name = name;
+    this.elector = new LeaseElector({
+      client: bench.client(name),
+      namespace: bench.namespace,
+      name: leaseName,
+      identity: name,
+      clock: { ...systemClock, now: () => new Date(Date.now() + this.clockOffset) },
+      random: () => bench.random.next(),
+      logger: new NotedLog(),
+    });
+    this.#running = this.elector.run(this.#stop.signal, async (leading) => {
+      this.began = Date.now();
+      await new Promise((resolve) => {
+        leading.addEventListener('abort', resolve, { once: true });
+      });
+      this.ended = Date.now();
+    });
+  }
+
+  /** Ends it as SIGTERM does: it releases what it holds. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+/** Leaders by a Lease: clocks do not matter, one that is cut off stops before another begins, one that ends hands over. */
+export async function checkElections(bench: Workbench): Promise<void> {
+  const { context, proxy } = bench;
+  const first = new Candidate(bench, 'km-lease-first');
+  await waitFor('a leader', () => first.began !== undefined);
+  const others = ['km-lease-other', 'km-lease-third'].map((name) => new Candidate(bench, name));
+  const all = [first, ...others];
+  let most = 0;
+  let samples = 0;
+  const sampling = setInterval(() => {
+    samples += 1;
+    most = Math.max(most, all.filter(({ elector }) => elector.holds).length);
+  }, 10);
+  try {
+    await sleep(2000);
+    for (const [index, other] of others.entries()) other.clockOffset = index === 0 ? day : -day;
+    first.clockOffset = -day;
+    await sleep(5000);
+    first.clockOffset = day;
+    await sleep(2500);
+    const { leaseTransitions = 0 } = await readLease(bench);
+    await context.check(
+      "clocks jump by a day either way, the leader's too: it goes on leading",
+      () => first.ended === undefined && others.every(({ began }) => began === undefined) && leaseTransitions === 0,
+      { timeout: 0 },
+    );
+
+    // For the others it is as if it were killed; for itself it is worse, since it might go on.
+    const cutOff = await proxy.fault({ match: { client: first.name }, action: { kind: 'hang' } });
+    const lastRenewal = Math.max(
+      ...bench
+        .requestsOf(first.name)
+        .filter(({ verb }) => verb === 'update')
+        .map(({ stageTimestamp }) => Date.parse(stageTimestamp)),
+    );
+    const next = await waitFor('another leader', () => others.find(({ began }) => began !== undefined), {
+      timeout: 35_000,
+    });
+    const stopped = ((first.ended ?? Infinity) - lastRenewal) / 1000;
+    const took = ((next.began ?? 0) - lastRenewal) / 1000;
+    await context.check(
+      `a leader that is cut off stops ${stopped.toFixed(1)} s after its last renewal, another begins ${took.toFixed(1)} s after it`,
+      () => stopped <= 10.5 && took >= 15 && took <= 15 + 2 * longestRetry + 1,
+      { timeout: 0 },
+    );
+    await cutOff.end();
+    const heir = others.find((each) => each !== next);
+    const released = Date.now();
+    await next.stop();
+    // The first one may try again too, since it can reach the API server.
+    const begins = () => [heir, first].map((each) => each?.began ?? 0).find((began) => began >= released);
+    const handOver = ((await waitFor('somebody to lead', begins, { timeout: 10_000 })) - released) / 1000;
+    await context.check(
+      `one that ends releases the Lease: the next one leads ${handOver.toFixed(1)} s later`,
+      () => handOver <= longestRetry + 1,
+      { timeout: 0 },
+    );
+    await context.check(`never two held it (${samples} looks)`, () => most === 1 && samples > 500, { timeout: 0 });
+    bench.compare('lease', 'held for, renewed within, tried every', '15 s, 10 s, 2 s', '15 s, 10 s, 2 s');
+    bench.compare('lease', 'takeover after a death', `${took.toFixed(1)} s of 15 to 23.8 s`, '15 to 23.8 s');
+    bench.compare('lease', 'takeover after a release', `${handOver.toFixed(1)} s of at most 4.4 s`, 'at most 4.4 s');
+  } finally {
+    clearInterval(sampling);
+    await Promise.all(all.map((each) => each.stop()));
+  }
+}
+
+async function readLease({ context, namespace }: Workbench): Promise<{ leaseTransitions?: number }> {
+  const lease = await context.client.get<KubernetesObject & { spec: { leaseTransitions?: number } }>(
+    resourceKind('coordination.k8s.io/v1', 'Lease'),
+    leaseName,
+    { namespace },
+  );
+  return lease.spec;
+}

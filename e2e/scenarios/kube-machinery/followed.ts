@@ -1,0 +1,110 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import { ObjectStore } from '../../../src/kube/object-store.ts';
+import type { WatchEnd } from '../../../src/kube/ports.ts';
+import { Reflector, type ReflectorOptions } from '../../../src/kube/reflector.ts';
+import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../../../src/kube/request-options.ts';
+import type { ResourceKind } from '../../../src/kube/resource-kinds.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { NotedLog } from './workbench.ts';
+
+type Reads = Pick<ApiClient, 'list' | 'watch'>;
+
+/** A client that notes what is read through it, and when (milliseconds since 1970). */
+class NotedReads implements Reads {
+  readonly lists: { at: number; limit: number | undefined; continue: string | undefined }[] = [];
+  readonly watches: { at: number; resourceVersion: string; timeoutSeconds: number }[] = [];
+  /** How many watches the API server has agreed to. */
+  opened = 0;
+  /** resourceVersions of the bookmarks. */
+  readonly bookmarks: string[] = [];
+  readonly #client: Reads;
+
+  constructor(client: Reads) {
+    this.#client = client;
+  }
+
+  list<T = KubernetesObject>(resource: ResourceKind, options: ListOptions = {}): Promise<ListPage<T>> {
+    this.lists.push({ at: Date.now(), limit: options.limit, continue: options.continue });
+    return this.#client.list<T>(resource, options);
+  }
+
+  async *watch<T = KubernetesObject>(
+    resource: ResourceKind,
+    options: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { resourceVersion = '', timeoutSeconds = 0, onOpen } = options;
+    this.watches.push({ at: Date.now(), resourceVersion, timeoutSeconds });
+    const noted = {
+      ...options,
+      onOpen: () => {
+        this.opened += 1;
+        onOpen?.();
+      },
+    };
+    for await (const event of this.#client.watch<T>(resource, noted)) {
+      const { metadata } = event.object as KubernetesObject;
+      if (event.type === 'BOOKMARK') this.bookmarks.push(metadata.resourceVersion ?? '');
+      yield event;
+    }
+  }
+}
+
+/** A collection that a reflector follows, and notes of how it does. */
+export class Followed {
+  readonly store = new ObjectStore();
+  readonly log = new NotedLog();
+  readonly reads: NotedReads;
+  /** How and when (milliseconds since 1970) its watches ended. */
+  readonly ends: { reason: WatchEnd; at: number }[] = [];
+  /** How many changes its listeners were told of. */
+  changes = 0;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(
+    client: Reads,
+    options: Omit<ReflectorOptions<KubernetesObject>, 'client' | 'store' | 'clock' | 'logger' | 'observer'>,
+  ) {
+    this.reads = new NotedReads(client);
+    this.store.subscribe(() => {
+      this.changes += 1;
+    });
+    const reflector = new Reflector({
+      ...options,
+      client: this.reads,
+      store: this.store,
+      clock: systemClock,
+      logger: this.log,
+      observer: {
+        watchEnded: (_plural, reason) => {
+          this.ends.push({ reason, at: Date.now() });
+        },
+      },
+    });
+    this.#running = reflector.run(this.#stop.signal);
+  }
+
+  /** Resolves when the list has been read and the API server has agreed to so many watches. */
+  async following(watches = 1): Promise<void> {
+    await waitFor('the reflector to follow', () => this.store.hasSynced && this.reads.opened >= watches);
+  }
+
+  /** Names of what is in the store, in order. */
+  names(): string[] {
+    return this.store
+      .list()
+      .map(({ metadata }) => metadata.name ?? '')
+      .sort();
+  }
+
+  endedBy(reason: WatchEnd): { reason: WatchEnd; at: number }[] {
+    return this.ends.filter((end) => end.reason === reason);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ReconcileLoop } from '../../../src/operator/reconcile-loop.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { Followed } from './followed.ts';
+import { configMap, NotedLog, type Workbench } from './workbench.ts';
+
+const client = 'km-outage';
+const keys = ['one', 'two', 'three', 'four', 'five'];
+/** The last back-offs before this are 2.56 s and 5.12 s: a key that failed all along would be tried at 10.2 s. Milliseconds. */
+const outage = 6500;
+
+/**
+ * The API server answers 500 for a while. Watches come back within 2 s, and the first answer makes every key that failed meanwhile be tried at
+ * once, with its back-off forgotten.
+ */
+export async function checkOutage(bench: Workbench): Promise<void> {
+  const { context, namespace, proxy } = bench;
+  const api = bench.client(client);
+  const log = new NotedLog();
+  const done = new Map<string, number>();
+  const stop = new AbortController();
+  const loop = new ReconcileLoop({
+    clock: systemClock,
+    logger: log,
+    metrics: {},
+    reconcile: async (key, signal) => {
+      await api.apply(configMap(namespace, `outage-${key}`, { data: { at: String(Date.now()) } }), {
+        fieldManager: client,
+        signal,
+      });
+      done.set(key, Date.now());
+      return 3_600_000;
+    },
+  });
+  const running = loop.run(stop.signal);
+  const followed = new Followed(api, {
+    resource: resourceKind('v1', 'ConfigMap'),
+    namespace,
+    labelSelector: 'e2e=outage',
+    random: () => bench.random.next(),
+    onRecovered: () => {
+      loop.recovered();
+    },
+  });
+  await followed.following();
+
+  const refused = await proxy.fault({ match: { client }, action: { kind: 'answer', status: 500 } });
+  await (await proxy.fault({ match: { client, verbs: ['watch'] }, action: { kind: 'cut' } })).end();
+  const began = Date.now();
+  for (const key of keys) loop.add(key);
+  await sleep(outage);
+  const met = await refused.end();
+  const ended = Date.now();
+  await waitFor('every key to be done', () => keys.every((key) => done.has(key)));
+  const back = Math.max(...done.values()) - ended;
+  const attempts = followed.reads.watches.map(({ at }) => at).filter((at) => at >= began);
+  const gaps = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
+  const longest = Math.max(...gaps);
+  await context.check(
+    `500 for ${met} requests in ${outage / 1000} s: the watch was tried ${attempts.length} times, at most ${longest} ms apart`,
+    () => gaps.length >= 4 && longest <= 2300,
+    { timeout: 0 },
+  );
+  const backOffs = backOffsOf(log, 'one');
+  const due = backOffs.reduce((sum, each) => sum + each, 0) - (ended - began);
+  await context.check(
+    `a key backed off ${backOffs.join(', ')} ms and was due ${Math.round(due)} ms after the outage`,
+    () => backOffs.every((each, index) => each === 5 * 2 ** index) && due > 2500,
+    { timeout: 0 },
+  );
+  await context.check(
+    `the first answer after the outage has all ${keys.length} keys tried: done ${back} ms after it`,
+    () => back <= 2500,
+    { timeout: 0 },
+  );
+  log.lines.length = 0;
+  const again = await proxy.fault({ match: { client, verbs: ['patch'] }, action: { kind: 'answer', status: 500 } });
+  loop.add('one');
+  await waitFor('the key to fail again', () => backOffsOf(log, 'one').length > 0);
+  await again.end();
+  await context.check(
+    'and their back-off is forgotten: the next failure waits 5 ms',
+    () => backOffsOf(log, 'one')[0] === 5,
+    {
+      timeout: 0,
+    },
+  );
+  stop.abort();
+  await Promise.all([running, followed.stop()]);
+  bench.compare('reflector', 'back-off in an outage', `at most 2 s (longest wait ${longest} ms)`, '0.8 to 30 s');
+  bench.compare('queue', 'keys after an outage', `at once (${back} ms)`, `when due (${Math.round(due)} ms)`);
+}
+
+/** The waits, in milliseconds, that were logged for a key. */
+function backOffsOf({ lines }: NotedLog, key: string): number[] {
+  return lines
+    .filter(({ fields }) => fields['key'] === key)
+    .map(({ fields }) => Number.parseInt(String(fields['again']), 10));
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../src/kube/clock.ts';
+import type { Clock } from '../../../src/kube/ports.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { WorkQueue } from '../../../src/kube/work-queue.ts';
+import { found } from '../../harness/found.ts';
+import { configMap, type Workbench } from './workbench.ts';
+
+/** Keys that are added often are written once at a time, and once more for all that came meanwhile. */
+export async function checkDeduplication(bench: Workbench): Promise<void> {
+  const { context, namespace } = bench;
+  const client = bench.client('km-dedupe');
+  await context.client.create(configMap(namespace, 'dedupe'));
+  const queue = new WorkQueue({ clock: systemClock });
+  let underWay = 0;
+  let most = 0;
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const work = async (key: string): Promise<void> => {
+    most = Math.max(most, ++underWay);
+    begin();
+    await sleep(50);
+    await client.patch(configMap(namespace, key), 'merge', { data: { at: String(performance.now()) } });
+    underWay--;
+  };
+  const running = Promise.all(Array.from({ length: 4 }, () => drain(queue, work)));
+  queue.add('dedupe');
+  await begun;
+  for (let index = 0; index < 1000; index++) queue.add('dedupe');
+  await sleep(400);
+  queue.stop();
+  await running;
+  const written = bench.writesOf('km-dedupe').length;
+  await context.check(
+    `a key that is added 1000 times while it is worked on is written once more: ${written} writes, never two at a time`,
+    () => {
+      found(String(written), '2');
+      return most === 1;
+    },
+    { timeout: 0 },
+  );
+  bench.compare('queue', '1001 adds of a key in work', `${written} passes`, '2 passes');
+}
+
+/** A key that fails again and again waits twice as long each time, up to 1000 s. On a clock that skips the waits. */
+export async function checkBackOff(bench: Workbench): Promise<void> {
+  const { context, namespace } = bench;
+  const client = bench.client('km-back-off');
+  // All retries of one key: the overall rate is another matter.
+  const queue = new WorkQueue({ clock: skippingClock(), burst: 1000 });
+  const waits: number[] = [];
+  const work = async (key: string): Promise<void> => {
+    try {
+      // The API server refuses the name.
+      await client.create(configMap(namespace, key));
+    } catch {
+      waits.push(queue.addRateLimited(key));
+      if (waits.length === 20) queue.stop();
+    }
+  };
+  queue.add('Not_a_name');
+  await drain(queue, work);
+  const expected = Array.from({ length: 20 }, (_, index) => Math.min(5 * 2 ** index, 1_000_000));
+  const refused = bench.writesOf('km-back-off').filter((write) => write === 'create 422').length;
+  await context.check(
+    `a key that the API server refuses ${refused} times waits 5 ms, 10 ms … 1000 s`,
+    () => {
+      found(waits.join(), expected.join());
+      return refused === 20;
+    },
+    { timeout: 0 },
+  );
+  bench.compare(
+    'queue',
+    'back-off of a key',
+    `${waits[0] ?? 0} ms to ${(waits.at(-1) ?? 0) / 1000} s`,
+    '5 ms to 1000 s',
+  );
+}
+
+/** All retries together keep to a rate, whatever each key's back-off. */
+export async function checkOverallRate(bench: Workbench): Promise<void> {
+  const { context, namespace } = bench;
+  const client = bench.client('km-rate');
+  const queue = new WorkQueue({ clock: systemClock });
+  const count = 130;
+  const failed = new Set<string>();
+  const retried: number[] = [];
+  const work = async (key: string): Promise<void> => {
+    // It is not there: the first time counts as a failure.
+    const missing = await client.find(resourceKind('v1', 'ConfigMap'), key, { namespace });
+    if (missing === undefined && !failed.has(key)) {
+      failed.add(key);
+      queue.addRateLimited(key);
+      return;
+    }
+    retried.push(performance.now());
+    if (retried.length === count) queue.stop();
+  };
+  const began = performance.now();
+  for (let index = 0; index < count; index++) queue.add(`absent-${index}`);
+  await Promise.all(Array.from({ length: 4 }, () => drain(queue, work)));
+  const seconds = ((retried.at(-1) ?? 0) - began) / 1000;
+  const rate = 1000 / (((retried.at(-1) ?? 0) - (retried[104] ?? 0)) / (count - 105));
+  await context.check(
+    `${count} keys fail at once: 100 are tried again soon, the others ${rate.toFixed(1)} a second, the last after ${seconds.toFixed(1)} s`,
+    () => (retried[94] ?? 0) - began < 2000 && Math.abs(rate - 10) < 1.5 && seconds >= 2.5,
+    { timeout: 0 },
+  );
+  bench.compare('queue', 'retries overall', `${rate.toFixed(1)} a second beyond 100`, '10 a second beyond 100');
+}
+
+async function drain(queue: WorkQueue, work: (key: string) => Promise<void>): Promise<void> {
+  for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+    await work(key);
+    queue.done(key);
+  }
+}
+
+/** Time that passes at once whenever somebody waits for it. */
+function skippingClock(): Clock {
+  let now = 0;
+  return {
+    now: () => new Date(now),
+    monotonic: () => now,
+    after: (milliseconds, callback) => {
+      const timer = setImmediate(() => {
+        now += milliseconds;
+        callback();
+      });
+      return () => {
+        clearImmediate(timer);
+      };
+    },
+  };
+}
