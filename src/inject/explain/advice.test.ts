@@ -35,22 +35,19 @@ const table: [what: string, asked: PodCreation, advice: string[]][] = [
     ['Injected: Namespace label istio-injection=enabled', `Injected: Pod label ${inject}=true`],
   ],
   [
-    'a disabled namespace: only its label helps, and the pod with it',
+    'a disabled namespace: only its label helps',
     creation({}, { 'istio-injection': 'disabled' }),
-    [
-      'Injected: Namespace label istio-injection=enabled',
-      `Injected: Namespace label istio-injection=null and Pod label ${inject}=true`,
-    ],
+    ['Injected: Namespace label istio-injection=enabled'],
   ],
   [
-    'a pod that opts out: without its label, or with another',
+    'a pod that opts out: without its label',
     creation({ labels: { [inject]: 'false' } }, enabled),
-    [`Injected: Pod label ${inject}=null`, `Injected: Pod label ${inject}=true`],
+    [`Injected: Pod label ${inject}=null`],
   ],
   [
-    'an annotation that opts out',
+    'an annotation that opts out: the label beats it',
     creation({ annotations: { [inject]: 'false' } }, enabled),
-    [`Injected: Pod label ${inject}=true`, `Injected: Pod annotation ${inject}=null`],
+    [`Injected: Pod label ${inject}=true`],
   ],
   [
     'a never-selector: the label overrules it',

@@ -33,31 +33,30 @@ export function adviseOn(creation: PodCreation, surroundings: Surroundings, find
     candidates.push(...waysOut(surroundings, finding));
   }
   const found: Advice[] = [];
-  const seen = new Set<string>();
+  const known = new Map<string, number>();
   for (const changes of candidates.sort((one, other) => one.length - other.length)) {
-    const key = JSON.stringify(changes);
-    if (changes.length === 0 || seen.has(key)) continue;
-    seen.add(key);
-    // More than what is advised already is no better advice.
-    if (found.some((better) => better.changes.every((each) => changes.some((other) => isSame(each, other))))) continue;
+    if (changes.length === 0) continue;
     const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), surroundings);
-    if ((outcome === 'Injected' || outcome === 'NotInjected') && wanted.includes(outcome)) {
-      found.push({ changes, outcome, injectedBy });
-    }
+    if ((outcome !== 'Injected' && outcome !== 'NotInjected') || !wanted.includes(outcome)) continue;
+    const result = [outcome, ...injectedBy].join(' ');
+    // One way each by the namespace and by the pod, and none that takes more changes than another.
+    const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
+    const fewest = known.get(result) ?? changes.length;
+    if (known.has(way) || changes.length > fewest) continue;
+    known.set(result, fewest).set(way, changes.length);
+    found.push({ changes, outcome, injectedBy });
     if (found.length === limit) break;
   }
   return found;
-}
-
-function isSame(one: Change, other: Change): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** To be selected by each of our webhooks in turn, and to overrule what the pod or the policy says then. */
 function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
   const spec = isJsonObject(creation.pod.spec) ? creation.pod.spec : {};
   const hostNetwork: Change[] = spec.hostNetwork === true ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
-  return finding.webhooks.flatMap(({ target, unmet }): Change[][] => {
+  // What people know best first: the labels of the default.
+  const byFame = [...finding.webhooks].sort((one, other) => fame(other) - fame(one));
+  return byFame.flatMap(({ target, unmet }): Change[][] => {
     if (target === undefined) return [];
     const namespace = changesToMeet('Namespace', unmet.namespace);
     const pod = changesToMeet('Pod', unmet.pod);
@@ -73,6 +72,10 @@ function waysIn(creation: PodCreation, surroundings: Surroundings, finding: Crea
       [...own, { of: 'Pod', field: 'annotation', key: keys.inject, value: null }],
     ];
   });
+}
+
+function fame({ webhook }: CreationFinding['webhooks'][number]): number {
+  return /^(?:namespace|object)\./.test(webhook) ? 1 : 0;
 }
 
 /** The pod's own say, or its namespace's. */

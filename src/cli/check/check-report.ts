@@ -1,0 +1,94 @@
+import type { Advice } from '../../inject/explain/advice.ts';
+import { adviseOn } from '../../inject/explain/advice.ts';
+import {
+  explainCreation,
+  type CreationOutcome,
+  type Surroundings,
+  type WebhookFinding,
+} from '../../inject/explain/explain-creation.ts';
+import type { Creator } from '../../inject/explain/pod-creation.ts';
+import { compareStoredPod, type StoredPodFinding } from '../../inject/explain/stored-pod.ts';
+import { adviceInWords } from './advice-in-words.ts';
+import { creationOf, type Facts } from './facts.ts';
+import type { Subject } from './subject.ts';
+import { whatHasNoWebhook } from './without-webhook.ts';
+
+/** What the API server said to a dry run of the same creation. */
+export interface DryRunAnswer {
+  readonly result: Exclude<CreationOutcome, 'Unknown'>;
+  readonly injectedBy: readonly string[];
+  /** Of a refusal the API server's own words. */
+  readonly message: string;
+}
+
+/** The answer to `injector check` for one object; what `-o json` prints. */
+export interface CheckReport {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly result: CreationOutcome;
+  /** An identifier, as in metrics and Events. */
+  readonly reason: string;
+  readonly message: string;
+  /** `N.<hash8>` of each configuration that injects the pod. */
+  readonly injectedBy: readonly string[];
+  readonly webhooks: readonly WebhookFinding[];
+  /** Webhooks that are asked a second time. */
+  readonly reinvoked: readonly string[];
+  /** Of a pod that exists: what it has now. */
+  readonly existing?: StoredPodFinding;
+  /** With --dry-run: the API server's answer, which is then the result, and whether it was foreseen. */
+  readonly dryRun?: DryRunAnswer & { readonly foreseen: boolean };
+  readonly advice: readonly (Advice & { readonly sentence: string })[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Explains one subject.
+ * @param surroundings of the facts; handed in, so that configurations are loaded once for many subjects
+ */
+export function checkSubject(
+  subject: Subject,
+  facts: Facts,
+  surroundings: Surroundings,
+  { creator, dryRun }: { readonly creator?: Creator; readonly dryRun?: DryRunAnswer } = {},
+): CheckReport {
+  const { kind, namespace, name, stored } = subject;
+  const creation = creationOf(subject, facts.namespaces, creator);
+  const finding = explainCreation(creation, surroundings);
+  const { outcome, reason, message, injectedBy, webhooks, reinvoked } = finding;
+  const foreseen = dryRun?.result === outcome && sameEntries(dryRun.injectedBy, injectedBy);
+  const answer =
+    dryRun === undefined || foreseen
+      ? { result: outcome, reason, message, injectedBy }
+      : { result: dryRun.result, reason: 'DryRun', message: dryRun.message, injectedBy: dryRun.injectedBy };
+  const notes = [
+    ...subject.notes,
+    ...facts.notes,
+    ...(facts.namespaces.has(namespace)
+      ? []
+      : [`namespace ${namespace} was not found: it is taken for one without labels`]),
+    ...(outcome === 'NotInjected' ? whatHasNoWebhook(creation, facts, surroundings) : []),
+    ...(outcome === 'Unknown' && dryRun === undefined ? ['--dry-run asks the API server itself'] : []),
+  ];
+  return {
+    kind,
+    namespace,
+    name,
+    ...answer,
+    webhooks,
+    reinvoked,
+    ...(stored && {
+      existing: compareStoredPod(stored, finding, surroundings.webhooks, facts.namespaces.get(namespace)),
+    }),
+    ...(dryRun && { dryRun: { ...dryRun, foreseen } }),
+    advice: adviseOn(creation, surroundings, finding).map((advice) => {
+      return { ...advice, sentence: adviceInWords(advice, subject) };
+    }),
+    notes,
+  };
+}
+
+function sameEntries(one: readonly string[], other: readonly string[]): boolean {
+  return [...one].sort().join() === [...other].sort().join();
+}

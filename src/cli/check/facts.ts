@@ -1,0 +1,66 @@
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import { namespaceNameLabel } from '../../api/system-namespaces.ts';
+import type { Creator, PodCreation } from '../../inject/explain/pod-creation.ts';
+import { admissionPod } from '../../inject/explain/admission-pod.ts';
+import type { Surroundings } from '../../inject/explain/explain-creation.ts';
+import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
+import type { Subject } from './subject.ts';
+
+/** Where a configuration is read from: its texts, or why they cannot be had. */
+export type FoundFiles = ConfigurationFiles | { readonly unavailable: string };
+
+/** Everything that a check depends on, read once: from a cluster or from files. */
+export interface Facts {
+  /** MutatingWebhookConfigurations, everybody's. */
+  readonly configurations: readonly KubernetesObject[];
+  readonly namespaces: ReadonlyMap<string, KubernetesObject>;
+  readonly filesOf: (target: WebhookTarget) => FoundFiles;
+  /** What has no webhook is explained by these. */
+  readonly injectorConfigs: readonly Pick<InjectorConfig, 'metadata' | 'spec' | 'status'>[];
+  readonly revisionTags: readonly Pick<RevisionTag, 'metadata' | 'spec' | 'status'>[];
+  /** What is odd about all of it, for the person who asked. */
+  readonly notes: readonly string[];
+}
+
+/** The facts as the engine takes them; configurations are loaded when they are first asked for, and once. */
+export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configurations' | 'filesOf'>): Surroundings {
+  const loaded = new Map<string, Injector | { unavailable: string }>();
+  return {
+    webhooks: podWebhooks(configurations),
+    injectorOf: (target) => {
+      const key = `${target.namespace ?? ''}/${target.injectorConfig}.${target.hash}`;
+      const known = loaded.get(key);
+      if (known !== undefined) return known;
+      const injector = load(filesOf(target));
+      loaded.set(key, injector);
+      return injector;
+    },
+  };
+}
+
+function load(files: FoundFiles): Injector | { unavailable: string } {
+  if ('unavailable' in files) return files;
+  try {
+    return loadInjector(files);
+  } catch (error) {
+    return { unavailable: `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** The creation of a subject's pod in its namespace. A namespace that is not among the facts has no labels but its name. */
+export function creationOf(subject: Subject, namespaces: Facts['namespaces'], creator?: Creator): PodCreation {
+  const { labels = {}, annotations = {} } = namespaces.get(subject.namespace)?.metadata ?? {};
+  return {
+    pod: admissionPod(subject.pod, subject.namespace),
+    namespace: {
+      name: subject.namespace,
+      labels: { ...labels, [namespaceNameLabel]: subject.namespace },
+      annotations,
+    },
+    ...(creator && { creator }),
+  };
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { workloadOf } from '../../inject/pod/workload.ts';
+import { readPod } from '../../inject/pod/read-pod.ts';
+import { UsageError } from '../usage-error.ts';
+import { findSubjects, parseTarget } from './find-subjects.ts';
+import { MemoryClient } from './testdata/memory-client.ts';
+
+const spec = { containers: [{ name: 'app', image: 'app' }] };
+const template = { metadata: { labels: { app: 'web' } }, spec };
+
+function object(apiVersion: string, kind: string, name: string, more: Record<string, unknown> = {}): KubernetesObject {
+  return { apiVersion, kind, metadata: { name, namespace: 'shop', uid: `uid-${name}` }, spec: { template }, ...more };
+}
+
+function owned(
+  by: KubernetesObject,
+  apiVersion: string,
+  kind: string,
+  name: string,
+  more: Record<string, unknown>,
+): KubernetesObject {
+  const owner = { apiVersion: by.apiVersion, kind: by.kind, name: by.metadata.name ?? '', uid: '1', controller: true };
+  return { apiVersion, kind, metadata: { name, namespace: 'shop', ownerReferences: [owner] }, ...more };
+}
+
+const namespace: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+const deployment = object('apps/v1', 'Deployment', 'web');
+const hash = { labels: { app: 'web', 'pod-template-hash': 'abc' } };
+const replicaSet = owned(deployment, 'apps/v1', 'ReplicaSet', 'web-abc', {
+  spec: { template: { metadata: hash, spec } },
+});
+const pod = owned(replicaSet, 'v1', 'Pod', 'web-abc-1', { spec });
+const orphan = owned(object('apps/v1', 'ReplicaSet', 'gone'), 'v1', 'Pod', 'orphan', { spec });
+const bare = object('v1', 'Pod', 'bare', { spec });
+const cronJob = object('batch/v1', 'CronJob', 'cron', { spec: { jobTemplate: { spec: { template } } } });
+const client = new MemoryClient([namespace, deployment, replicaSet, pod, orphan, bare, cronJob]);
+
+describe('parseTarget', () => {
+  const known: [text: string, kind: string, name: string][] = [
+    ['pod/web', 'Pod', 'web'],
+    ['web', 'Pod', 'web'],
+    ['po/web', 'Pod', 'web'],
+    ['Deployment/web', 'Deployment', 'web'],
+    ['deploy/web', 'Deployment', 'web'],
+    ['statefulsets/web', 'StatefulSet', 'web'],
+    ['ns/shop', 'Namespace', 'shop'],
+  ];
+  for (const [text, kind, name] of known) {
+    it(`${text}: ${kind} ${name}`, () => {
+      const target = parseTarget(text);
+      assert.deepEqual([target.resource.kind, target.name], [kind, name]);
+    });
+  }
+
+  for (const text of ['secret/x', 'pod/', 'pod/a/b', '']) {
+    it(`${JSON.stringify(text)} is refused`, () => {
+      assert.throws(() => parseTarget(text), UsageError);
+    });
+  }
+});
+
+describe('findSubjects', () => {
+  const workloads: [target: string, kind: string, name: string][] = [
+    ['deployment/web', 'Deployment', 'web'],
+    ['replicaset/web-abc', 'Deployment', 'web'],
+    ['cronjob/cron', 'CronJob', 'cron'],
+  ];
+  for (const [target, kind, name] of workloads) {
+    it(`${target}: templates see the pod of ${kind} ${name}, and that is what is changed`, async () => {
+      const [subject] = await findSubjects(client, parseTarget(target), 'shop');
+      assert.ok(subject);
+      const workload = workloadOf(readPod(subject.pod, 'shop'));
+      assert.deepEqual([workload.kind, workload.name], [kind, name]);
+      assert.deepEqual(subject.template, { kind, name });
+    });
+  }
+
+  it('a pod with a controller is asked about as the template is now', async () => {
+    const [subject] = await findSubjects(client, parseTarget('pod/web-abc-1'), 'shop');
+    assert.ok(subject);
+    assert.equal(subject.stored?.metadata.name, 'web-abc-1');
+    assert.deepEqual((subject.pod.metadata as { labels: unknown }).labels, hash.labels);
+    assert.deepEqual(subject.template, { kind: 'Deployment', name: 'web' });
+  });
+
+  it('one whose controller is gone is taken as it is, which is said', async () => {
+    const [subject] = await findSubjects(client, parseTarget('pod/orphan'), 'shop');
+    assert.match(subject?.notes.join() ?? '', /ReplicaSet gone, which made it, is not there/);
+  });
+
+  it('a namespace: a pod that says nothing, then what nobody controls', async () => {
+    const subjects = await findSubjects(client, parseTarget('namespace/shop'), 'elsewhere');
+    assert.deepEqual(
+      subjects.map(({ kind, name }) => `${kind}/${name}`),
+      ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare'],
+    );
+  });
+
+  it('what is not there is an error of the API server', async () => {
+    await assert.rejects(findSubjects(client, parseTarget('deployment/none'), 'shop'), /"none" not found/);
+    await assert.rejects(findSubjects(client, parseTarget('namespace/none'), 'shop'), /"none" not found/);
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { configurationHash } from '../../api/configuration-hash.ts';
+import { injectorConfig } from '../../api/testdata/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { hashedConfigMap } from '../../manifests/config-maps.ts';
+import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
+import { checkSubject, type CheckReport } from './check-report.ts';
+import { surroundingsOf } from './facts.ts';
+import { readClusterFacts } from './read-cluster-facts.ts';
+import { subjectOf } from './subject.ts';
+import { MemoryClient } from './testdata/memory-client.ts';
+
+const home = 'injector-system';
+const pod: KubernetesObject & { spec: unknown } = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: { containers: [{ name: 'app', image: 'app' }] },
+};
+const shop: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'shop', labels: { 'istio.io/rev': '1-24' } },
+};
+
+/** What the operator would have put into a cluster for one InjectorConfig. */
+function installed(webhook: Record<string, unknown> = {}): {
+  webhooks: KubernetesObject;
+  configMap: KubernetesObject;
+  config: KubernetesObject;
+} {
+  const config = injectorConfig('1-24', { webhook });
+  const files = configurationFiles(config);
+  const hash = configurationHash(files);
+  const context = { namespace: home, operatorClass: 'default', podSelector: {}, targetPort: 15017 };
+  return {
+    config,
+    webhooks: webhookConfiguration({ config, hash, caBundlePem: '' }, context),
+    configMap: hashedConfigMap(config, files, hash, home),
+  };
+}
+
+async function check(objects: readonly KubernetesObject[], forbidden: readonly string[] = []): Promise<CheckReport> {
+  const facts = await readClusterFacts(new MemoryClient(objects, forbidden), ['shop']);
+  const subject = subjectOf(pod, 'shop');
+  assert.ok(subject);
+  return checkSubject(subject, facts, surroundingsOf(facts));
+}
+
+describe('readClusterFacts', () => {
+  const { webhooks, configMap, config } = installed();
+
+  it("finds the configuration in the namespace of the webhook's Service", async () => {
+    assert.equal((await check([shop, webhooks, configMap, config])).result, 'Injected');
+  });
+
+  it('finds it by its labels where the webhook is a URL', async () => {
+    const byUrl = installed({ url: 'https://example.com/hooks' });
+    assert.equal((await check([shop, byUrl.webhooks, byUrl.configMap, byUrl.config])).result, 'Injected');
+  });
+
+  const unknown: [what: string, objects: KubernetesObject[], forbidden: string[], mention: RegExp][] = [
+    ['is missing', [shop, webhooks, config], [], /sidecar-injector-1-24-[0-9a-f]{8} does not exist/],
+    ['may not be read', [shop, webhooks, configMap, config], ['ConfigMap'], /cannot be read: user "ann"/],
+    [
+      'is not what its label says',
+      [shop, webhooks, { ...configMap, data: { config: '', values: '', mesh: '', settings: '' } }, config],
+      [],
+      /not what its label says/,
+    ],
+  ];
+  for (const [what, objects, forbidden, mention] of unknown) {
+    it(`a configuration that ${what}: Unknown, with the reason`, async () => {
+      const { result, message } = await check(objects, forbidden);
+      assert.equal(result, 'Unknown');
+      assert.match(message, mention);
+    });
+  }
+
+  it('without the right to read InjectorConfigs the answer is the same, with a note', async () => {
+    const { result, notes } = await check([shop, webhooks, configMap], ['InjectorConfig', 'RevisionTag']);
+    assert.equal(result, 'Injected');
+    assert.match(notes.join(), /InjectorConfigs cannot be read/);
+  });
+
+  it('a revision without a webhook: the condition of its InjectorConfig says why', async () => {
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3' }];
+    const { result, notes } = await check([shop, { ...config, status: { conditions } }]);
+    assert.equal(result, 'NotInjected');
+    assert.match(notes.join(), /InjectorConfig 1-24 has no webhook: TemplateError: line 3/);
+  });
+
+  it('the webhook configurations must be readable', async () => {
+    await assert.rejects(check([shop], ['MutatingWebhookConfiguration']), /cannot read MutatingWebhookConfiguration/);
+  });
+});

@@ -1,0 +1,88 @@
+import { apiVersion, injectorConfigKind, type InjectorConfig } from '../../api/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { hashedConfigMapName } from '../../api/names.ts';
+import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { verifiedFiles } from '../../operator/last-good.ts';
+import type { Facts, FoundFiles } from './facts.ts';
+
+const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+const namespaceKind = resourceKind('v1', 'Namespace');
+const configMapKind = resourceKind('v1', 'ConfigMap');
+
+type Reader = Pick<ApiClient, 'find' | 'listAll'>;
+
+/**
+ * Reads what a check depends on. The webhook configurations and the namespaces must be readable; what else may not be read makes answers `Unknown`,
+ * with the reason.
+ * @param names the namespaces that are asked about
+ */
+export async function readClusterFacts(client: Reader, names: readonly string[]): Promise<Facts> {
+  const [{ items: configurations }, namespaces, injectorConfigs, revisionTags] = await Promise.all([
+    client.listAll(webhookKind),
+    Promise.all([...new Set(names)].map((name) => client.find(namespaceKind, name))),
+    listIfAllowed(client, injectorConfigKind),
+    listIfAllowed(client, revisionTagKind),
+  ]);
+  const targets = podWebhooks(configurations).flatMap(({ target }) => target ?? []);
+  const files = new Map<string, FoundFiles>();
+  const read = async (target: WebhookTarget): Promise<void> => {
+    files.set(keyOf(target), await readFiles(client, target));
+  };
+  const distinct = new Map(targets.map((target) => [keyOf(target), target]));
+  await Promise.all([...distinct.values()].map(read));
+  const there = namespaces.filter((namespace) => namespace !== undefined);
+  return {
+    configurations,
+    namespaces: new Map(there.map((namespace) => [namespace.metadata.name ?? '', namespace])),
+    filesOf: (target) => files.get(keyOf(target)) ?? { unavailable: 'it was not read' },
+    injectorConfigs: injectorConfigs.items as InjectorConfig[],
+    revisionTags: revisionTags.items as RevisionTag[],
+    notes: [...injectorConfigs.notes, ...revisionTags.notes],
+  };
+}
+
+function keyOf({ namespace = '', injectorConfig, hash }: WebhookTarget): string {
+  return `${namespace}/${injectorConfig}.${hash}`;
+}
+
+/** The immutable ConfigMap of a configuration, in the namespace of the webhook's Service; found by its labels where the webhook has none. */
+async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
+  const name = hashedConfigMapName(injectorConfig, hash);
+  const where = namespace === undefined ? name : `${namespace}/${name}`;
+  try {
+    const configMap =
+      namespace === undefined
+        ? (await client.listAll(configMapKind, { labelSelector: hashSelector(injectorConfig, hash) })).items[0]
+        : await client.find(configMapKind, name, { namespace });
+    if (configMap === undefined) return { unavailable: `ConfigMap ${where} does not exist` };
+    return verifiedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} is not what its label says` };
+  } catch (error) {
+    if (error instanceof ApiError) return { unavailable: `ConfigMap ${where} cannot be read: ${error.message}` };
+    throw error;
+  }
+}
+
+function hashSelector(injectorConfig: string, hash: string): string {
+  return `${labelNames.injectorConfig}=${injectorConfig},${labelNames.configurationHash}=${hash}`;
+}
+
+/** What is only needed for explanations may be missing: the definition, or the right. */
+async function listIfAllowed(client: Reader, kind: string): Promise<{ items: KubernetesObject[]; notes: string[] }> {
+  try {
+    return { items: (await client.listAll(resourceKind(apiVersion, kind))).items, notes: [] };
+  } catch (error) {
+    if (isNotFound(error)) return { items: [], notes: [] };
+    if (error instanceof ApiError && error.code === 403) {
+      return {
+        items: [],
+        notes: [`${kind}s cannot be read, so those without a webhook are not named: ${error.message}`],
+      };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CheckReport } from '../check/check-report.ts';
+import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
+
+const config = `apiVersion: sidecar-injector.io/v1alpha1
+kind: InjectorConfig
+metadata: {name: "1-24"}
+spec:
+  injection:
+    templates:
+      sidecar: |
+        spec:
+          containers:
+          - {name: hello, image: busybox}
+`;
+const tag = `apiVersion: sidecar-injector.io/v1alpha1
+kind: RevisionTag
+metadata: {name: prod}
+spec: {revision: "1-24"}
+`;
+
+function namespace(name: string, labels: string): string {
+  return `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;
+}
+
+function workload(kind: string, apiVersion: string, name: string, labels = ''): string {
+  const template = `{metadata: {labels: {${labels}}}, spec: {containers: [{name: app, image: app}]}}`;
+  const spec = kind === 'CronJob' ? `{jobTemplate: {spec: {template: ${template}}}}` : `{template: ${template}}`;
+  return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: ${name}, namespace: shop}\nspec: ${spec}\n`;
+}
+
+function pod(name: string, place: string, metadata = ''): string {
+  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, namespace: ${place}${metadata}}\nspec: {containers: [{name: app, image: app}]}\n`;
+}
+
+function notesOf(report: CheckReport | undefined): string {
+  return (report?.notes ?? []).join('; ');
+}
+
+describe('injector check -f', () => {
+  let directory: string;
+  const check = (documents: readonly string[], ...argv: string[]): Promise<Seen> => {
+    const file = join(directory, 'objects.yaml');
+    writeFileSync(file, documents.join('---\n'));
+    return runCommand(['check', '-f', file, ...argv]);
+  };
+  const reports = async (documents: readonly string[], ...argv: string[]): Promise<CheckReport[]> => {
+    return JSON.parse((await check(documents, ...argv, '-o', 'json')).out) as CheckReport[];
+  };
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'check-'));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  const shop = namespace('shop', 'istio.io/rev: prod');
+  const kinds: [kind: string, apiVersion: string][] = [
+    ['Deployment', 'apps/v1'],
+    ['StatefulSet', 'apps/v1'],
+    ['DaemonSet', 'apps/v1'],
+    ['ReplicaSet', 'apps/v1'],
+    ['ReplicationController', 'v1'],
+    ['Job', 'batch/v1'],
+    ['CronJob', 'batch/v1'],
+  ];
+  for (const [kind, apiVersion] of kinds) {
+    it(`a ${kind} in a namespace that follows a tag: injected, exit status 0`, async () => {
+      const documents = [config, tag, shop, workload(kind, apiVersion, 'web')];
+      const { code } = await check(documents);
+      const [report] = await reports(documents);
+      assert.equal(code, 0);
+      assert.deepEqual(
+        [report?.result, report?.kind, report?.injectedBy[0]?.split('.')[0]],
+        ['Injected', kind, '1-24'],
+      );
+      assert.equal(report?.webhooks.find(({ outcome }) => outcome === 'Injected')?.target?.tag, 'prod');
+    });
+  }
+
+  it('not injected: exit status 3, every step, and the commands that change it', async () => {
+    const { code, out } = await check([config, namespace('shop', ''), workload('Deployment', 'apps/v1', 'web')]);
+    assert.equal(code, 3);
+    assert.match(out, /deployment\/web +NotInjected/);
+    assert.match(out, /no +namespaceSelector the namespace's label istio.io\/rev is absent, needs "1-24"/);
+    assert.match(out, /kubectl label namespace shop istio.io\/rev=1-24 --overwrite/);
+    assert.match(
+      out,
+      /kubectl patch deployment web -n shop --type merge -p '\{"spec":\{"template":\{"metadata":\{"labels":\{"istio.io\/rev":"1-24"\}\}\}\}\}'/,
+    );
+  });
+
+  it('a pod is advised to be made again, a CronJob is patched deeper, a Job is made again', async () => {
+    const labels = namespace('shop', '');
+    const { out } = await check(
+      [config, labels, pod('one', 'shop'), workload('CronJob', 'batch/v1', 'cron'), workload('Job', 'batch/v1', 'job')],
+      '--steps',
+    );
+    assert.match(out, /make the pod with the label istio.io\/rev=1-24/);
+    assert.match(out, /kubectl patch cronjob cron .*"jobTemplate":\{"spec":\{"template"/);
+    assert.match(out, /make the Job job again with the label istio.io\/rev=1-24/);
+  });
+
+  it('the worst of several answers is the exit status: refused is 4', async () => {
+    const annotated = pod('bad', 'shop', ', annotations: {inject.istio.io/templates: other}');
+    const { code, out } = await check([config, tag, shop, pod('good', 'shop'), annotated]);
+    assert.equal(code, 4);
+    assert.match(out, /pod\/good +Injected/);
+    assert.match(out, /pod\/bad +Refused/);
+  });
+
+  const strange = (condition: string): string =>
+    `${config}  webhook: {matchConditions: [{name: strange, expression: ${JSON.stringify(condition)}}]}\n`;
+
+  it('what cannot be told is 5, and says how to find out', async () => {
+    const { code, out } = await check([strange("quantity('1').isInteger()"), tag, shop, pod('one', 'shop')]);
+    assert.equal(code, 5);
+    assert.match(out, /--dry-run asks the API server/);
+  });
+
+  it('--as says who creates the pod', async () => {
+    const documents = [strange("request.userInfo.username == 'ann'"), tag, shop, pod('one', 'shop')];
+    assert.equal((await check(documents)).code, 5);
+    assert.equal((await check(documents, '--as', 'ann')).code, 0);
+    assert.equal((await check(documents, '--as', 'bob')).code, 3);
+  });
+
+  it('a namespace that is not in the files has no labels, which is said', async () => {
+    const [report] = await reports([config, tag, pod('one', 'elsewhere')]);
+    assert.equal(report?.result, 'NotInjected');
+    assert.match(notesOf(report), /namespace elsewhere was not found/);
+  });
+
+  it('a revision that nobody has is named, with those that there are', async () => {
+    const [report] = await reports([config, tag, namespace('shop', 'istio.io/rev: 1-99'), pod('one', 'shop')]);
+    assert.match(notesOf(report), /"1-99", but there is no such revision or tag; there are: 1-24, prod/);
+  });
+
+  it('a paused InjectorConfig has no webhook', async () => {
+    const [report] = await reports([
+      `${config}  paused: true\n`,
+      namespace('shop', 'istio.io/rev: 1-24'),
+      pod('one', 'shop'),
+    ]);
+    assert.equal(report?.reason, 'NoWebhook');
+    assert.match(notesOf(report), /InjectorConfig 1-24 is paused/);
+  });
+
+  it('of two that would take the same pods one has a webhook', async () => {
+    const twin = config.replace('"1-24"}', '"other"}').replace('spec:\n', 'spec:\n  revision: "1-24"\n');
+    const [report] = await reports([config, twin, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
+    assert.match(notesOf(report), /InjectorConfig other has no webhook: it yields to InjectorConfig 1-24/);
+    assert.equal(report?.injectedBy.length, 1);
+  });
+
+  it("another injector's webhook in the files is a step of its own", async () => {
+    const foreign = `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: istio-sidecar-injector}
+webhooks:
+- name: namespace.sidecar-injector.istio.io
+  rules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
+  clientConfig: {service: {namespace: istio-system, name: istiod, path: /inject}}
+  failurePolicy: Fail
+`;
+    const { out, code } = await check([foreign, config, tag, shop, pod('one', 'shop')]);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /istio-sidecar-injector\/namespace.sidecar-injector.istio.io \(another injector, Fail\): asked\n/,
+    );
+  });
+
+  const wrong: [what: string, run: () => Promise<Seen>, mention: RegExp][] = [
+    ['nothing to check', () => runCommand(['check']), /say what to check/],
+    ['both', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /say what to check/],
+    ['an unknown type', () => runCommand(['check', 'secret/x']), /TYPE is one of pod, namespace, deployment/],
+    ['no name', () => runCommand(['check', 'pod/']), /TYPE\/NAME/],
+    ['files without pods', () => check([config]), /neither pods nor workloads/],
+    ['a file that is none', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
+    ['no Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
+    ['no YAML', () => check(['a: b: c\n']), /not YAML: line 1/],
+    ['a wrong InjectorConfig', () => check([config.replace('templates:', 'tempaltes:'), pod('a', 'b')]), /tempaltes/],
+    ['--dry-run without a cluster', () => check([config, pod('a', 'b')], '--dry-run'), /--dry-run needs a cluster/],
+    ['--as-group alone', () => check([config, pod('a', 'b')], '--as-group', 'x'), /--as-group needs --as/],
+  ];
+  for (const [what, run, mention] of wrong) {
+    it(`${what}: exit status 2`, async () => {
+      const { code, errors } = await run();
+      assert.equal(code, 2);
+      assert.match(errors, mention);
+    });
+  }
+});

@@ -1,0 +1,124 @@
+import { Command } from 'commander';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { Creator } from '../../inject/explain/pod-creation.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { checkSubject, type CheckReport } from '../check/check-report.ts';
+import { askByDryRun } from '../check/dry-run.ts';
+import { surroundingsOf, type Facts } from '../check/facts.ts';
+import { findSubjects, parseTarget } from '../check/find-subjects.ts';
+import { printChecks } from '../check/print-check.ts';
+import { readClusterFacts } from '../check/read-cluster-facts.ts';
+import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-facts.ts';
+import { readFileObjects } from '../check/read-file-objects.ts';
+import { subjectOf, type Subject } from '../check/subject.ts';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { outputOption, type OutputFormat } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface CheckOptions extends ClusterOptions {
+  readonly namespace?: string;
+  readonly filename?: readonly string[];
+  readonly output: OutputFormat;
+  readonly steps?: true;
+  readonly dryRun?: true;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+  readonly operatorNamespace: string;
+}
+
+/** `injector check`: what becomes of a pod that is created now, and why; the exit status is the worst answer. */
+export function checkCommand(terminal: Terminal): Command {
+  return addClusterOptions(
+    new Command('check')
+      .description(
+        'say step by step whether a pod would be injected, by which configuration, and what would change that',
+      )
+      .argument('[object...]', 'pod/NAME, deployment/NAME (any workload) or namespace/NAME; a bare NAME is a pod'),
+  )
+    .option('-n, --namespace <name>', "the namespace of objects that name none (default: the kubeconfig's, or default)")
+    .option(
+      '-f, --filename <file...>',
+      'YAML files with pods or workloads (- for standard input); with InjectorConfigs, RevisionTags or webhook configurations beside them no cluster is asked',
+    )
+    .option('--steps', 'print every step, also for several objects')
+    .option('--dry-run', 'ask the API server too, by a dry run of the creation; its answer is the result')
+    .option('--as <user>', 'who creates the pod, for matchConditions that read request.userInfo')
+    .option('--as-group <group...>', 'with --as: the groups', [])
+    .option(
+      '--operator-namespace <name>',
+      'without a cluster: where the operator would live',
+      'sidecar-injector-system',
+    )
+    .addOption(outputOption())
+    .action(async (targets: string[], options: CheckOptions) => {
+      const reports = await check(terminal, targets, options);
+      printChecks(terminal, options.output, reports, options.steps === true);
+      terminal.setExitCode(exitCodeOf(reports));
+    });
+}
+
+/** The worst answer; the row of a namespace itself counts only where nothing else does. */
+function exitCodeOf(reports: readonly CheckReport[]): number {
+  const objects = reports.filter(({ kind }) => kind !== 'Namespace');
+  const results = new Set((objects.length > 0 ? objects : reports).map(({ result }) => result));
+  if (results.has('Unknown')) return exitCodes.unknown;
+  if (results.has('Refused')) return exitCodes.refused;
+  return results.has('NotInjected') || reports.length === 0 ? exitCodes.negative : exitCodes.success;
+}
+
+async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions): Promise<CheckReport[]> {
+  const files = options.filename ?? [];
+  if ((targets.length === 0) === (files.length === 0)) {
+    throw new UsageError('say what to check: TYPE/NAME (pod/web, deployment/web, namespace/shop), or files by -f');
+  }
+  if (options.as === undefined && options.asGroup.length > 0) throw new UsageError('--as-group needs --as');
+  const wanted = targets.map(parseTarget);
+  const objects = await readFileObjects(terminal, files);
+  if (bringWebhooks(objects)) {
+    if (options.dryRun === true)
+      throw new UsageError('--dry-run needs a cluster; the files bring their own webhooks, so none is asked');
+    const facts = readFileFacts(objects, options.operatorNamespace);
+    return reportsOf(fileSubjects(objects, options.namespace ?? 'default'), facts, options);
+  }
+  return withCluster(options, async (client, kubeConfig) => {
+    const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
+    const namespace = options.namespace ?? context?.namespace ?? 'default';
+    const subjects =
+      files.length > 0
+        ? fileSubjects(objects, namespace)
+        : (await Promise.all(wanted.map((target) => findSubjects(client, target, namespace)))).flat();
+    const facts = await readClusterFacts(
+      client,
+      subjects.map((subject) => subject.namespace),
+    );
+    // A namespace that is about to be created with its pods has the labels of the file.
+    const namespaces = new Map([...facts.namespaces, ...namespacesIn(objects)]);
+    return reportsOf(subjects, { ...facts, namespaces }, options, client);
+  });
+}
+
+function fileSubjects(objects: readonly KubernetesObject[], namespace: string): Subject[] {
+  const subjects = objects.flatMap((object) => subjectOf(object, namespace) ?? []);
+  if (subjects.length === 0) throw new UsageError('--filename: the files hold neither pods nor workloads');
+  return subjects;
+}
+
+async function reportsOf(
+  subjects: readonly Subject[],
+  facts: Facts,
+  { as, asGroup, dryRun }: CheckOptions,
+  client?: ApiClient,
+): Promise<CheckReport[]> {
+  const surroundings = surroundingsOf(facts);
+  const creator: Creator | undefined = as === undefined ? undefined : { username: as, groups: asGroup };
+  const reports: CheckReport[] = [];
+  for (const subject of subjects) {
+    const answer = dryRun === true && client !== undefined ? await askByDryRun(client, subject) : undefined;
+    reports.push(
+      checkSubject(subject, facts, surroundings, { ...(creator && { creator }), ...(answer && { dryRun: answer }) }),
+    );
+  }
+  return reports;
+}
