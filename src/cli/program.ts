@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
 import { certsCommand } from './commands/certs.ts';
+import { checkCommand } from './commands/check.ts';
 import { crdCommand } from './commands/crd.ts';
 import { disableCommand } from './commands/disable.ts';
 import { enableCommand } from './commands/enable.ts';
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
     serveCommand(),
     templateCommand(terminal),
     certsCommand(terminal),
+    checkCommand(terminal),
     disableCommand(terminal),
     enableCommand(terminal),
     crdCommand(terminal),
