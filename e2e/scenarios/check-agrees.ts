@@ -1,0 +1,196 @@
+import { applyObject } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { checkByCommand } from './check-agrees/command-line.ts';
+import {
+  actualOutcome,
+  compareAll,
+  disagreements,
+  followAdvice,
+  otherWebhooks,
+  type Compared,
+} from './check-agrees/compare.ts';
+import { choices, type Choices } from './check-agrees/random-choices.ts';
+import { randomRound } from './check-agrees/random-configs.ts';
+import { namespaceLabels, randomPod } from './check-agrees/random-pods.ts';
+import { Tally } from './check-agrees/tally.ts';
+import { istioRowKeys } from './label-truth-table.ts';
+import { tableNamespaces, tablePods } from './label-truth-table/table-namespaces.ts';
+
+/** What must occur often enough in the full size. */
+const reasons = [
+  ...['Injected', 'NotSelected', 'ExcludedNamespace', 'OptedOutByLabel', 'OptedOutByAnnotation', 'HostNetwork'],
+  ...['MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled', 'PolicyUnknown'],
+  ...['AnnotationNotAllowed', 'UnsafeAnnotation', 'InvalidAnnotation'],
+];
+const kinds = [
+  ...['rev.namespace', 'rev.object', 'namespace', 'object', 'auto', 'custom'].map((name) => `InjectorConfig ${name}`),
+  ...['rev.namespace', 'rev.object', 'namespace', 'object', 'auto'].map((name) => `RevisionTag ${name}`),
+  'foreign',
+];
+const least = 20;
+
+/** `injector check` against the API server. */
+export const checkAgrees: Scenario = {
+  name: 'check-agrees',
+  about:
+    'what `injector check` foresees is what the API server does, for the table of labels and for random pods and configurations',
+  destructive: 'it installs the default revision, and webhooks that refuse pods',
+  full: '256 rows and 2,400 random pods under 12 random configurations, 3 minutes',
+  run: async (context) => {
+    const { client } = context;
+    const installation = await context.install();
+    await installation.startOperator();
+    await applyUntilReady(client, smallConfig('default'));
+    await applyUntilReady(client, smallConfig('1-24'));
+    await applyTagUntilReady(client, revisionTag('prod', '1-24'));
+    await checkRows(context);
+    await checkByCommand(context);
+
+    const [rounds, perRound] = context.size === 'full' ? [12, 200] : [2, 120];
+    const choose = choices(context.seed);
+    const tallies: Tallies = { reasons: new Tally(), kinds: new Tally(), results: new Tally(), advice: 0 };
+    const namespaces = await Promise.all(
+      namespaceLabels.map(([suffix, labels]) => context.namespace(suffix, { ...labels })),
+    );
+    for (let round = 0; round < rounds; round += 1)
+      await checkRound(context, round, choose, namespaces, perRound, tallies);
+    context.say(`results: ${tallies.results.toString()}`);
+    context.say(`reasons: ${tallies.reasons.toString()}`);
+    context.say(`webhooks asked: ${tallies.kinds.toString()}`);
+    if (context.size === 'full') {
+      await context.check(
+        `every reason and every kind of webhook occurs at least ${least} times`,
+        () =>
+          found(
+            [...tallies.reasons.rarerThan(least, reasons), ...tallies.kinds.rarerThan(least, kinds)].join(', '),
+            '',
+          ),
+        { timeout: 0 },
+      );
+    }
+    context.measured({
+      rows: 256,
+      randomPods: rounds * perRound,
+      configurations: rounds,
+      disagreements: 0,
+      adviceTried: tallies.advice,
+      results: tallies.results.counts,
+      reasons: tallies.reasons.counts,
+      webhooksAsked: tallies.kinds.counts,
+    });
+    return `256 rows and ${rounds * perRound} random pods as foreseen, ${tallies.advice} pieces of advice tried`;
+  },
+};
+
+interface Tallies {
+  readonly reasons: Tally;
+  readonly kinds: Tally;
+  readonly results: Tally;
+  advice: number;
+}
+
+async function checkRows(context: ScenarioContext): Promise<void> {
+  const namespaces = await tableNamespaces(context, 'row', istioRowKeys);
+  const audit = context.startAudit();
+  const compared = await compareAll(
+    context,
+    tablePods(namespaces, 'row', istioRowKeys).map(({ pod }) => pod),
+  );
+  await context.check(
+    'the 256 rows of the table of labels: each as foreseen',
+    () => found(disagreements(compared).slice(0, 5).join('; '), ''),
+    { timeout: 0 },
+  );
+  if (audit !== undefined) {
+    await context.check(
+      'and by the webhooks that were foreseen',
+      () => found(otherWebhooks(compared, audit.events()).slice(0, 5).join('; '), ''),
+      { timeout: 0 },
+    );
+  }
+}
+
+/** New configurations, then random pods under them. */
+async function checkRound(
+  context: ScenarioContext,
+  number: number,
+  choose: Choices,
+  namespaces: readonly string[],
+  count: number,
+  tallies: Tallies,
+): Promise<void> {
+  const { client } = context;
+  const home = namespaces[0] ?? '';
+  const round = randomRound(choose, namespaces.at(-1) ?? '', home);
+  for (const configMap of round.configMaps) await applyObject(client, configMap);
+  for (const config of round.configs) await applyUntilReady(client, config);
+  for (const webhook of round.webhooks) await applyObject(client, webhook);
+  await applyTagUntilReady(client, revisionTag('prod', '1-24'));
+  if (round.enableByTag)
+    await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
+  // The API server follows webhook configurations with a delay that nothing tells.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  try {
+    const pods = Array.from({ length: count }, (_, index) => {
+      return randomPod(choose, choose.one(namespaces), `random-${number * count + index}`);
+    });
+    const audit = context.startAudit();
+    const compared = await compareAll(context, pods);
+    for (const each of compared) note(tallies, each);
+    await context.check(
+      `configurations ${number + 1}: ${count} random pods are as foreseen`,
+      () => found(disagreements(compared).slice(0, 3).join('; '), ''),
+      { timeout: 0 },
+    );
+    if (audit !== undefined) {
+      await context.check(
+        `configurations ${number + 1}: the webhooks that were foreseen were asked`,
+        () => found(otherWebhooks(compared, audit.events()).slice(0, 3).join('; '), ''),
+        { timeout: 0 },
+      );
+    }
+    tallies.advice += await tryAdvice(context, compared);
+  } finally {
+    for (const webhook of round.webhooks) await client.delete(webhook);
+    if (round.enableByTag) await removeTag(client, 'default');
+  }
+}
+
+function note({ reasons: byReason, kinds: byKind, results }: Tallies, { report }: Compared): void {
+  results.add(report.result);
+  byReason.add(report.reason);
+  for (const { target, webhook, outcome } of report.webhooks) {
+    if (outcome === 'NotCalled' || outcome === 'Unknown') continue;
+    const owner = target === undefined ? 'foreign' : target.tag === undefined ? 'InjectorConfig' : 'RevisionTag';
+    byKind.add(owner === 'foreign' ? owner : `${owner} ${webhook.replace('.sidecar-injector.io', '')}`);
+  }
+}
+
+/** What the advice promises, where it is about the pod alone: each is followed, and the API server asked. */
+async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]): Promise<number> {
+  const wrong: string[] = [];
+  let tried = 0;
+  for (const { pod, report } of compared.slice(0, 60)) {
+    for (const [index, { changes, outcome, injectedBy }] of report.advice.entries()) {
+      const changed = followAdvice(pod, changes, `${pod.metadata.name ?? ''}-advised-${index}`);
+      if (changed === undefined) continue;
+      tried += 1;
+      const { actual } = await actualOutcome(context.client, changed);
+      const promised = injectedBy.length === 0 ? outcome : `${outcome} by ${[...injectedBy].sort().join(',')}`;
+      if (actual !== promised)
+        wrong.push(`${pod.metadata.name ?? ''} ${JSON.stringify(changes)}: ${actual}, not ${promised}`);
+    }
+  }
+  await context.check(
+    `${tried} pieces of advice: each does what it says`,
+    () => found(wrong.slice(0, 3).join('; '), ''),
+    {
+      timeout: 0,
+    },
+  );
+  return tried;
+}

@@ -1,0 +1,132 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { checkSubject, type CheckReport } from '../../../src/cli/check/check-report.ts';
+import { surroundingsOf } from '../../../src/cli/check/facts.ts';
+import { readClusterFacts } from '../../../src/cli/check/read-cluster-facts.ts';
+import { subjectOf } from '../../../src/cli/check/subject.ts';
+import type { Change } from '../../../src/inject/explain/changes.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { isPodCreation } from '../../harness/lost-admissions.ts';
+import type { AuditEvent } from '../../harness/audit-log.ts';
+import type { Pod } from '../../harness/pod.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { inBatches } from '../label-truth-table/table-namespaces.ts';
+
+/** A creation as it was foreseen and as it went. */
+export interface Compared {
+  readonly pod: KubernetesObject & Pod;
+  readonly report: CheckReport;
+  /** `Injected by a.1,b.2`, `NotInjected`, `Refused`: what the API server did. */
+  readonly actual: string;
+  readonly message: string;
+}
+
+/** What the API server does with a creation, by a dry run of it. */
+export async function actualOutcome(
+  client: ApiClient,
+  pod: KubernetesObject & Pod,
+): Promise<{ actual: string; message: string }> {
+  try {
+    const stored = await client.create(pod, { dryRun: true });
+    const entries = (stored.metadata.annotations?.['sidecar-injector.io/config'] ?? '')
+      .split(',')
+      .filter((each) => each !== '');
+    return { actual: outcomeText(entries.length > 0 ? 'Injected' : 'NotInjected', entries), message: '' };
+  } catch (error) {
+    if (error instanceof ApiError && error.code >= 400) return { actual: 'Refused', message: error.message };
+    throw error;
+  }
+}
+
+/** The same for a prediction. */
+export function foreseenOutcome({ result, injectedBy }: CheckReport): string {
+  return outcomeText(result, injectedBy);
+}
+
+function outcomeText(result: string, injectedBy: readonly string[]): string {
+  return injectedBy.length === 0 ? result : `${result} by ${[...injectedBy].sort().join(',')}`;
+}
+
+/** Foresees all, on what a single reading of the cluster gives, then asks the API server about each. */
+export async function compareAll(
+  { client }: ScenarioContext,
+  pods: readonly (KubernetesObject & Pod)[],
+): Promise<Compared[]> {
+  const facts = await readClusterFacts(
+    client,
+    pods.map(({ metadata }) => metadata.namespace ?? ''),
+  );
+  const surroundings = surroundingsOf(facts);
+  const reports = pods.map((pod) => {
+    const subject = subjectOf(pod, '');
+    if (subject === undefined) throw new Error('a pod that is none');
+    return { pod, report: checkSubject(subject, facts, surroundings) };
+  });
+  return inBatches(reports, 10, async ({ pod, report }) => ({ pod, report, ...(await actualOutcome(client, pod)) }));
+}
+
+/** Where both differ, in words; what was said to be unknown is not compared. */
+export function disagreements(compared: readonly Compared[]): string[] {
+  return compared.flatMap(({ pod, report, actual, message }) => {
+    const foreseen = foreseenOutcome(report);
+    if (report.result === 'Unknown' || foreseen === actual) return [];
+    const { name = '', namespace = '', labels, annotations } = pod.metadata;
+    const said = JSON.stringify({ labels, annotations });
+    return [`${namespace}/${name} ${said}: foreseen ${foreseen} (${report.message}), was ${actual} ${message}`];
+  });
+}
+
+/** The webhooks that were foreseen to be asked, against those that the audit log says were asked; empty when they are the same. */
+export function otherWebhooks(compared: readonly Compared[], events: readonly AuditEvent[]): string[] {
+  const asked = new Map<string, Set<string>>();
+  for (const event of events.filter(isPodCreation)) {
+    const { namespace = '', name = '' } = event.objectRef ?? {};
+    const key = `${namespace}/${name}`;
+    // Several creations of one name are one pod's prediction and its advice, tried later under another.
+    asked.set(key, new Set(askedIn(event)));
+  }
+  return compared.flatMap(({ pod: { metadata }, report }) => {
+    if (report.result === 'Unknown') return [];
+    const key = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+    const called = new Set(['Called', 'Injected', 'Skipped']);
+    // A refusal by the webhook itself was asked for, one by a matchCondition was not.
+    const isAsked = ({ outcome, reason }: CheckReport['webhooks'][number]): boolean =>
+      called.has(outcome) || (outcome === 'Refused' && reason !== 'MatchConditionFailed');
+    const foreseen = [
+      ...new Set(report.webhooks.filter(isAsked).map((each) => `${each.configuration}/${each.webhook}`)),
+    ].sort();
+    const actual = [...(asked.get(key) ?? [])].sort();
+    return foreseen.join() === actual.join()
+      ? []
+      : [`${key}: foreseen ${foreseen.join(' ')}, asked ${actual.join(' ')}`];
+  });
+}
+
+function askedIn(event: AuditEvent): string[] {
+  return Object.entries(event.annotations ?? {}).flatMap(([key, value]) => {
+    if (!key.startsWith('mutation.webhook.admission.k8s.io/round_')) return [];
+    const { configuration, webhook } = JSON.parse(value) as { configuration: string; webhook: string };
+    return [`${configuration}/${webhook}`];
+  });
+}
+
+/** A pod after the changes of its own that an advice names; undefined when it names one of the namespace. */
+export function followAdvice(
+  pod: KubernetesObject & Pod,
+  changes: readonly Change[],
+  name: string,
+): (KubernetesObject & Pod) | undefined {
+  const changed = structuredClone(pod);
+  changed.metadata.name = name;
+  for (const change of changes) {
+    if (change.of === 'Namespace') return undefined;
+    if (change.field === 'hostNetwork') {
+      delete changed.spec['hostNetwork'];
+      continue;
+    }
+    const map = (changed.metadata[`${change.field}s`] ??= {});
+    if (change.value === null) Reflect.deleteProperty(map, change.key);
+    else map[change.key] = change.value;
+  }
+  return changed;
+}

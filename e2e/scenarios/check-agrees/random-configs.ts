@@ -1,0 +1,161 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
+import type { Choices } from './random-choices.ts';
+
+/** A proxy, so that Istio's annotations are checked, and a place where an annotation goes into the text. */
+const proxyTemplate = `spec:
+  containers:
+  - name: istio-proxy
+    image: example.com/proxy:1
+    env:
+    - name: LEVEL
+      value: "{{ index .ObjectMeta.Annotations "example.com/level" }}"
+`;
+
+function smallTemplate(name: string): string {
+  return `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
+}
+
+/** matchConditions as people write them; some fail where a field is absent. */
+const conditions = [
+  "!has(object.metadata.labels) || !('tier' in object.metadata.labels) || object.metadata.labels['tier'] != 'batch'",
+  "object.metadata.labels['tier'] != 'batch'",
+  "object.metadata.namespace.endsWith('enabled') || object.metadata.name.startsWith('random-')",
+  'object.spec.containers.all(c, c.image.contains(":")) && object.spec.containers.size() < 8',
+  "object.spec.terminationGracePeriodSeconds > 10 || object.spec.restartPolicy == 'Never'",
+  "has(object.spec.priorityClassName) ? object.metadata.labels['always'] == 'yes' : true",
+  "request.namespace != 'nowhere' && request.operation == 'CREATE' && oldObject == null",
+  "object.spec.volumes.exists(v, has(v.projected)) && object.spec.serviceAccountName == 'default'",
+  "!(object.metadata.?labels['never'].orValue('no') == 'yes')",
+  "object.metadata.name.matches('^random-[0-9]+$') && object.spec.containers.exists_one(c, c.name == 'sleep')",
+];
+
+/** What the command cannot evaluate: only pods with the label are asked about it, so that few answers are unknown. */
+const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLessThan(quantity('2'))";
+
+const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
+const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
+
+/** The objects of one round. */
+export interface Round {
+  readonly configMaps: readonly KubernetesObject[];
+  readonly configs: readonly InjectorConfigObject[];
+  readonly webhooks: readonly KubernetesObject[];
+  readonly enableByTag: boolean;
+}
+
+/** Every kind of webhook and every kind of rule; what each says is chosen anew. @param excluded a namespace that none of them takes */
+export function randomRound(choose: Choices, excluded: string, home: string): Round {
+  const { one, chance } = choose;
+  const some = (): { name: string; expression: string }[] =>
+    [0, 1].flatMap((index) => (chance(0.5) ? [{ name: `user-${index}`, expression: one(conditions) }] : []));
+  const webhook = (): Record<string, unknown> => ({
+    excludedNamespaces: [excluded],
+    matchConditions: some(),
+    failurePolicy: one(['Fail', 'Fail', 'Ignore']),
+    reinvocationPolicy: one(['Never', 'IfNeeded']),
+  });
+  const config = (
+    name: string,
+    injection: Record<string, unknown>,
+    more: Record<string, unknown>,
+  ): InjectorConfigObject => ({
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+    spec: { injection, webhook: { ...webhook(), ...more } },
+  });
+  const selectors = {
+    neverInjectSelector: [{ matchLabels: { never: 'yes' } }],
+    alwaysInjectSelector: [{ matchExpressions: [{ key: 'always', operator: 'In', values: ['yes'] }] }],
+  };
+  const strange = { name: 'strange', expression: beyondUs };
+  const oddText = `policy: ${one(['sometimes', 'enabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
+  const stable = config(
+    '1-24',
+    { templates: { sidecar: smallTemplate('stable') }, policy: one(['enabled', 'disabled']), ...selectors },
+    {},
+  );
+  (stable.spec.webhook?.['matchConditions'] as unknown[]).push(strange);
+  return {
+    configMaps: [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'odd', namespace: home },
+        data: { config: oddText, values: '{}' },
+      },
+    ],
+    configs: [
+      config(
+        'default',
+        {
+          templates: { sidecar: proxyTemplate },
+          enableNamespacesByDefault: chance(0.5),
+          policy: one(['enabled', 'disabled']),
+          ...selectors,
+        },
+        {},
+      ),
+      stable,
+      config(
+        'logs',
+        { templates: { sidecar: smallTemplate('logs') }, policy: one(['enabled', 'disabled']) },
+        {
+          keys: logs,
+          selection: 'Custom',
+          namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['blue', 'green'] }] },
+          objectSelector: { matchExpressions: [{ key: 'logs', operator: 'NotIn', values: ['off'] }] },
+        },
+      ),
+      config(
+        'odd',
+        { configFrom: { namespace: home, name: 'odd', key: 'config' } },
+        {
+          keys: odd,
+          selection: 'Custom',
+          namespaceSelector: { matchLabels: { odd: 'yes' } },
+        },
+      ),
+    ],
+    webhooks: [foreignWebhook(choose)],
+    enableByTag: chance(0.5),
+  };
+}
+
+/** Somebody else's webhook: nobody answers it, and it is passed over; but what it asks of a pod first can refuse it. */
+function foreignWebhook({ one }: Choices): KubernetesObject {
+  const rules = [
+    { apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources: [one(['*', 'pods', 'pods/*'])] },
+  ];
+  const clientConfig = { service: { namespace: 'default', name: 'nobody-there', path: '/mutate' } };
+  const shared = { admissionReviewVersions: ['v1'], clientConfig, rules, sideEffects: 'None', timeoutSeconds: 1 };
+  const scope = { matchExpressions: [{ key: 'e2e.sidecar-injector.io/scenario', operator: 'Exists' }] };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: one(['a-stranger', 'z-stranger']) },
+    webhooks: [
+      {
+        ...shared,
+        name: 'asks.stranger.example.com',
+        failurePolicy: 'Ignore',
+        namespaceSelector: scope,
+        objectSelector: { matchLabels: { tier: 'web' } },
+      },
+      {
+        ...shared,
+        name: 'refuses.stranger.example.com',
+        failurePolicy: 'Fail',
+        namespaceSelector: scope,
+        objectSelector: { matchLabels: { always: 'no' } },
+        // Where it can be evaluated it is false, so that nobody is ever asked.
+        matchConditions: [{ name: 'careless', expression: "object.metadata.labels['tier'] == 'nothing'" }],
+      },
+    ],
+  };
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, '    ');
+}
