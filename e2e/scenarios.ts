@@ -1,6 +1,7 @@
 import type { Scenario } from './harness/scenario.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
+import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
@@ -11,6 +12,7 @@ import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
 import { relist } from './scenarios/relist.ts';
 import { repair } from './scenarios/repair.ts';
+import { labelTruthTable } from './scenarios/label-truth-table.ts';
 import { leaderKilledInRotation } from './scenarios/leader-killed-in-rotation.ts';
 import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
@@ -24,6 +26,8 @@ export const scenarios: Scenario[] = [
   seedWalk,
   kubesphereWalk,
   resourceValidation,
+  labelTruthTable,
+  checkAgrees,
   istioTemplates,
   repair,
   hostileInput,
