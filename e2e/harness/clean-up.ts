@@ -9,13 +9,15 @@ import { scenarioLabel } from './workloads.ts';
 const webhookKinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
 /**
- * Takes a scenario's traces off the cluster: webhooks, InjectorConfigs (whose finalizer nobody may be left to handle),
+ * Takes a scenario's traces off the cluster: webhooks, RevisionTags, InjectorConfigs (whose finalizer nobody may be left to handle),
  * the chart's objects at cluster scope, namespaces. Namespaces go in the background.
  */
 export async function cleanUp(client: ApiClient, chartObjects: KubernetesObject[]): Promise<void> {
   const ours = { labelSelector: `${labelNames.managedBy}=${managedBy}` };
   for (const kind of webhookKinds) await removeAll(client, resourceKind('admissionregistration.k8s.io/v1', kind), ours);
-  await removeAll(client, resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig'), {});
+  for (const kind of ['RevisionTag', 'InjectorConfig']) {
+    await removeAll(client, resourceKind('sidecar-injector.io/v1alpha1', kind), {});
+  }
   for (const object of chartObjects) {
     if (object.kind === 'CustomResourceDefinition' || object.metadata.namespace !== undefined) continue;
     await remove(client, object);

@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UsageStatus } from '../../src/api/usage-status.ts';
+import {
+  applyUntilReady,
+  deleteForced,
+  injectorConfigs,
+  smallConfig,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { barePod, labelNamespace } from '../harness/workloads.ts';
+import { namespaceName, Population, revisionName, type Scale } from './revision-scale/grow.ts';
+import { exponentOf, requestsOf, sumOf } from './revision-scale/readings.ts';
+
+const sizes: Record<ScenarioContext['size'], Scale> = {
+  short: { revisions: 8, namespaces: 60, pods: 400 },
+  full: { revisions: 50, namespaces: 1000, pods: 10_000 },
+};
+/** Everything is measured at these shares of the whole. */
+const shares = [0.25, 0.5, 1];
+
+/** What was read at one size. */
+type Reading = Scale & Readonly<Record<(typeof measures)[number], number>>;
+const measures = [
+  'requestsPerEdit',
+  'requestsPerLabel',
+  'requestsPerPod',
+  'editToReadyMilliseconds',
+  'reconcileMilliseconds',
+  'countedMilliseconds',
+  'startCpuMilliseconds',
+  'controllerMebibytes',
+] as const;
+
+/** Many revisions, namespaces and pods: a change costs what it concerns, and nothing grows with the product of them. */
+export const revisionScale: Scenario = {
+  name: 'revision-scale',
+  about: 'many revisions, namespaces and pods: requests, time and memory of the controller, at three sizes',
+  destructive: 'it fills the cluster with revisions, namespaces and pods',
+  ownControlPlane: true,
+  full: '50 revisions, 1,000 namespaces, 10,000 pods, 10 minutes',
+  run: async (context) => {
+    const whole = sizes[context.size];
+    const replicas = await context.startReplicas({ webhooks: 1, controllers: 1 });
+    const readings: Reading[] = [];
+    const population = new Population(context.client, whole);
+    for (const share of shares) {
+      await population.growTo(share);
+      readings.push(await read(context, replicas, population));
+      context.say(JSON.stringify(readings.at(-1)));
+    }
+    const exponents = Object.fromEntries(
+      measures.map((measure) => {
+        const points = readings.map((reading) => ({ size: reading.pods, value: reading[measure] }));
+        return [measure, exponentOf(points)];
+      }),
+    ) as Record<(typeof measures)[number], number>;
+    context.measured({ readings: readings.map((reading) => ({ ...reading })), exponents });
+    context.say(`exponents (0: constant, 1: linear, 2: product): ${JSON.stringify(exponents)}`);
+    const last = readings.at(-1);
+    const first = readings[0];
+    if (last === undefined || first === undefined) throw new Error('nothing was measured');
+    const bounds: [string, boolean][] = [
+      [
+        'an edit of one InjectorConfig takes the same requests, however much there is',
+        last.requestsPerEdit <= first.requestsPerEdit + 3,
+      ],
+      [
+        'a label of one namespace takes at most a status for whom it leaves and whom it joins',
+        readings.every((each) => each.requestsPerLabel <= 4),
+      ],
+      ['a pod takes at most a status', readings.every((each) => each.requestsPerPod <= 2)],
+      ['what a new leader computes grows as the whole does, not as a product', exponents.startCpuMilliseconds < 1.5],
+      ['a reconcile does not grow as a product', exponents.reconcileMilliseconds < 1.5],
+      ['the controller stays below 500 MiB', last.controllerMebibytes < 500],
+    ];
+    for (const [statement, holds] of bounds) await context.check(statement, () => holds, { timeout: 0 });
+    await checkInUse(context);
+    return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests an edit, ${last.reconcileMilliseconds} ms a reconcile, ${last.controllerMebibytes} MiB`;
+  },
+};
+
+async function read(context: ScenarioContext, replicas: Replicas, population: Population): Promise<Reading> {
+  const { scale } = population;
+  const { client } = context;
+  const audit = context.startAudit();
+  const [controller] = replicas.controllers;
+  if (audit === undefined || controller === undefined) throw new Error('there is no audit log, or no controller');
+  const { operator } = controller;
+  const username = replicas.installation.username;
+  const podsIn = async (state: string) => sumOf(await operator.metrics(), 'injector_pods', `state="${state}"`);
+  const requestsIn = async (change: () => Promise<void>): Promise<number> => {
+    await sleep(500);
+    const before = requestsOf(audit, username);
+    await change();
+    await sleep(1500);
+    return requestsOf(audit, username) - before;
+  };
+  const patient = { timeout: 120_000, interval: 100 };
+  const all = `all ${scale.pods} pods`;
+  await context.check(
+    `${all} are current, as they came`,
+    async () => (await podsIn('current')) === scale.pods,
+    patient,
+  );
+
+  await operator.process.stop(30_000);
+  const started = Date.now();
+  await operator.restart();
+  await context.check(`a new leader counts ${all}`, async () => (await podsIn('current')) === scale.pods, patient);
+  const countedMilliseconds = Date.now() - started;
+  const startCpuMilliseconds = Math.round(sumOf(await operator.metrics(), 'process_cpu_seconds_total') * 1000);
+  await context.check(
+    'and the statuses say so',
+    async () => {
+      const { items } = await client.listAll<InjectorConfigObject & { status?: UsageStatus }>(injectorConfigs);
+      const count = (of: (status: UsageStatus) => number | undefined): number =>
+        items.reduce((sum, { status }) => sum + (of(status ?? {}) ?? 0), 0);
+      const [current, namespaces] = [
+        count(({ injected }) => injected?.current),
+        count((status) => status.namespaces?.count),
+      ];
+      if (current === scale.pods && namespaces === scale.namespaces) return true;
+      throw new Error(`they say ${current} pods, ${namespaces} namespaces`);
+    },
+    patient,
+  );
+  await sleep(1500);
+  const controllerMebibytes = operator.residentMemory();
+
+  const reconciles = async () => {
+    const metrics = await operator.metrics();
+    const of = (what: string) => sumOf(metrics, `injector_reconcile_duration_seconds_${what}`);
+    return { seconds: of('sum'), count: of('count') };
+  };
+  const before = await reconciles();
+  const edited = revisionName(0);
+  let editToReadyMilliseconds = 0;
+  const config = smallConfig(edited);
+  const { injection } = config.spec;
+  const requestsPerEdit = await requestsIn(async () => {
+    const at = Date.now();
+    const injectedAnnotations = { 'e2e.sidecar-injector.io/scale': String(scale.pods) };
+    await applyUntilReady(client, {
+      ...config,
+      spec: { ...config.spec, injection: { ...injection, injectedAnnotations } },
+    });
+    editToReadyMilliseconds = Date.now() - at;
+  });
+  const after = await reconciles();
+  const stale = population.podsOf(0);
+  await context.check(
+    `the ${stale} pods of the revision are stale`,
+    async () => (await podsIn('stale')) === stale,
+    patient,
+  );
+
+  const moved = scale.namespaces - 1;
+  const own = revisionName(population.revisionOf(moved));
+  const requestsPerLabel = await requestsIn(() =>
+    labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }),
+  );
+  const movedPods = population.podsIn(moved);
+  await context.check(
+    `and the ${movedPods} of a namespace that follows another now`,
+    async () => (await podsIn('stale')) === stale + movedPods,
+    patient,
+  );
+  const requestsPerPod = await requestsIn(async () => {
+    await client.create(barePod(namespaceName(2), 'one-more'));
+  });
+  await client.delete(barePod(namespaceName(2), 'one-more'), { gracePeriodSeconds: 0 });
+
+  // As it was, for the next size.
+  await labelNamespace(client, namespaceName(moved), { 'istio.io/rev': own });
+  await applyUntilReady(client, config);
+  return {
+    ...scale,
+    requestsPerEdit,
+    requestsPerLabel,
+    requestsPerPod,
+    editToReadyMilliseconds,
+    reconcileMilliseconds:
+      Math.round(((after.seconds - before.seconds) / Math.max(after.count - before.count, 1)) * 10_000) / 10,
+    countedMilliseconds,
+    startCpuMilliseconds,
+    controllerMebibytes,
+  };
+}
+
+/** What is in use is not deleted, unless somebody means it. */
+async function checkInUse(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const used = smallConfig(revisionName(1));
+  await context.check(
+    'an InjectorConfig in use is not deleted, and the message names who uses it',
+    async () => {
+      const message = await client.delete(used).then(
+        () => 'it was deleted',
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      );
+      if (/is in use: .*namespaces? leads? to it \(.*revision-scale-\d+.*pods? w.*force-delete/.test(message))
+        return true;
+      throw new Error(message);
+    },
+    { timeout: 0 },
+  );
+  await deleteForced(client, used);
+  await context.check(
+    'by force it goes',
+    async () => (await client.find(injectorConfigs, revisionName(1))) === undefined,
+  );
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { labelNames, managedBy } from '../../src/api/labels.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { uninstallAsHelm } from '../harness/helm-uninstall.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { Losses } from '../harness/load/losses.ts';
+import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import type { PodDefect } from '../harness/lost-admissions.ts';
+import { isInjected, type Pod } from '../harness/pod.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { barePod } from '../harness/workloads.ts';
+
+const name = 'uninstall';
+const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const;
+
+/** `helm uninstall` under load: nobody is blocked, with an operator that is alive and with one that is dead, and no webhook is left. */
+export const uninstall: Scenario = {
+  name,
+  about:
+    'the chart goes, in the order of helm, while pods are created: 0 lost, no webhook is left, also when the operator is dead',
+  destructive: 'it uninstalls the operator',
+  run: async (context) => {
+    const audit = context.startAudit();
+    if (audit === undefined) return 'no audit log to read on a cluster of your own';
+    const alive = await removeUnderLoad(context, 'alive', async (replicas, losses, goOn) => {
+      const since = Date.now();
+      await uninstallAsHelm(context.client, replicas.installation.objects, async (kind) => {
+        // A kubelet ends the pods of a Deployment in order; their rights go after that, for nobody may use any that is gone.
+        if (kind === 'RoleBinding')
+          await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
+      });
+      await goOn();
+      return losses.checkNone('helm uninstall, the operator alive', since);
+    });
+    const dead = await removeUnderLoad(context, 'dead', async (replicas, losses, goOn) => {
+      const killed = Date.now();
+      await Promise.all(replicas.all.map((replica) => replicas.kill(replica)));
+      await context.check('the operator is dead: creations are refused, and it is seen', () =>
+        losses.report(killed).lost.some(({ kind }) => kind === 'refused'),
+      );
+      context.say(`lost while nobody served: ${losses.report(killed).lost.length}`);
+      await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
+      await goOn();
+      // What was refused was asked for before the webhooks went; an API server may take a moment to learn of it.
+      return losses.checkNone('helm uninstall, the operator dead: from a moment after it', Date.now() - 500);
+    });
+    return `0 lost of ${alive} pods with the operator alive, of ${dead} after it was dead`;
+  },
+};
+
+/** Installs, uninstalls by `remove` under load, and looks at what is left; resolves with how many pods were created meanwhile. */
+async function removeUnderLoad(
+  context: ScenarioContext,
+  how: 'alive' | 'dead',
+  remove: (replicas: Replicas, losses: Losses, goOn: () => Promise<void>) => Promise<number>,
+): Promise<number> {
+  const { client } = context;
+  const audit = context.startAudit();
+  if (audit === undefined) throw new Error('there is no audit log');
+  const replicas = await context.startReplicas({ webhooks: 2, controllers: 1 });
+  await applyUntilReady(client, markedConfig(`${name}-${how}`, 'one'));
+  await applyTagUntilReady(client, revisionTag(`${how}-tag`, `${name}-${how}`));
+  const namespace = await context.namespace(`load-${how}`, { 'istio.io/rev': `${how}-tag` });
+  let injected = 0;
+  // Plain pods are what is to be had once the webhook has gone; a mixture never is.
+  const inspect = (pod: Pod): PodDefect | undefined => {
+    if (!isInjected(pod)) return undefined;
+    injected += 1;
+    return markDefect(pod);
+  };
+  const load = await context.startLoad({ namespace, inspect });
+  const losses = new Losses(context, load, audit);
+  await losses.checkNone(`the operator ${how === 'alive' ? 'is' : 'was'} alive`, Date.now());
+  await context.check('pods that follow a tag are injected', () => injected >= 20);
+  const goOn = async (): Promise<void> => {
+    for (const kind of kinds) {
+      await context.check(`no ${kind} of ours is left`, async () => (await ours(context, kind)).length === 0);
+    }
+    await sleep(1000);
+  };
+  const created = await remove(replicas, losses, goOn);
+  await load.stop();
+  for (const kind of kinds) {
+    await context.check(`and none has come back: ${kind}`, async () => (await ours(context, kind)).length === 0, {
+      timeout: 0,
+    });
+  }
+  await context.check(
+    'pods start plain',
+    async () => (await dryRun(client, barePod(namespace, 'plain'))).spec.containers.length === 1,
+    { timeout: 0 },
+  );
+  await replicas.stop();
+  return created;
+}
+
+async function ours({ client }: ScenarioContext, kind: (typeof kinds)[number]): Promise<unknown[]> {
+  const resource = resourceKind('admissionregistration.k8s.io/v1', kind);
+  const { items } = await client.listAll(resource, { labelSelector: `${labelNames.managedBy}=${managedBy}` });
+  return items;
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import type { DecisionRules } from '../../inject/decide.ts';
+import { selectorsOf } from '../../manifests/webhook-selectors.ts';
+import { claimedPods, type Claimant } from './claimant.ts';
+import { ClaimantIndex } from './claimant-index.ts';
+import { describeJudgement, familyName, judgePod, missingReason } from './judge-pod.ts';
+import type { PodTraits } from './pod-traits.ts';
+
+const rules: DecisionRules = {
+  policy: 'enabled',
+  neverInject: [],
+  alwaysInject: [],
+  ignoredNamespaces: new Set(),
+  injectKey: istioKeys.inject,
+};
+const { inject, revision, injection, status } = istioKeys;
+const old = '11111111';
+const now = '22222222';
+
+function claimant(injectorConfig: string, part: Partial<Claimant> = {}): Claimant {
+  const terms = { keys: istioKeys, isDefault: injectorConfig === 'default', enableNamespacesByDefault: false };
+  return {
+    id: injectorConfig,
+    injectorConfig,
+    keys: istioKeys,
+    hash: now,
+    since: 1000,
+    isConditional: false,
+    claims: selectorsOf({ ...terms, revision: part.tag ?? injectorConfig }, ['kube-system']).map(claimedPods),
+    ...part,
+  };
+}
+
+function judge(
+  pod: Partial<PodTraits>,
+  labels: Record<string, string>,
+  known: DecisionRules | 'unknown' = rules,
+): string[] {
+  const claimants = new ClaimantIndex();
+  for (const each of [
+    claimant('default'),
+    claimant('blue'),
+    claimant('off', { hash: undefined }),
+    claimant('choosy', { isConditional: true }),
+    claimant('blue', { id: 'tag-prod', tag: 'prod' }),
+  ])
+    claimants.set(each);
+  const traits: PodTraits = {
+    namespace: 'shop',
+    workload: { kind: 'Deployment', name: 'web' },
+    hostNetwork: false,
+    labels: {},
+    annotations: pod.injectedBy === undefined ? {} : { [status]: '{' },
+    injectedBy: '',
+    ...pod,
+  };
+  const judgements = judgePod(
+    traits,
+    { 'kubernetes.io/metadata.name': 'shop', ...labels },
+    {
+      claimants,
+      familyOf: (name) => (name === 'gone' ? undefined : familyName(istioKeys)),
+      rulesOf: () => (known === 'unknown' ? undefined : known),
+    },
+  );
+  return judgements.map((judgement) => {
+    assert.ok(describeJudgement(judgement).length > 10);
+    const { state, reason, injectorConfig, taker, isUser } = judgement;
+    return `${state} ${reason} at ${injectorConfig} by ${taker?.id ?? 'nobody'}${isUser ? '' : ', no user'}`;
+  });
+}
+
+describe('judgePod', () => {
+  const blue = { [revision]: 'blue' };
+  const rows: [name: string, pod: Partial<PodTraits>, namespace: Record<string, string>, judgements: string[]][] = [
+    ['what it would get now', { injectedBy: `blue.${now}` }, blue, ['current Current at blue by blue']],
+    ['another configuration', { injectedBy: `blue.${old}` }, blue, ['stale OtherConfiguration at blue by blue']],
+    ['another revision', { injectedBy: `default.${now}` }, blue, ['stale OtherInjectorConfig at default by blue']],
+    ['somebody else’s sidecar', { annotations: { [status]: '{' } }, blue, ['stale OtherInjector at blue by blue']],
+    ['of one that is gone', { injectedBy: `gone.${now}` }, blue, ['stale OtherInjector at blue by blue']],
+    [
+      'of one that is gone, taken by nobody',
+      { injectedBy: `gone.${now}` },
+      {},
+      ['stale InjectorGone at gone by nobody'],
+    ],
+    ['what nothing gives any more', { injectedBy: `blue.${now}` }, {}, ['stale NotSelected at blue by nobody']],
+    [
+      'of one whose webhook is away',
+      { injectedBy: `off.${now}` },
+      { [revision]: 'off' },
+      ['stale NotPublished at off by off'],
+    ],
+    [
+      'the same by a tag',
+      { injectedBy: `blue.${now}` },
+      { [revision]: 'prod' },
+      ['current Current at blue by tag-prod'],
+    ],
+    ['nothing, by its own label', {}, {}, []],
+    ['nothing yet', {}, blue, ['missing NotCalled at blue by blue']],
+    ['nothing, asked for by the pod', { labels: blue }, {}, ['missing NotCalled at blue by blue']],
+    ['nothing, in a disabled namespace', { labels: blue }, { [injection]: 'disabled' }, []],
+    ['nothing, on the host network', { hostNetwork: true }, blue, ['none HostNetwork at blue by blue, no user']],
+    [
+      'nothing, by its annotation',
+      { annotations: { [inject]: 'false' } },
+      blue,
+      ['none OptedOut at blue by blue, no user'],
+    ],
+    [
+      'nothing, the label beats the annotation',
+      { annotations: { [inject]: 'false' }, labels: { [inject]: 'true' } },
+      blue,
+      ['missing NotCalled at blue by blue'],
+    ],
+    ['nothing, the webhook is away', {}, { [revision]: 'off' }, ['none NotPublished at off by off']],
+    [
+      'nothing, conditions decide',
+      {},
+      { [revision]: 'choosy' },
+      ['undecided MatchConditions at choosy by choosy, no user'],
+    ],
+  ];
+  for (const [name, pod, namespace, judgements] of rows) {
+    it(`has ${name}`, () => {
+      assert.deepEqual(judge(pod, namespace), judgements);
+    });
+  }
+
+  it('says nothing before the rules are known, and follows them', () => {
+    assert.deepEqual(judge({}, blue, 'unknown'), ['undecided RulesUnknown at blue by blue, no user']);
+    assert.deepEqual(judge({}, blue, { ...rules, policy: 'disabled' }), [
+      'none PolicyDisabled at blue by blue, no user',
+    ]);
+  });
+
+  it('prefers, of two that take a pod, the one that injects, whoever came first', () => {
+    for (const order of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      const claimants = new ClaimantIndex();
+      for (const id of order) claimants.set(claimant('blue', { id, hash: id === 'a' ? undefined : now }));
+      const traits = {
+        namespace: 'shop',
+        workload: { kind: 'Pod', name: 'p' },
+        hostNetwork: false,
+        labels: {},
+        annotations: {},
+        injectedBy: '',
+      };
+      const [judgement] = judgePod(traits, blue, { claimants, familyOf: () => undefined, rulesOf: () => rules });
+      assert.equal(judgement?.taker?.id, 'b');
+    }
+  });
+});
+
+describe('missingReason', () => {
+  it('tells a pod that is older than the webhook from one that came while it was there', () => {
+    assert.equal(missingReason(999, claimant('blue')), 'OlderThanWebhook');
+    assert.equal(missingReason(1000, claimant('blue')), 'NotCalled');
+    assert.equal(missingReason(0, claimant('blue', { since: NaN })), 'NotCalled');
+  });
+});

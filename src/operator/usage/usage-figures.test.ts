@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { otherNamespaces, shownNamespaces, usageFigures } from './usage-figures.ts';
+import type { PodUsage } from './pod-usage.ts';
+import { noPods, type PodCounts } from './usage-subject.ts';
+
+function usage(namespaces: [string, Partial<PodCounts>][], places: [string, string, Partial<PodCounts>][]): PodUsage {
+  const whole = (counts: Partial<PodCounts>): PodCounts => ({ ...noPods(), ...counts });
+  return {
+    places: () => places.map(([injectorConfig, tag, counts]) => ({ injectorConfig, tag, counts: whole(counts) })),
+    namespaces: () => namespaces.map(([name, counts]): [string, PodCounts] => [name, whole(counts)]),
+  } as unknown as PodUsage;
+}
+
+describe('usageFigures', () => {
+  it('shows the namespaces in which most is to be done, and the sum of the others', () => {
+    const quiet = Array.from({ length: 150 }, (_, index): [string, Partial<PodCounts>] => [
+      `n${String(index).padStart(3, '0')}`,
+      { current: 2 },
+    ]);
+    const { namespaces } = usageFigures(usage([...quiet, ['busy', { stale: 1 }]], []), new Set());
+    assert.equal(namespaces.length, shownNamespaces + 1);
+    assert.deepEqual(namespaces[0], { namespace: 'busy', counts: { current: 0, stale: 1, missing: 0 } });
+    assert.deepEqual(namespaces.at(-1), { namespace: otherNamespaces, counts: { current: 102, stale: 0, missing: 0 } });
+  });
+
+  it('names no InjectorConfig that a pod has invented', () => {
+    const { pods } = usageFigures(
+      usage(
+        [],
+        [
+          ['a', 'prod', { current: 1 }],
+          ['x', '', { stale: 1 }],
+          ['y', '', { stale: 2 }],
+        ],
+      ),
+      new Set(['a']),
+    );
+    assert.deepEqual(pods, [
+      { injectorConfig: 'a', tag: 'prod', counts: { current: 1, stale: 0, missing: 0 } },
+      { injectorConfig: '', tag: '', counts: { current: 0, stale: 3, missing: 0 } },
+    ]);
+  });
+});
