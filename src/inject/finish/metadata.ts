@@ -1,7 +1,7 @@
 import { istioKeys } from '../../api/webhook-keys.ts';
 import type { Family } from '../configuration/family.ts';
 import { formatStatus } from '../pod/injection-status.ts';
-import { noStrings, type Pod, type StringMap } from '../pod/pod.ts';
+import { joinStrings, noStrings, type Pod, type StringMap } from '../pod/pod.ts';
 
 export interface MetadataSettings {
   readonly family: Family;
@@ -20,10 +20,8 @@ export function setMetadata(pod: Pod, templatePod: Pod, network: string | undefi
     keys.revision === istioKeys.revision
       ? { [keys.status]: status }
       : { [keys.revision]: settings.revision, [keys.status]: status };
-  // Not a literal that begins with what it spreads, see prometheus-merge.ts.
-  const annotations: StringMap = Object.assign(
-    {},
-    pod.metadata.annotations,
+  const annotations = joinStrings(
+    pod.metadata.annotations ?? noStrings,
     written,
     Object.fromEntries(settings.injectedAnnotations),
   );

@@ -3,11 +3,11 @@ import { InjectionFailure } from '../injection-failure.ts';
 import {
   annotationOf,
   findContainer,
+  joinStrings,
   noStrings,
   replaceContainer,
   withAnnotations,
   type Pod,
-  type StringMap,
 } from '../pod/pod.ts';
 import { escapeGoJson } from '../pod/go-json.ts';
 import {
@@ -61,8 +61,7 @@ export function mergePrometheus(pod: Pod, statusPort: number, meshDefault: unkno
       env: [...(proxy.env ?? []), variable('ISTIO_PROMETHEUS_ANNOTATIONS', value)],
     });
   }
-  // Not a literal that begins with what it spreads: V8 then makes a hidden class for every pod, 800 bytes that only a full collection frees.
-  const annotated: StringMap = Object.assign({}, withoutPrometheusAnnotations(pod.metadata.annotations ?? noStrings), {
+  const annotated = joinStrings(withoutPrometheusAnnotations(pod.metadata.annotations ?? noStrings), {
     'prometheus.io/port': String(statusPort),
     'prometheus.io/path': '/stats/prometheus',
     'prometheus.io/scrape': 'true',
