@@ -1,12 +1,14 @@
 import type { Scenario } from './harness/scenario.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
+import { certsCommands } from './scenarios/certs-commands.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
 import { faults } from './scenarios/faults.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
+import { kubeMachinery } from './scenarios/kube-machinery.ts';
 import { killSwitch } from './scenarios/kill-switch.ts';
 import { kubesphereWalk } from './scenarios/kubesphere-walk.ts';
 import { rollingRestarts } from './scenarios/rolling-restarts.ts';
@@ -19,6 +21,8 @@ import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
 import { roles } from './scenarios/roles.ts';
+import { revisionScale } from './scenarios/revision-scale.ts';
+import { uninstall } from './scenarios/uninstall.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** Every scenario, in the order in which they run. */
@@ -40,8 +44,12 @@ export const scenarios: Scenario[] = [
   certificateRepair,
   certificateClocks,
   givenCertificates,
+  certsCommands,
   faults,
   relist,
+  revisionScale,
+  uninstall,
+  kubeMachinery,
   controlPlane,
   // Last: it reads what all the others have left in the audit log.
   leastPrivilege,
