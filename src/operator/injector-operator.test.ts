@@ -9,6 +9,7 @@ import type { OperatorMetrics } from './ports.ts';
 import { ReplicaLeases } from './replica-leases.ts';
 import { ReplicaReporter } from './replica-reporter.ts';
 import { Replica } from './replica.ts';
+import type { UsageFigures } from './usage/usage-figures.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
 import { context, injectorConfig, loadAtOnce, MemoryRegistry, nextKeyPair } from './testdata/operator-fixture.ts';
 
@@ -31,6 +32,7 @@ class Subclass extends InjectorOperator {
 class Process {
   readonly logger = capturingLogger();
   readonly reconciled: string[] = [];
+  usage: () => UsageFigures | undefined = () => undefined;
   readonly registry = new MemoryRegistry();
   readonly operator: Subclass;
   readonly #replica: Replica;
@@ -56,7 +58,10 @@ class Process {
       serves: () => this.#replica.serves(),
     });
     this.#reports = new ReplicaLeases({ ...shared, ...place });
-    const metrics: OperatorMetrics = { reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`) };
+    const metrics: OperatorMetrics = {
+      reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`),
+      usageFrom: (read) => (this.usage = read),
+    };
     this.operator = new Subclass({
       ...shared,
       kubeConfig: cluster.server.kubeConfig(),
@@ -85,6 +90,8 @@ class Process {
     await Promise.all([this.operator.stopped(), this.#reporter.stop()]);
   }
 }
+
+const otherKeys = { injection: 'logs/on', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
 
 describe('InjectorOperator', () => {
   let cluster: MemoryCluster;
@@ -184,6 +191,28 @@ describe('InjectorOperator', () => {
     assert.deepEqual(usage().injected, { current: 1, stale: 1, missing: 0, total: 2 });
     assert.deepEqual(usage().namespaces, { count: 1, names: ['shop'] });
     assert.ok(isReady('blue'), 'all else is as it was');
+  });
+
+  it('reads pods again when a selector asks for a label that it has not kept', async () => {
+    const process = await launch();
+    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } });
+    for (const app of ['web', 'api']) {
+      cluster.put('pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: app, namespace: 'shop', labels: { app } },
+      });
+    }
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    const counted = (): unknown => process.usage()?.pods;
+    assert.deepEqual(counted(), []);
+    const webhook = { selection: 'Custom', namespaceSelector: {}, objectSelector: { matchLabels: { app: 'web' } } };
+    cluster.put('injectorconfigs', injectorConfig('logs', { webhook: { ...webhook, keys: otherKeys } }));
+    await until(() => isReady('logs'));
+    await until(() => JSON.stringify(counted() ?? []) !== '[]');
+    assert.deepEqual(counted(), [{ injectorConfig: 'logs', tag: '', counts: { current: 0, stale: 0, missing: 1 } }]);
+    assert.equal(process.logger.lines.filter(({ message }) => message.startsWith('pods are read again')).length, 1);
   });
 
   it('repairs at once what somebody deletes', async () => {
