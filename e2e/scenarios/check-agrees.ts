@@ -22,7 +22,15 @@ import { tableNamespaces, tablePods } from './label-truth-table/table-namespaces
 
 /** What must occur often enough in the full size. */
 const reasons = [
-  ...['Injected', 'NotSelected', 'ExcludedNamespace', 'OptedOutByLabel', 'OptedOutByAnnotation', 'HostNetwork'],
+  ...[
+    'Injected',
+    'NotSelected',
+    'ExcludedNamespace',
+    'OptedOutByLabel',
+    'OptedOutByAnnotation',
+    'HostNetwork',
+    'MirrorPod',
+  ],
   ...['MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled', 'PolicyUnknown'],
   ...['AnnotationNotAllowed', 'UnsafeAnnotation', 'InvalidAnnotation'],
 ];

@@ -40,5 +40,9 @@ export function randomPod({ one, chance }: Choices, namespace: string, name: str
   if (chance(0.12)) spec['hostNetwork'] = true;
   if (chance(0.2)) spec['priorityClassName'] = 'system-cluster-critical';
   if (chance(0.2)) spec['terminationGracePeriodSeconds'] = one([0, 60]);
+  if (chance(0.06)) {
+    annotations['kubernetes.io/config.mirror'] = 'digest';
+    spec['nodeName'] = 'node-a';
+  }
   return barePod(namespace, name, { labels, annotations, spec });
 }

@@ -7,6 +7,8 @@ const serverFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp
   'selfLink',
 ]);
 
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
 /**
  * A pod as admission sees it: in its namespace, with the defaults of the API server (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and what the
  * plugins before the webhooks set (ServiceAccount), as far as matchConditions and templates commonly read them. Without what only a stored pod has.
@@ -18,17 +20,18 @@ export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { ...Object.fromEntries(kept), namespace },
-    spec: withDefaults(objectOf(pod.spec)),
+    spec: withDefaults(objectOf(pod.spec), Object.hasOwn(objectOf(metadata.annotations), mirrorAnnotation)),
     status: {},
   };
 }
 
-function withDefaults(given: JsonObject): JsonObject {
+/** @param isMirror the ServiceAccount plugin leaves the mirrors of static pods alone */
+function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
   const hostNetwork = given.hostNetwork === true;
   const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
   const volumes = listOf(given.volumes);
   const tokenVolume =
-    given.automountServiceAccountToken === false || volumes.some((volume) => isTokenVolume(volume))
+    isMirror || given.automountServiceAccountToken === false || volumes.some((volume) => isTokenVolume(volume))
       ? undefined
       : { name: 'kube-api-access-00000', projected: { defaultMode: 0o644, sources: [] } };
   const containers = (list: unknown): JsonObject[] =>
@@ -41,8 +44,7 @@ function withDefaults(given: JsonObject): JsonObject {
     schedulerName: 'default-scheduler',
     enableServiceLinks: true,
     ...given,
-    serviceAccountName: account,
-    serviceAccount: account,
+    ...(isMirror ? {} : { serviceAccountName: account, serviceAccount: account }),
     containers: containers(given.containers),
   };
   if (given.initContainers !== undefined) spec.initContainers = containers(given.initContainers);
