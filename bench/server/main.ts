@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
 import { type Figures, writeMeasurement } from '../report.ts';
 import { ChildServer } from './child-server.ts';
@@ -13,9 +14,21 @@ import { measureWhileChanging } from './while-changing.ts';
 
 /**
  * Our server against a bare one, in CPU milliseconds a request; then latencies, memory, and healthy requests under attack. With a folder of golden data as first argument
- * with Istio's own templates and a recorded review too: `node --import ts-blank-space/register bench/server/main.ts [golden]`.
+ * with Istio's own templates and a recorded review too: `node --import ts-blank-space/register bench/server/main.ts [golden]`. With `--only PART`, once or more, only those parts are measured,
+ * and nothing is written.
  */
-const [golden] = process.argv.slice(2);
+const parts = ['compare', 'safe', 'latency', 'memory', 'pressure', 'changing'] as const;
+const {
+  values: { only },
+  positionals: [golden],
+} = parseArgs({ allowPositionals: true, options: { only: { type: 'string', multiple: true } } });
+const unknown = only?.find((part) => !parts.some((known) => known === part));
+if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${parts.join(', ')}`);
+
+function isWanted(part: (typeof parts)[number]): boolean {
+  return only === undefined || only.includes(part);
+}
+
 const connections = 8;
 const scratch = mkdtempSync(join(tmpdir(), 'injector-bench-'));
 
@@ -66,31 +79,54 @@ function figuresOf(comparisons: readonly Comparison[]): Figures[] {
   return comparisons.map((comparison) => ({ ...comparison }));
 }
 
-async function measure(name: string, { files, scenarios, newPods }: ScenarioSet): Promise<Figures> {
-  console.log(name);
-  const comparisons = figuresOf(await compare(files, scenarios));
+async function latencyOf({ files, newPods }: ScenarioSet): Promise<Figures> {
   const bare = await ChildServer.start(scratch, 'bare');
-  const latency = await withServer(files, (server) => measureLatency(bare, server, newPods));
-  bare.stop();
-  const memory = await measureMemory(scratch, files, newPods);
-  return { name, comparisons, latency, memory };
+  try {
+    return await withServer(files, (server) => measureLatency(bare, server, newPods));
+  } finally {
+    bare.stop();
+  }
+}
+
+async function measure(name: string, set: ScenarioSet): Promise<Figures> {
+  console.log(name);
+  return {
+    name,
+    ...(isWanted('compare') && { comparisons: figuresOf(await compare(set.files, set.scenarios)) }),
+    ...(isWanted('latency') && { latency: await latencyOf(set) }),
+    ...(isWanted('memory') && { memory: await measureMemory(scratch, set.files, set.newPods) }),
+  };
+}
+
+async function measureSafe(folder: string): Promise<Figures> {
+  const name = "Istio's default set-up with annotation preset Safe";
+  console.log(name);
+  const { files, scenarios } = safeScenarios(folder);
+  return { name, comparisons: figuresOf(await compare(files, scenarios)) };
+}
+
+async function measurePressure(files: ConfigurationFiles): Promise<Figures> {
+  console.log('under attack');
+  return await withServer(files, measureUnderPressure);
+}
+
+async function measureChanges({ files, newPods }: ScenarioSet): Promise<Figures> {
+  console.log('while configurations change, and large bodies are decided');
+  return await measureWhileChanging(scratch, configurationFile(files), newPods);
 }
 
 try {
   const own = ownScenarios();
+  const recorded = golden === undefined ? undefined : recordedScenarios(golden);
   const sets = [await measure('a small template', own)];
-  if (golden !== undefined) {
-    sets.push(await measure("Istio's default set-up, review.json", recordedScenarios(golden)));
-    console.log('the same with annotation preset Safe');
-    const { files, scenarios } = safeScenarios(golden);
-    sets.push({ name: 'annotation preset Safe', comparisons: figuresOf(await compare(files, scenarios)) });
-  }
-  console.log('under attack');
-  const pressure = await withServer(own.files, measureUnderPressure);
-  console.log('while configurations change, and large bodies are decided');
-  const set = golden === undefined ? own : recordedScenarios(golden);
-  const whileChanging = await measureWhileChanging(scratch, configurationFile(set.files), set.newPods);
-  console.log(writeMeasurement('bench-server', { sets, pressure, whileChanging }));
+  if (recorded !== undefined) sets.push(await measure("Istio's default set-up, review.json", recorded));
+  if (golden !== undefined && isWanted('safe')) sets.push(await measureSafe(golden));
+  const figures: Figures = {
+    sets,
+    ...(isWanted('pressure') && { pressure: await measurePressure(own.files) }),
+    ...(isWanted('changing') && { whileChanging: await measureChanges(recorded ?? own) }),
+  };
+  if (only === undefined) console.log(writeMeasurement('bench-server', figures));
 } finally {
   rmSync(scratch, { recursive: true });
 }
