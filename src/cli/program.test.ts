@@ -168,7 +168,7 @@ describe('the command line', () => {
     it('renders', async () => {
       const data = file('data.json', '{"port": 1000000}');
       const seen = await runCommand(['template', '--file', '-', '--data', data], 'port {{ .port }}\n');
-      assert.deepEqual(seen, { out: 'port 1e+06\n', errors: '', code: 0 });
+      assert.deepEqual(seen, { out: 'port 1e+06\n', errors: '', code: 0, questions: [] });
     });
 
     it('takes other delimiters and another family of functions', async () => {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../api/errors.ts';
+import { annotationsCommand } from './commands/annotations.ts';
 import { certsCommand } from './commands/certs.ts';
 import { checkCommand } from './commands/check.ts';
 import { crdCommand } from './commands/crd.ts';
@@ -8,7 +9,10 @@ import { enableCommand } from './commands/enable.ts';
 import { injectCommand } from './commands/inject.ts';
 import { kubeInjectCommand } from './commands/kube-inject.ts';
 import { operatorCommand } from './commands/operator.ts';
+import { revisionsCommand } from './commands/revisions.ts';
 import { serveCommand } from './commands/serve.ts';
+import { statusCommand } from './commands/status.ts';
+import { tagCommand } from './commands/tag.ts';
 import { templateCommand } from './commands/template.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -38,9 +42,13 @@ export function createProgram(terminal: Terminal): Command {
   for (const command of [
     operatorCommand(),
     injectCommand(terminal),
+    annotationsCommand(terminal),
     kubeInjectCommand(terminal),
     serveCommand(),
     templateCommand(terminal),
+    tagCommand(terminal),
+    revisionsCommand(terminal),
+    statusCommand(terminal),
     certsCommand(terminal),
     checkCommand(terminal),
     disableCommand(terminal),

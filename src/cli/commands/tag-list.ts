@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { formatNames, formatPodCounts } from '../report/pod-counts.ts';
+import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { readInstallation } from '../usage/read-installation.ts';
+import { readUsage } from '../usage/read-usage.ts';
+import { formatReadiness } from '../usage/readiness.ts';
+import { tagReports, type TagReport } from '../usage/tag-report.ts';
+
+interface ListOptions extends ClusterOptions {
+  readonly output: OutputFormat;
+}
+
+/** `injector tag list`: where each tag leads, and what follows it. */
+export function tagListCommand(terminal: Terminal): Command {
+  return addClusterOptions(new Command('list').description('tags, where they lead, and what follows them'))
+    .addOption(outputOption())
+    .action(async (options: ListOptions) => {
+      const { reports, notes } = await withCluster(options, async (client) => {
+        const installation = await readInstallation(client);
+        const usage = await readUsage(client, installation);
+        return { reports: tagReports(installation, usage), notes: usage.notes };
+      });
+      writeReport(terminal, options.output, reports, {
+        columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', 'READY'],
+        row,
+        empty: 'there is no RevisionTag',
+      });
+      for (const note of notes) terminal.error(note);
+    });
+}
+
+function row(report: TagReport): string[] {
+  const { tag, revision, stableRevision, namespaces, pods } = report;
+  const isMoving = stableRevision !== undefined && stableRevision !== revision;
+  return [
+    tag,
+    isMoving ? `${revision} (still ${stableRevision})` : revision,
+    formatNames(namespaces),
+    formatPodCounts(pods),
+    formatReadiness(report),
+  ];
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiVersion } from '../../api/injector-config.ts';
+import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+import { readinessOf } from '../usage/readiness.ts';
+
+const tagKind = resourceKind(apiVersion, revisionTagKind);
+/** Milliseconds between two looks. */
+const interval = 200;
+
+/**
+ * Waits until new pods get what a tag asks for.
+ * @param generation of the tag as it was written
+ * @param seconds how long at most
+ * @returns why they do not yet; undefined when they do
+ */
+export async function untilInForce(
+  client: Pick<ApiClient, 'find'>,
+  name: string,
+  generation: number,
+  seconds: number,
+): Promise<string | undefined> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const tag = await client.find<RevisionTag>(tagKind, name);
+    if (tag === undefined) return 'somebody has deleted it';
+    const why = whyNotInForce(tag, generation);
+    if (why === undefined || performance.now() >= end) return why;
+    await sleep(interval);
+  }
+}
+
+function whyNotInForce({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {
+  const { ready, reason, message } = readinessOf({
+    metadata: { generation: Math.max(generation, metadata.generation ?? 0) },
+    ...(status === undefined ? {} : { status }),
+  });
+  if (ready && status?.stableRevision === spec.revision) return undefined;
+  return `${reason}: ${message}`;
+}

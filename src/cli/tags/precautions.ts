@@ -1,0 +1,36 @@
+import { group } from '../../api/injector-config.ts';
+import { revisionTagPlural } from '../../api/revision-tag.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Right } from '../kill-switch/check-rights.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** What changing a tag needs: to see who follows it, and the verbs on the tag itself. */
+export function tagRights(...verbs: readonly string[]): Right[] {
+  const list = (resourceGroup: string, resource: string): Right => ({ verb: 'list', group: resourceGroup, resource });
+  return [
+    list(group, 'injectorconfigs'),
+    list('admissionregistration.k8s.io', 'mutatingwebhookconfigurations'),
+    list('', 'namespaces'),
+    list('', 'pods'),
+    ...verbs.map((verb): Right => ({ verb, group, resource: revisionTagPlural })),
+  ];
+}
+
+/**
+ * Shows what somebody should know and asks whether to go on; anything but yes is no, which is exit status 1.
+ * @param isAgreed -y was given: it is shown and not asked
+ * @throws UsageError when nobody is there to be asked
+ */
+export async function agrees(terminal: Terminal, concerns: readonly string[], isAgreed: boolean): Promise<boolean> {
+  for (const concern of concerns) terminal.error(concern);
+  if (isAgreed) return true;
+  const answer = await terminal.ask('Go on? [y/N] ');
+  if (answer === undefined) {
+    throw new UsageError('nobody is at the terminal to be asked: -y says yes; nothing was changed');
+  }
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  terminal.error('nothing was changed');
+  terminal.setExitCode(exitCodes.failure);
+  return false;
+}
