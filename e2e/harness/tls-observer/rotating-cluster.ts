@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { labelNames } from '../../../src/api/labels.ts';
 import { objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../../src/api/rotate-request.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
@@ -32,6 +33,12 @@ interface RotatingOptions extends ReplicaOptions {
   certificate: Record<string, unknown>;
   /** Pods a second by the load's own client; 30 unless told. */
   perSecond?: number;
+  /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
+  namespaceLabels?: Record<string, string>;
+  /** What must be there before the first pod, beside the InjectorConfig. */
+  prepare?: () => Promise<void>;
+  /** The marks that pods may carry; that of the InjectorConfig, `one`, unless told. */
+  marks?: readonly string[];
 }
 
 const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
@@ -79,13 +86,14 @@ export class RotatingCluster {
 
   static async #start(context: ScenarioContext, options: RotatingOptions): Promise<RotatingCluster> {
     const { client } = context;
-    const { name, certificate, perSecond = 30 } = options;
+    const { name, certificate, perSecond = 30, marks = ['one'] } = options;
     const replicas = await context.startReplicas(options);
     await applyUntilReady(client, markedConfig(name, 'one', { certificate }));
-    const namespace = await context.namespace('pods', { 'istio.io/rev': name });
+    await options.prepare?.();
+    const namespace = await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': name });
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const inspect = (pod: Parameters<typeof markDefect>[0]) => markDefect(pod, (mark) => mark === 'one');
+    const inspect = (pod: Parameters<typeof markDefect>[0]) => markDefect(pod, (mark) => marks.includes(mark));
     const load = await PodLoad.start(client, { namespace, perSecond, inspect });
     const observer = TlsObserver.start({
       readBundle: () => readBundle(context, name),
@@ -100,21 +108,21 @@ export class RotatingCluster {
     return this.replicas.installation.namespace;
   }
 
-  /** Asks for a renewal as a person does; returns the nonce. */
-  async request(target: RotateTarget): Promise<string> {
+  /** Asks for a renewal as a person does, of the cluster's InjectorConfig unless told; returns the nonce. */
+  async request(target: RotateTarget, name = this.name): Promise<string> {
     const nonce = `n${++this.#requests}`;
     const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
-    const config = markedConfig(this.name, 'one');
+    const config = markedConfig(name, 'one');
     await this.context.client.patch(config, 'merge', { metadata: { annotations } });
     return nonce;
   }
 
   /** Waits until a request is done. */
-  async waitForDone(nonce: string, timeout = 60_000): Promise<void> {
+  async waitForDone(nonce: string, timeout = 60_000, name = this.name): Promise<void> {
     await waitFor(
       `request ${nonce} to be done`,
       async () => {
-        const { rotateRequest, phase } = await this.status();
+        const { rotateRequest, phase } = await this.status(name);
         if (rotateRequest?.nonce === nonce && rotateRequest.state === 'Done') return true;
         throw new Error(`status says ${JSON.stringify({ rotateRequest, phase })}`);
       },
@@ -122,8 +130,8 @@ export class RotatingCluster {
     );
   }
 
-  async status(): Promise<CertificateStatus> {
-    const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, this.name);
+  async status(name = this.name): Promise<CertificateStatus> {
+    const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, name);
     return status?.['certificate'] ?? {};
   }
 
@@ -137,13 +145,19 @@ export class RotatingCluster {
     return readBundle(this.context, this.name);
   }
 
-  /** Replaces the caBundle as somebody else does. */
+  /** Replaces the caBundle as somebody else does, in the webhooks of tags too. */
   async writeBundle(pem: string): Promise<void> {
-    const webhook = await this.webhook();
-    if (webhook === undefined) throw new Error('there is no webhook configuration');
     const caBundle = Buffer.from(pem).toString('base64');
-    const webhooks = webhook.webhooks.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } }));
-    await this.context.client.patch(webhook, 'merge', { webhooks }, { fieldManager: 'somebody' });
+    const labelSelector = `${labelNames.injectorConfig}=${this.name}`;
+    const { items } = await this.context.client.listAll<WebhookConfiguration>(webhookKind, { labelSelector });
+    if (items.length === 0) throw new Error('there is no webhook configuration');
+    for (const configuration of items) {
+      const webhooks = configuration.webhooks.map((each) => ({
+        ...each,
+        clientConfig: { ...each.clientConfig, caBundle },
+      }));
+      await this.context.client.patch(configuration, 'merge', { webhooks }, { fieldManager: 'somebody' });
+    }
   }
 
   /** One of the two Secrets, as text; undefined while there is none. */

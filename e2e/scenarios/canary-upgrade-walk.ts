@@ -1,0 +1,167 @@
+import { clusterFlags, runInjector } from '../harness/injector-command.ts';
+import { injectorConfigs } from '../harness/injector-configs.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { podsOf } from '../harness/workloads.ts';
+import { documentedCommands } from './canary-upgrade-walk/documented-commands.ts';
+import { kubectl } from './canary-upgrade-walk/kubectl.ts';
+import { checkRefusals } from './canary-upgrade-walk/refusals.ts';
+
+/** What is looked at after a command of the page; `status` 3: `injector status` has found stale pods. */
+interface Step {
+  readonly command: string;
+  readonly status?: number;
+  /** What the command says. */
+  readonly says?: RegExp;
+  /** Which image the sidecars have in the pods that are stored, by namespace. */
+  readonly images?: Readonly<Record<string, string>>;
+  readonly then?: (context: ScenarioContext) => Promise<void>;
+}
+
+const [old, next] = ['busybox:1.36', 'busybox:1.37'];
+const create = (namespace: string): string =>
+  `kubectl create deployment sleep -n ${namespace} --image=busybox:1.36 -- sleep infinity`;
+
+/** The page's commands, in its order. */
+const steps: readonly Step[] = [
+  { command: 'kubectl apply -f examples/revision-1-24.yaml' },
+  { command: 'kubectl wait --for=condition=Ready icfg/1-24' },
+  { command: 'kubectl create namespace test-ns' },
+  { command: 'kubectl label namespace test-ns istio.io/rev=1-24' },
+  { command: create('test-ns'), images: { 'test-ns': old } },
+  { command: 'kubectl apply -f examples/revision-1-25.yaml' },
+  { command: 'kubectl wait --for=condition=Ready icfg/1-25', images: { 'test-ns': old } },
+  { command: 'injector revisions', says: /\n1-24 .* test-ns +1 .*\n1-25 .* - +0 / },
+  { command: 'kubectl label namespace test-ns istio.io/rev=1-25 --overwrite' },
+  { command: 'injector status -n test-ns', status: 3, says: /Deployment\/sleep .*it would get InjectorConfig 1-25/ },
+  { command: 'kubectl rollout restart deployment -n test-ns', images: { 'test-ns': next } },
+  { command: 'injector status -n test-ns', says: /\n1 current, 0 stale, 0 missing\n$/ },
+  { command: 'injector tag set prod-stable --revision 1-24', says: /new pods get it now/ },
+  { command: 'injector tag set prod-canary --revision 1-25', says: /new pods get it now/ },
+  { command: 'injector tag list', says: /\nprod-canary +1-25 +- +0 +True\nprod-stable +1-24 +- +0 +True\n/ },
+  { command: 'kubectl create namespace app-ns-1' },
+  { command: 'kubectl label namespace app-ns-1 istio.io/rev=prod-stable' },
+  { command: 'kubectl create namespace app-ns-2' },
+  { command: 'kubectl label namespace app-ns-2 istio.io/rev=prod-stable' },
+  { command: 'kubectl create namespace app-ns-3' },
+  { command: 'kubectl label namespace app-ns-3 istio.io/rev=prod-canary' },
+  { command: create('app-ns-1') },
+  { command: create('app-ns-2') },
+  {
+    command: create('app-ns-3'),
+    images: { 'app-ns-1': old, 'app-ns-2': old, 'app-ns-3': next },
+    then: checkRefusals,
+  },
+  {
+    command: 'injector tag set prod-stable --revision 1-25 --overwrite',
+    says: /moved from revision 1-24.*\nnew pods get it now\n.*followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods/,
+    then: checkOldIsKept,
+  },
+  { command: 'injector status --stale', status: 3, says: /\nprod-stable +1-25 +0 +2 +0\n/ },
+  { command: 'kubectl rollout restart deployment -n app-ns-1' },
+  {
+    command: 'kubectl rollout restart deployment -n app-ns-2',
+    images: { 'app-ns-1': next, 'app-ns-2': next, 'app-ns-3': next },
+  },
+  { command: 'injector status', says: /\n4 current, 0 stale, 0 missing\n$/ },
+  { command: 'injector tag set default --revision 1-25', says: /new pods get it now/ },
+  { command: 'kubectl create namespace default-ns' },
+  { command: 'kubectl label namespace default-ns istio-injection=enabled' },
+  { command: create('default-ns'), images: { 'default-ns': next } },
+  { command: 'injector revisions', says: /\n1-24 .* - +- +0 .*\n1-25 .* default,prod-canary,prod-stable .* 5 / },
+  { command: 'kubectl delete icfg 1-24', then: checkOldIsGone },
+  { command: 'kubectl label namespace app-ns-3 istio.io/rev=prod-stable --overwrite' },
+  { command: 'injector tag remove prod-canary', says: /^RevisionTag prod-canary: removed\n$/ },
+];
+
+/** The page docs/canary-upgrade.md, command by command, as somebody would who comes from Istio. */
+export const canaryUpgradeWalk: Scenario = {
+  name: 'canary-upgrade-walk',
+  about:
+    "Istio's canary upgrade with our names: the commands of docs/canary-upgrade.md, results read from stored pods; every refusal of `injector tag`",
+  destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',
+  run: async (context) => {
+    const installation = await context.install();
+    await installation.startOperator();
+    await context.check(
+      'the page has exactly these commands',
+      () => documentedCommands('canary-upgrade.md').join('\n') === steps.map(({ command }) => command).join('\n'),
+      { timeout: 0 },
+    );
+    const took: number[] = [];
+    for (const step of steps) {
+      const milliseconds = await walk(context, step);
+      if (step.command.startsWith('injector tag set')) took.push(milliseconds);
+    }
+    return `${steps.length} commands; injector tag set until new pods get it: ${took.join(', ')} ms`;
+  },
+};
+
+async function walk(context: ScenarioContext, { command, status = 0, says, images = {}, then }: Step): Promise<number> {
+  const began = Date.now();
+  if (command.startsWith('kubectl ')) {
+    await context.check(
+      `$ ${command}`,
+      async () => {
+        await kubectl(context.client, command.slice('kubectl '.length));
+        return true;
+      },
+      { timeout: 45_000 },
+    );
+  } else {
+    const argv = command.split(' ').slice(1);
+    const { code, out, errors } = await runInjector([...argv, ...clusterFlags(context.cluster)]);
+    for (const line of `${out}${errors}`.trimEnd().split('\n')) context.say(line);
+    await context.check(
+      `$ ${command}: exit status ${status}`,
+      () => {
+        if (code !== status) throw new Error(`exit status ${code}`);
+        if (says !== undefined && !says.test(out)) throw new Error(`it does not say ${says.source}`);
+        return true;
+      },
+      { timeout: 0 },
+    );
+  }
+  const took = Date.now() - began;
+  for (const [namespace, image] of Object.entries(images)) {
+    await context.check(`sidecars in ${namespace} are ${image}`, async () => {
+      const pods = await podsOf(context.client, namespace);
+      return (
+        pods.length > 0 &&
+        pods.every(({ spec }) => spec.containers.find(({ name }) => name === 'proxy')?.image === image)
+      );
+    });
+  }
+  await then?.(context);
+  return took;
+}
+
+/** Two pods have the old revision's sidecar still: it may not go, once the operator has counted them. */
+async function checkOldIsKept(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  await context.check(
+    'the old revision says who has its sidecar still',
+    async () => {
+      const { status } = await client.get<{ status?: { pods?: { names: string[] } } }>(injectorConfigs, '1-24');
+      return status?.pods?.names.filter((each) => each.startsWith('app-ns-')).length === 2;
+    },
+    { timeout: 45_000 },
+  );
+  const refused = await kubectl(client, 'delete icfg 1-24').catch((error: unknown) => error);
+  await context.check(
+    'so it may not be deleted',
+    () => refused instanceof Error && /app-ns-1/.test(refused.message) && refused.message,
+    { timeout: 0 },
+  );
+}
+
+async function checkOldIsGone(context: ScenarioContext): Promise<void> {
+  const kind = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' };
+  await context.check('the old revision and its webhook are gone', async () => {
+    const webhook = await context.client.find(
+      { ...kind, kind: 'MutatingWebhookConfiguration', namespaced: false },
+      'sidecar-injector-1-24',
+    );
+    return webhook === undefined;
+  });
+}

@@ -1,0 +1,77 @@
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
+
+/** An hour is a minute, so an authority is confirmed for 2 s and a serving certificate lives for a minute. */
+const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
+const flags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
+const tag = 'live';
+const revisions = ['rotating', 'other'] as const;
+/** The phases of a replacement in which the tag is moved, in turn; `Retiring` is when the certificate has just been exchanged. */
+const phases = ['Publishing', 'Confirming', 'Retiring'] as const;
+
+/** A tag moves between two revisions while the authorities of both are replaced, with failurePolicy Fail. */
+export const rotationWithTags: Scenario = {
+  name: 'rotation-with-tags',
+  about:
+    'namespaces follow a tag, and the tag moves in each phase of the replacement of both authorities, under load: nothing is lost',
+  full: '30 moves of the tag, each in the middle of two replacements, about 5 minutes',
+  run: (context) => {
+    const { client } = context;
+    const isFull = context.size === 'full';
+    const prepare = async (): Promise<void> => {
+      await applyUntilReady(client, markedConfig('other', 'two', { certificate }));
+      await applyTagUntilReady(client, revisionTag(tag, 'rotating'));
+    };
+    const options = { namespaceLabels: { 'istio.io/rev': tag }, prepare, marks: ['one', 'two'], perSecond: 25 };
+    return RotatingCluster.run(context, { name: 'rotating', certificate, flags, ...options }, async (cluster) => {
+      const { losses } = cluster;
+      const lostByLeafFirst = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
+      const since = Date.now();
+      const moves = isFull ? 30 : 3;
+      const seen = new Map<string, number>();
+      for (let move = 1; move <= moves; move += 1) {
+        const to = revisions[move % 2] ?? 'rotating';
+        const wanted = phases[move % phases.length] ?? 'Publishing';
+        for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
+      }
+      await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
+      const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
+      const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
+      await context.check(
+        `at each move a replacement was under way (phases of the two revisions: ${where})`,
+        () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
+        { timeout: 0 },
+      );
+      await cluster.load.stop();
+      const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
+      const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
+      context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
+      return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
+    });
+  },
+};
+
+/** Replaces both authorities and moves the tag once the revision it goes to is in a phase; returns the phases of both at that moment. */
+async function moveInRotation(cluster: RotatingCluster, to: string, wanted: string): Promise<string[]> {
+  const { client } = cluster.context;
+  const nonces = await Promise.all(
+    revisions.map(async (name) => [name, await cluster.request('authority', name)] as const),
+  );
+  await waitFor(
+    `${to} to be in phase ${wanted}`,
+    async () => {
+      const { phase } = await cluster.status(to);
+      return phase === wanted;
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+  await applyTagUntilReady(client, revisionTag(tag, to));
+  const phases = await Promise.all(revisions.map(async (name) => (await cluster.status(name)).phase ?? 'None'));
+  for (const [name, nonce] of nonces) await cluster.waitForDone(nonce, 60_000, name);
+  return phases;
+}
