@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  everyWorkload,
+  getsCanary,
+  noWorkload,
+  rankOf,
+  workloadKey,
+  workloadOfPod,
+  type WorkloadFacts,
+} from './workload-key.ts';
+
+describe('workloadOfPod', () => {
+  const controlledBy = (kind: string, name: string, apiVersion = 'apps/v1') => ({
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Node', name: 'not-the-controller' },
+      { apiVersion, kind, name, controller: true },
+    ],
+  });
+  const cases: readonly (readonly [string, WorkloadFacts, string])[] = [
+    [
+      'the Deployment of a ReplicaSet',
+      {
+        generateName: 'cart-7d9f-',
+        labels: { 'pod-template-hash': '7d9f' },
+        ...controlledBy('ReplicaSet', 'cart-7d9f'),
+      },
+      'shop/Deployment/cart',
+    ],
+    [
+      'a ReplicaSet that nobody hashed',
+      { generateName: 'cart-', ...controlledBy('ReplicaSet', 'cart') },
+      'shop/ReplicaSet/cart',
+    ],
+    [
+      "Argo's Rollout",
+      { labels: { 'rollouts-pod-template-hash': 'ab' }, ...controlledBy('ReplicaSet', 'cart-ab') },
+      'shop/Rollout/cart',
+    ],
+    ['the CronJob of a Job', controlledBy('Job', 'report-28391040', 'batch/v1'), 'shop/CronJob/report'],
+    ['a Job of its own', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
+    [
+      'a StatefulSet, whose pods have names',
+      { name: 'db-0', ...controlledBy('StatefulSet', 'db') },
+      'shop/StatefulSet/db',
+    ],
+    [
+      'a DeploymentConfig',
+      { labels: { deploymentconfig: 'web' }, ...controlledBy('ReplicationController', 'web-3', 'v1') },
+      'shop/DeploymentConfig/web',
+    ],
+    ['a controller of another kind', controlledBy('Cluster', 'pg', 'postgresql.cnpg.io/v1'), 'shop/Cluster/pg'],
+    ['generateName, before and after the API server has made a name of it', { generateName: 'one-' }, 'shop/Pod/one-'],
+    ['the same', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
+    ['a bare pod', { name: 'one' }, 'shop/Pod/one'],
+    [
+      'a bare pod whose owner does not control it',
+      { name: 'one', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x' }] },
+      'shop/Pod/one',
+    ],
+    ['a pod without any name', {}, 'shop/Pod/'],
+  ];
+  for (const [title, pod, expected] of cases) {
+    it(`is ${title}: ${expected}`, () => {
+      assert.equal(workloadKey(workloadOfPod(pod, 'shop')), expected);
+    });
+  }
+
+  it('is the same for the pods of every ReplicaSet of a Deployment', () => {
+    const pod = (hash: string) => ({
+      labels: { 'pod-template-hash': hash },
+      ...controlledBy('ReplicaSet', `cart-${hash}`),
+    });
+    assert.deepEqual(workloadOfPod(pod('aaaa'), 'shop'), workloadOfPod(pod('bbbb'), 'shop'));
+  });
+});
+
+describe('rankOf', () => {
+  // printf prod/shop/Deployment/cart | sha256sum | cut -c1-16
+  it('is what sha256sum gives', () => {
+    assert.equal(rankOf('prod', { namespace: 'shop', kind: 'Deployment', name: 'cart' }), 'e41730f6cafc9caa');
+    assert.equal(rankOf('prod', { namespace: 'shop', kind: 'Pod', name: 'one-' }), '49eaa3e5560b6bec');
+  });
+
+  it('differs between tags', () => {
+    const workload = { namespace: 'shop', kind: 'Deployment', name: 'cart' };
+    assert.notEqual(rankOf('prod', workload), rankOf('test', workload));
+  });
+});
+
+describe('getsCanary', () => {
+  const hex = fc.bigInt(0n, 0xffff_ffff_ffff_ffffn).map((rank) => rank.toString(16).padStart(16, '0'));
+  const edges = fc.constantFrom(noWorkload, '0000000000000001', 'fffffffffffffffe', everyWorkload);
+  const rank = fc.oneof({ weight: 1, arbitrary: edges }, { weight: 3, arbitrary: hex });
+
+  it('takes none below the lowest threshold and all below the highest', () => {
+    fc.assert(
+      fc.property(rank, (one) => {
+        assert.equal(getsCanary(one, noWorkload), false);
+        assert.equal(getsCanary(one, everyWorkload), true);
+      }),
+    );
+  });
+
+  it('takes with a larger threshold whatever it took with a smaller one', () => {
+    fc.assert(
+      fc.property(rank, rank, rank, (one, a, b) => {
+        const [smaller, larger] = a < b ? [a, b] : [b, a];
+        assert.ok(!getsCanary(one, smaller) || getsCanary(one, larger));
+      }),
+    );
+  });
+
+  it('compares as numbers do', () => {
+    fc.assert(
+      fc.property(rank, rank, (one, threshold) => {
+        fc.pre(threshold !== everyWorkload);
+        assert.equal(getsCanary(one, threshold), BigInt(`0x${one}`) < BigInt(`0x${threshold}`));
+      }),
+    );
+  });
+});
