@@ -48,7 +48,9 @@ export class CommandedOperator {
   /** A minute of a certificate's life is a second. Pods are not followed: nothing here needs it. */
   static async start(context: ScenarioContext): Promise<CommandedOperator> {
     const installation = await context.install({ operator: { followPods: false } });
-    const operator = await installation.startOperator({ flags: ['--test-certificate-time-scale=60'] });
+    const operator = await installation.startOperator({
+      flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'],
+    });
     const config = smallConfig(name);
     await applyUntilReady(context.client, { ...config, spec: { ...config.spec, certificate } });
     return new CommandedOperator(context, operator, installation);

@@ -53,5 +53,5 @@ export async function checkStatuses(bench: Workbench): Promise<void> {
     () => isConflict(refused) && found(status?.conditions?.[0]?.message ?? '', 'another'),
     { timeout: 0 },
   );
-  bench.compare('status', '50 passes that find the same', '1 write', '50 writes');
+  bench.compare('status', '50 passes that find the same', '1 request', '50 requests');
 }
