@@ -31,6 +31,10 @@ const told: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["oldObject == null && request.operation == 'CREATE'", 'true'],
   ['request.dryRun', 'false'],
   ['object.metadata.name', 'error'],
+  // Who creates the pod is not known, and does not matter.
+  ["object.metadata.name == 'web' || request.userInfo.username == 'x'", 'true'],
+  ["'x' in request.userInfo.groups && object.metadata.name == 'other'", 'false'],
+  ["'\u{1F600}'.size() == 1", 'true'],
 ];
 
 const beyond: [expression: string, mention: RegExp][] = [
@@ -41,6 +45,10 @@ const beyond: [expression: string, mention: RegExp][] = [
   ["authorizer.group('').resource('pods').check('create').allowed()", /allowed\(\)/],
   ['authorizer == null', /authorizer/],
   ["request.userInfo.username == 'x'", /--as/],
+  ["request.userInfo.username == 'x' || object.metadata.name == 'other'", /--as/],
+  ['has(request.userInfo.username)', /--as/],
+  ["request.?userInfo.username.orValue('') == ''", /--as/],
+  ["request.userInfo.uid == 'x'", /request\.userInfo\.uid/],
   ['has(oldObject.metadata)', /oldObject/],
   ["request.uid == ''", /request\.uid/],
   ["request['operation'] == 'CREATE'", /request\[…\]/],

@@ -66,6 +66,9 @@ export function evaluateCondition(expression: string, input: ConditionInput): Co
     if (typeof value === 'boolean') return { result: value ? 'true' : 'false' };
     return { result: 'error', message: 'its value is neither true nor false' };
   } catch (error) {
+    // What is not known fails here, and CEL passes over that where the rest decides; here it did not.
+    if (input.request.userInfo === undefined && asksForUser(parsed.ast))
+      return { result: 'unknown', message: userUnknown };
     if (error instanceof EvaluationError) return { result: 'error', message: firstLine(error) };
     return { result: 'unknown', message: `it cannot be evaluated here: ${firstLine(error)}` };
   }
@@ -86,6 +89,7 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
     case 'rcall': {
       const [name] = node.args;
       if (!understood.has(name)) return `the function ${name}() is not evaluated here`;
+      if (name === 'has' && request.userInfo === undefined && asksForUser(node.args)) return userUnknown;
       return name === 'matches' ? patternProblem(node) : undefined;
     }
     case 'id':
@@ -95,13 +99,14 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
     case '.':
     case '.?': {
       const [receiver, field] = node.args;
+      if (isUserInfo(receiver) && field !== 'username' && field !== 'groups') {
+        return `request.userInfo.${field} is not known here`;
+      }
       // An absent object has no fields; what becomes of that depends on the implementation.
       if (receiver.op === 'id' && receiver.args === 'oldObject') return 'oldObject is only compared with null here';
       if (receiver.op !== 'id' || receiver.args !== 'request') return undefined;
       if (!requestFields.has(field)) return `request.${field} is not known here`;
-      return field === 'userInfo' && request.userInfo === undefined
-        ? 'who creates the pod (request.userInfo) is not known here: say it with --as'
-        : undefined;
+      return node.op === '.?' && isUserInfo(node) && request.userInfo === undefined ? userUnknown : undefined;
     }
     case '[]':
     case '[?]': {
@@ -112,6 +117,18 @@ function problemOf(node: ASTNode, request: JsonObject): string | undefined {
     default:
       return undefined;
   }
+}
+
+const userUnknown = 'who creates the pod (request.userInfo) is not known here: say it with --as';
+
+function isUserInfo(node: ASTNode): boolean {
+  if (node.op !== '.' && node.op !== '.?') return false;
+  const [receiver, field] = node.args;
+  return field === 'userInfo' && receiver.op === 'id' && receiver.args === 'request';
+}
+
+function asksForUser(tree: unknown): boolean {
+  return [...nodesIn(tree)].some(isUserInfo);
 }
 
 /** Patterns that RE2 and this program's engine read alike. */
