@@ -319,6 +319,17 @@ describe('injector tag', () => {
       assert.deepEqual(cluster.changes, ['DELETE revisiontags canary']);
     });
 
+    it('removes one that its status still calls used, without a question', async () => {
+      cluster.addTag('canary', '1-25');
+      cluster.memory.edit('revisiontags', 'canary', undefined, (object) => {
+        object.status = { ...(object.status as object), namespaces: { count: 1, names: ['shop'] } };
+      });
+      cluster.memory.writes.length = 0;
+      const { code, questions } = await tag('remove canary');
+      assert.deepEqual([code, questions], [0, []]);
+      assert.deepEqual(cluster.changes, ['PATCH revisiontags canary', 'DELETE revisiontags canary']);
+    });
+
     it('asks while it is in use, naming namespaces and pods', async () => {
       const { errors, questions, code } = await tag('remove prod', 'y');
       assert.match(

@@ -1,3 +1,4 @@
+import { forceDeleteAnnotation, isDeletionForced } from '../../api/force-delete.ts';
 import { apiVersion } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
@@ -5,6 +6,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import { commandLineManager } from '../kill-switch/connection.ts';
+import { inUseRefusal } from '../operator/in-use.ts';
 import { briefTagManifest } from './tag-manifest.ts';
 
 const tagKind = resourceKind(apiVersion, revisionTagKind);
@@ -36,17 +38,15 @@ export async function writeTag(
   );
 }
 
-/** Annotation by which a person says that what is in use may go. */
-export const forceDeleteAnnotation = 'sidecar-injector.io/force-delete';
-
 /**
  * Deletes a tag unless somebody has changed it since it was read.
- * @param isForced whether somebody agreed although it is in use, which the validating webhook must be told
+ * @param isUsed whether it is in use, and somebody has agreed all the same, which the validating webhook must be told. It must be told too when the
+ *   status, which it goes by and which is half a minute old, says so still.
  */
 export async function deleteTag(
   client: Pick<ApiClient, 'patch' | 'delete' | 'find'>,
   tag: RevisionTag,
-  isForced: boolean,
+  isUsed: boolean,
 ): Promise<void> {
   const { name, uid, annotations } = tag.metadata;
   const annotate = (value: string | null, resourceVersion?: string): Promise<KubernetesObject> => {
@@ -54,7 +54,7 @@ export async function deleteTag(
     return client.patch(target(name), 'merge', { metadata }, options);
   };
   const said = annotations?.[forceDeleteAnnotation];
-  const mustSay = isForced && said !== 'true';
+  const mustSay = !isDeletionForced(tag) && (isUsed || inUseRefusal(tag, []) !== undefined);
   if (mustSay) await asRead(client, tag, (resourceVersion) => annotate('true', resourceVersion));
   try {
     await asRead(client, tag, (resourceVersion) => client.delete(target(name), { uid, resourceVersion }));
