@@ -1,4 +1,5 @@
 import type { Scenario } from './harness/scenario.ts';
+import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
@@ -20,15 +21,18 @@ import { leastPrivilege } from './scenarios/least-privilege.ts';
 import { publication } from './scenarios/publication.ts';
 import { resourceValidation } from './scenarios/resource-validation.ts';
 import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
+import { rotationWithTags } from './scenarios/rotation-with-tags.ts';
 import { roles } from './scenarios/roles.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { uninstall } from './scenarios/uninstall.ts';
+import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
 
 /** Every scenario, in the order in which they run. */
 export const scenarios: Scenario[] = [
   seedWalk,
   kubesphereWalk,
+  canaryUpgradeWalk,
   resourceValidation,
   labelTruthTable,
   checkAgrees,
@@ -39,7 +43,9 @@ export const scenarios: Scenario[] = [
   killSwitch,
   rollingRestarts,
   publication,
+  tagSwitch,
   rotationUnderLoad,
+  rotationWithTags,
   leaderKilledInRotation,
   certificateRepair,
   certificateClocks,

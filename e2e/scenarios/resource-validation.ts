@@ -20,7 +20,7 @@ export const resourceValidation: Scenario = {
     const bystander = await applyUntilReady(context.client, smallConfig('bystander'));
     await checkTemplates(context, installation, operator);
     await checkReferences(context);
-    await checkOverlap(context);
+    await checkOverlap(context, operator);
     const reviews = await checkReviews(context, installation, operator);
     await checkStarts(context, installation, operator);
     await context.check('the other revision was Ready all the time', async () => {

@@ -44,8 +44,7 @@ export class ReviewedObjects {
       [injectorConfigs, this.#configs],
       [revisionTags, this.#tags],
     ] as const) {
-      const { operatorClass: _, ...shared } = this.#options;
-      void new Reflector({ ...shared, resource, store }).run(this.#stop.signal);
+      void new Reflector({ ...this.#options, resource, store }).run(this.#stop.signal);
     }
   }
 

@@ -8,11 +8,12 @@ import {
   smallConfig,
   waitForCondition,
 } from '../../harness/injector-configs.ts';
+import type { OperatorProcess } from '../../harness/operator-process.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 /** Two InjectorConfigs of one revision: the older one stays, the younger one says why it does nothing, and takes over when it may. */
-export async function checkOverlap(context: ScenarioContext): Promise<void> {
+export async function checkOverlap(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
   const named = (name: string) => {
     const config = smallConfig(name);
@@ -27,7 +28,22 @@ export async function checkOverlap(context: ScenarioContext): Promise<void> {
       .join();
   };
   const elder = await applyUntilReady(client, named('elder'));
-  const { metadata } = await applyObject(client, named('younger'));
+  await context.check(
+    'a second InjectorConfig of the same revision is refused, with the field and the first',
+    async () => {
+      try {
+        await client.create(named('younger'), { dryRun: true });
+        return false;
+      } catch (error) {
+        return /spec\.revision: InjectorConfig elder takes the same pods/.test(String(error));
+      }
+    },
+  );
+  // While nobody answers the validating webhook it is taken, and said by reconcile.
+  operator.process.freeze();
+  const { metadata } = await applyObject(client, named('younger')).finally(() => {
+    operator.process.unfreeze();
+  });
   const overlapped = await waitForCondition(client, 'younger', 'Ready', 'False', metadata.generation);
   await context.check(
     'a second InjectorConfig of the same revision says Overlap and names the first',

@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Condition, KubernetesObject } from '../../../src/api/kubernetes.ts';
+import { tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
+import { refusal } from '../../harness/admissions.ts';
+import { applyObject } from '../../harness/apply.ts';
+import { found } from '../../harness/found.ts';
+import {
+  applyUntilReady,
+  condition,
+  deleteForced,
+  injectorConfigs,
+  smallConfig,
+} from '../../harness/injector-configs.ts';
+import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
+import type { Replicas } from '../../harness/replicas/replicas.ts';
+import { removeTag, revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { barePod } from '../../harness/workloads.ts';
+
+const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+
+/** What the API server says when it refuses an object; empty when it takes it. */
+async function answer(context: ScenarioContext, object: KubernetesObject): Promise<string> {
+  try {
+    await context.client.create(object, { dryRun: true });
+    return '';
+  } catch (error) {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  }
+}
+
+/** Every refusal at apply time, with the field and what to do. */
+export async function checkRefusals(context: ScenarioContext): Promise<number> {
+  const named = (name: string, revision: string): InjectorConfigObject => {
+    const config = smallConfig(name);
+    return { ...config, spec: { ...config.spec, revision } };
+  };
+  const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
+  const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
+    [
+      'a tag to an unknown revision',
+      revisionTag('canary', 'v9'),
+      /spec\.revision v9: no InjectorConfig .* there are .*v2.*create it, or name another one/,
+    ],
+    ['a tag to another tag', revisionTag('canary', 'prod'), /spec\.revision prod: no InjectorConfig/],
+    [
+      'a tag named like a revision',
+      revisionTag('v2', 'default'),
+      /metadata\.name: InjectorConfig v2 takes the same pods.*give the tag another name/,
+    ],
+    [
+      'a revision named like a tag',
+      smallConfig('prod'),
+      /spec\.revision: RevisionTag prod takes the same pods.*choose another revision/,
+    ],
+    ['a second claimant of a revision', named('second', 'v2'), /spec\.revision: InjectorConfig v2 takes the same pods/],
+    [
+      'selectors that overlap with those of revisions',
+      custom,
+      /spec\.webhook\.selection: InjectorConfig .* takes the same pods/,
+    ],
+    ...badRevisionTags.map(({ title, name, spec, field, message }): [string, KubernetesObject, RegExp] => {
+      return [
+        title,
+        { ...revisionTag(name, ''), spec },
+        new RegExp(`${field}.*(${message.source})`, 's'),
+      ];
+    }),
+  ];
+  for (const [what, object, message] of rows) {
+    await context.check(
+      `refused at apply time: ${what}`,
+      async () => message.test(await answer(context, object)) || fail(await answer(context, object)),
+    );
+  }
+  return rows.length;
+}
+
+function fail(said: string): never {
+  throw new Error(said === '' ? 'it was taken' : said);
+}
+
+/** The same, when the validating webhook could not be asked: the operator says so in a condition, and publishes nothing. */
+export async function checkConditions(context: ScenarioContext, replicas: Replicas): Promise<void> {
+  const { client } = context;
+  await unvalidated(context, replicas, async () => {
+    await applyObject(client, revisionTag('lost', 'v9'));
+    await applyObject(client, revisionTag('v2', 'default'));
+  });
+  await context.check('a tag to an unknown revision says UnknownRevision, and has no webhook', async () => {
+    const ready = await tagCondition(context, 'lost', 'Ready');
+    return (
+      ready?.reason === 'UnknownRevision' &&
+      (await client.find(webhooks, tagWebhookConfiguration('lost'))) === undefined
+    );
+  });
+  await context.check('a tag named like an older revision says Overlap and with whom, and has no webhook', async () => {
+    const overlap = await tagCondition(context, 'v2', 'Overlap');
+    const there = await client.find(webhooks, tagWebhookConfiguration('v2'));
+    return overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2') && there === undefined;
+  });
+  await applyUntilReady(client, smallConfig('v9'));
+  await context.check('the revision appears: the tag leads to it', async () => {
+    return (await tagCondition(context, 'lost', 'Ready'))?.status === 'True';
+  });
+  await removeTag(client, 'v2');
+  await removeTag(client, 'lost');
+  await deleteForced(client, smallConfig('v9'));
+}
+
+/** Somebody else's injector of the same labels: nothing is published until it is gone or may be taken over from. */
+export async function checkForeign(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const foreign = foreignInjector('foreign');
+  await applyObject(client, foreign);
+  const config = smallConfig('foreign');
+  await applyObject(client, config);
+  await context.check(
+    'beside an injector of somebody else a revision says ForeignOverlap, and has no webhook',
+    async () => {
+      const ready = condition(await client.get<InjectorConfigObject>(injectorConfigs, 'foreign'), 'Ready');
+      return (
+        ready?.reason === 'ForeignOverlap' && (await client.find(webhooks, 'sidecar-injector-foreign')) === undefined
+      );
+    },
+  );
+  await applyUntilReady(client, { ...config, spec: { ...config.spec, webhook: { takeover: true } } });
+  await context.check('spec.webhook.takeover: it is published', async () => {
+    return (await client.find(webhooks, 'sidecar-injector-foreign')) !== undefined;
+  });
+  await client.delete(foreign);
+  await deleteForced(client, config);
+}
+
+/** A tag is deleted while no operator runs: its webhook goes when one does, and no pod was stopped by it meanwhile. */
+export async function checkOrphan(context: ScenarioContext, replicas: Replicas): Promise<void> {
+  const { client } = context;
+  const namespace = await context.namespace('orphan', { 'istio.io/rev': 'orphan' });
+  await applyObject(client, revisionTag('orphan', 'v2'));
+  await context.check(
+    'a tag is there',
+    async () => (await tagCondition(context, 'orphan', 'Ready'))?.status === 'True',
+  );
+  await Promise.all(replicas.controllers.map(({ operator }) => operator.process.stop(30_000)));
+  await removeTag(client, 'orphan');
+  await context.check('deleted while no operator runs, its pods are created', async () =>
+    found((await refusal(client, barePod(namespace, 'pod'))) ?? '', ''),
+  );
+  await Promise.all(replicas.controllers.map(({ operator }) => operator.restart()));
+  await context.check(
+    'an operator comes back: the webhook of the tag goes',
+    async () => (await client.find(webhooks, tagWebhookConfiguration('orphan'))) === undefined,
+    { timeout: 30_000 },
+  );
+}
+
+/** Runs with no validating webhook: the controllers, which would put it back, are frozen for a moment. */
+async function unvalidated(context: ScenarioContext, replicas: Replicas, act: () => Promise<void>): Promise<void> {
+  for (const { operator } of replicas.controllers) operator.process.freeze();
+  try {
+    await context.client.delete({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: validatorNames('default').webhookConfiguration },
+    });
+    await sleep(500);
+    await act();
+  } finally {
+    for (const { operator } of replicas.controllers) operator.process.unfreeze();
+  }
+}
+
+async function tagCondition(context: ScenarioContext, name: string, type: string): Promise<Condition | undefined> {
+  const { status, metadata } = await context.client.get<RevisionTagObject>(revisionTags, name);
+  const isCurrent = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return isCurrent ? status?.conditions?.find((each) => each.type === type) : undefined;
+}
+
+/** As Istio's injector of one revision is installed, and nobody there: pods are let through. */
+function foreignInjector(revision: string): KubernetesObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'istio-sidecar-injector-e2e', labels: { 'istio.io/rev': revision, app: 'sidecar-injector' } },
+    webhooks: [
+      {
+        name: 'rev.namespace.sidecar-injector.istio.io',
+        admissionReviewVersions: ['v1'],
+        clientConfig: { url: 'https://127.0.0.1:1/inject' },
+        failurePolicy: 'Ignore',
+        sideEffects: 'None',
+        timeoutSeconds: 1,
+        namespaceSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'In', values: [revision] }] },
+        objectSelector: {
+          matchExpressions: [{ key: 'sidecar.istio.io/inject', operator: 'NotIn', values: ['false'] }],
+        },
+        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+      },
+    ],
+  };
+}
