@@ -45,7 +45,9 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
   );
 }
 
-/** Removes a RevisionTag. */
+/** Removes a RevisionTag, also one in use. */
 export async function removeTag(client: ApiClient, name: string): Promise<void> {
+  const annotations = { 'sidecar-injector.io/force-delete': 'true' };
+  await client.patch(revisionTag(name, ''), 'merge', { metadata: { annotations } });
   await client.delete(revisionTag(name, ''));
 }
