@@ -35,6 +35,7 @@ import { RevisionLocks } from './tags/revision-locks.ts';
 import { TagTargets } from './tags/tag-targets.ts';
 import { TagWebhook } from './tags/tag-webhook.ts';
 import { ClusterUsage } from './usage/cluster-usage.ts';
+import { uncounted } from './usage/usage-source.ts';
 import { ValidatorReconciler } from './validator-reconcile.ts';
 
 export interface ReconcilerParts {
@@ -120,6 +121,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     logger,
   });
   metrics.usageFrom?.(() => usage.figures());
+  const told = settings.followPods === false ? uncounted : usage;
   const producer = new RevisionProducer({
     ...shared,
     targets,
@@ -135,7 +137,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const revisions = new RevisionReconciler({
     ...shared,
     client,
-    usage,
+    usage: told,
     producer,
     targets,
     locks,
@@ -154,7 +156,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     webhook: new TagWebhook(view, owned, gate),
     refusals: new Refusals(events, logger, 'revisionTag'),
     events,
-    usage,
+    usage: told,
   });
   const { namespace } = settings.context;
   const parsed = new ParsedConfigs();

@@ -191,6 +191,12 @@ describe('InjectorOperator', () => {
     assert.deepEqual(usage().injected, { current: 1, stale: 1, missing: 0, total: 2 });
     assert.deepEqual(usage().namespaces, { count: 1, names: ['shop'] });
     assert.ok(isReady('blue'), 'all else is as it was');
+
+    // Where nobody counts any more, nothing old is said.
+    await processes.at(-1)?.stop();
+    await launch('three', { followPods: false });
+    await until(() => usage().injected === undefined && isReady('blue'));
+    assert.equal(usage().pods, undefined);
   });
 
   it('reads pods again when a selector asks for a label that it has not kept', async () => {

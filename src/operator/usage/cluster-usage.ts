@@ -6,6 +6,7 @@ import type { ClusterView } from '../cluster-view.ts';
 import type { ClaimingObjects } from '../overlap.ts';
 import type { FollowedStores } from '../pods/followed-stores.ts';
 import type { Claimant } from './claimant.ts';
+import { elsewhere } from './judge-pod.ts';
 import { PodGroups, type PodGroup } from './pod-group.ts';
 import { traitsOf } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
@@ -44,6 +45,8 @@ interface Counting {
   /** The webhook configurations and InjectorConfigs that it has been told of. */
   claimants: ReadonlyMap<string, Claimant>;
   families: ReadonlySet<string>;
+  /** Those that are not ours, or cannot be read. */
+  others: ReadonlySet<string>;
   subjects: ReadonlySet<string>;
   /** How many names counted when the pods began to be read. */
   names: number;
@@ -103,6 +106,7 @@ export class ClusterUsage implements UsageSource {
       signal,
       claimants: new Map(),
       families: new Set(),
+      others: new Set(),
       subjects: new Set(),
       names: 0,
       again,
@@ -174,7 +178,12 @@ export class ClusterUsage implements UsageSource {
       usage.setFamily(config.metadata.name, config.spec.webhook.keys);
     }
     const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
-    for (const name of counting.families) if (!families.has(name)) usage.setFamily(name, undefined);
+    const names = view.configs.list().map(({ metadata: { name = '' } }) => name);
+    const others = new Set(names.filter((name) => !families.has(name)));
+    for (const name of others) usage.setFamily(name, elsewhere);
+    for (const name of [...counting.families, ...counting.others]) {
+      if (!families.has(name) && !others.has(name)) usage.setFamily(name, undefined);
+    }
     for (const id of counting.claimants.keys()) if (!claimants.has(id)) usage.setClaimant(id, undefined);
     for (const [id, claimant] of claimants) usage.setClaimant(id, claimant);
     const subjects = new Set([
@@ -183,7 +192,7 @@ export class ClusterUsage implements UsageSource {
     ]);
     for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
-    Object.assign(counting, { claimants, families, subjects });
+    Object.assign(counting, { claimants, families, others, subjects });
     for (const subject of added) this.#snapshots.changed(subject);
     this.#readAgainIfAsked(counting);
   }

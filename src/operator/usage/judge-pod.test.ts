@@ -4,7 +4,7 @@ import type { DecisionRules } from '../../inject/decide.ts';
 import { selectorsOf } from '../../manifests/webhook-selectors.ts';
 import { claimedPods, type Claimant } from './claimant.ts';
 import { ClaimantIndex } from './claimant-index.ts';
-import { describeJudgement, familyName, judgePod, missingReason } from './judge-pod.ts';
+import { describeJudgement, elsewhere, familyName, judgePod, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
 const rules: DecisionRules = {
@@ -60,7 +60,7 @@ function judge(
     { 'kubernetes.io/metadata.name': 'shop', ...labels },
     {
       claimants,
-      familyOf: (name) => (name === 'gone' ? undefined : familyName(istioKeys)),
+      familyOf: (name) => (name === 'gone' ? undefined : name === 'foreign' ? elsewhere : familyName(istioKeys)),
       rulesOf: () => (known === 'unknown' ? undefined : known),
     },
   );
@@ -85,6 +85,7 @@ describe('judgePod', () => {
       {},
       ['stale InjectorGone at gone by nobody'],
     ],
+    ['what another operator gave', { injectedBy: `foreign.${now}` }, {}, []],
     ['what nothing gives any more', { injectedBy: `blue.${now}` }, {}, ['stale NotSelected at blue by nobody']],
     [
       'of one whose webhook is away',

@@ -24,11 +24,14 @@ export interface PodJudgement {
 /** Whom a judgement asks. */
 export interface JudgementSources {
   readonly claimants: Pick<ClaimantIndex, 'takersOf'>;
-  /** `family` of an InjectorConfig, by its name; undefined for one that is not there. */
+  /** `family` of an InjectorConfig, by its name; undefined for one that is not there, {@link elsewhere} for one of which nothing is to be said. */
   readonly familyOf: (injectorConfig: string) => string | undefined;
   /** By which rules the taker's configuration decides; undefined while nobody knows. */
   readonly rulesOf: (taker: Claimant) => DecisionRules | undefined;
 }
+
+/** The family of an InjectorConfig of another operator class. */
+export const elsewhere = '(elsewhere)';
 
 /** What names a family: equal texts, equal keys. */
 export function familyName({ injection, revision, inject, status }: Claimant['keys']): string {
@@ -48,7 +51,7 @@ export function judgePod(
     if (name === '') continue;
     const family = sources.familyOf(name);
     if (family === undefined) unknown.add(name);
-    else carried.set(family, { name, hash });
+    else if (family !== elsewhere) carried.set(family, { name, hash });
   }
   const takers = new Map<string, Claimant>();
   for (const taker of sources.claimants.takersOf(namespaceLabels, pod.labels)) {

@@ -114,6 +114,54 @@ describe('PodUsage', () => {
     assert.deepEqual([...usage.namespaces()], [['shop', { current: 0, stale: 3, missing: 1 }]]);
   });
 
+  it('touches nothing but what a change concerns', () => {
+    let changed = new Set<string>();
+    const during = (change: () => void): string[] => {
+      changed = new Set();
+      change();
+      return [...changed].sort();
+    };
+    const usage = new PodUsage({ changed: (subject) => changed.add(subject) });
+    const pods = new Pods();
+    for (const name of ['one', 'two', 'three']) {
+      usage.setFamily(name, istioKeys);
+      usage.setClaimant(name, claimant(name, { hash: 'aaaaaaaa' }));
+      usage.setNamespace(name, { 'istio.io/rev': name });
+      usage.setPod(undefined, pods.record(`in-${name}`, { ...by(`${name}.aaaaaaaa`), namespace: name }));
+    }
+    const [one, two, three] = ['InjectorConfig/one', 'InjectorConfig/two', 'InjectorConfig/three'];
+    assert.deepEqual(
+      during(() => {
+        usage.setClaimant('one', { ...claimant('one', { hash: 'bbbbbbbb' }) });
+      }),
+      [one],
+    );
+    assert.deepEqual(
+      during(() => {
+        usage.setNamespace('two', { 'istio.io/rev': 'three' });
+      }),
+      [three, two],
+    );
+    assert.deepEqual(
+      during(() => {
+        usage.setPod(undefined, pods.record('more', { namespace: 'one' }));
+      }),
+      [],
+    );
+    assert.deepEqual(
+      during(() => {
+        usage.setPod(undefined, pods.record('again', { ...by('three.aaaaaaaa'), namespace: 'three' }));
+      }),
+      [three],
+    );
+    assert.deepEqual(
+      during(() => {
+        usage.setClaimant('three', undefined);
+      }),
+      [three, two],
+    );
+  });
+
   it('asks for rules once, and judges when it has them', () => {
     const wanted: string[] = [];
     const usage = new PodUsage({ rulesWanted: (name, hash) => wanted.push(`${name}.${hash}`) });

@@ -3,7 +3,7 @@ import type { WebhookKeys } from '../../api/webhook-keys.ts';
 import type { PodRecord } from '../pod-record.ts';
 import type { Claimant } from './claimant.ts';
 import { ClaimantIndex, labelTexts } from './claimant-index.ts';
-import { familyName, judgePod, type PodJudgement, type PodState } from './judge-pod.ts';
+import { elsewhere, familyName, judgePod, type PodJudgement, type PodState } from './judge-pod.ts';
 import { MultiMap } from './multi-map.ts';
 import type { PodGroup } from './pod-group.ts';
 import { noPods, subjectOf, UsageSubject, type PodCounts } from './usage-subject.ts';
@@ -116,9 +116,9 @@ export class PodUsage {
     for (const group of groups) this.#judge(group);
   }
 
-  /** The family of an InjectorConfig; undefined when it is gone. Costs what it has injected. */
-  setFamily(injectorConfig: string, keys: WebhookKeys | undefined): void {
-    const family = keys && familyName(keys);
+  /** The family of an InjectorConfig; undefined when it is gone, {@link elsewhere} when it is not ours. Costs what it has injected. */
+  setFamily(injectorConfig: string, keys: WebhookKeys | typeof elsewhere | undefined): void {
+    const family = keys === undefined || keys === elsewhere ? keys : familyName(keys);
     if (this.#families.get(injectorConfig) === family) return;
     if (family === undefined) this.#families.delete(injectorConfig);
     else this.#families.set(injectorConfig, family);
