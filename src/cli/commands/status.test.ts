@@ -109,6 +109,15 @@ describe('injector status and revisions', () => {
     await whole.stop();
   });
 
+  it('counts those of a revision whose webhook is away as stale: they would get nothing', async () => {
+    const configuration = cluster.memory.get('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
+    cluster.memory.remove('mutatingwebhookconfigurations', 'sidecar-injector-1-24');
+    const { out } = await injector('status', '-n', 'early');
+    assert.match(out, /Deployment\/db .*it would get nothing now, since InjectorConfig 1-24 has no webhook/);
+    assert.ok(configuration);
+    cluster.memory.put('mutatingwebhookconfigurations', configuration);
+  });
+
   it('calls nothing missing when it may not read by which rules', async () => {
     cluster.memory.faults.push({
       matches: (_, path) => path.includes('configmaps'),

@@ -1,16 +1,20 @@
+import type { InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
 import { verifiedFiles } from '../../operator/last-good.ts';
-import { claimantInForce, type Claimant } from '../../operator/usage/claimant.ts';
+import type { ClaimingObjects } from '../../operator/overlap.ts';
+import type { Claimant } from '../../operator/usage/claimant.ts';
 import { ClaimantIndex } from '../../operator/usage/claimant-index.ts';
 import { familyName } from '../../operator/usage/judge-pod.ts';
+import { ClaimantReader } from '../../operator/usage/read-claimants.ts';
 import { webhooksOf } from '../certs/webhooks-of.ts';
-import type { Installation } from './installation.ts';
+import { configOfTag, type Installation } from './installation.ts';
 import { forEachPod } from './read-installation.ts';
 import { UsageTally, type UsageReport } from './usage-report.ts';
 
@@ -28,19 +32,22 @@ export interface ReadUsage extends UsageReport {
  */
 export async function readUsage(
   client: Pick<ApiClient, 'list' | 'find'>,
-  { configs, configurations, namespaces }: Installation,
+  installation: Installation,
   namespace?: string,
 ): Promise<ReadUsage> {
+  const { configs, tags, configurations, namespaces } = installation;
   const keys = new Map(configs.map(({ metadata, spec }) => [metadata.name, spec.webhook.keys]));
+  const operatorNamespaces = new Map(
+    configurations.map((configuration) => [configuration.metadata.name, serviceNamespace(configuration)]),
+  );
   const claimants = new ClaimantIndex();
   const rules = new Map<string, DecisionRules>();
   const notes: string[] = [];
-  for (const configuration of configurations) {
-    const claimant = claimantInForce(configuration, (name) => keys.get(name));
-    if (claimant === undefined) continue;
+  const leadsTo = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
+  for (const claimant of readClaimants(configurations, { configs, tags, leadsTo })) {
     claimants.set(claimant);
-    if (rules.has(configurationOf(claimant))) continue;
-    const found = await findRules(client, claimant, serviceNamespace(configuration));
+    if (claimant.hash === undefined || rules.has(configurationOf(claimant))) continue;
+    const found = await findRules(client, claimant, operatorNamespaces.get(claimant.id));
     if (typeof found !== 'string') rules.set(configurationOf(claimant), found);
     else notes.push(`which pods of ${claimant.id} are missing is not known: ${found}`);
   }
@@ -59,6 +66,12 @@ export async function readUsage(
     tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
   });
   return { ...tally.report(), notes };
+}
+
+/** Everybody who takes pods, or will once there is a webhook. */
+function readClaimants(configurations: readonly KubernetesObject[], claiming: ClaimingObjects): Iterable<Claimant> {
+  const [ownNamespace = ''] = configurations.flatMap((configuration) => serviceNamespace(configuration) ?? []);
+  return new ClaimantReader(ownNamespace).read(configurations, claiming).values();
 }
 
 /** The rules of a configuration, or why they are not to be had. */
