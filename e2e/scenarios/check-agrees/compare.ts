@@ -82,7 +82,6 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
   for (const event of events.filter(isPodCreation)) {
     const { namespace = '', name = '' } = event.objectRef ?? {};
     const key = `${namespace}/${name}`;
-    // Several creations of one name are one pod's prediction and its advice, tried later under another.
     asked.set(key, new Set(askedIn(event)));
   }
   return compared.flatMap(({ pod: { metadata }, report }) => {
@@ -114,10 +113,8 @@ function askedIn(event: AuditEvent): string[] {
 export function followAdvice(
   pod: KubernetesObject & Pod,
   changes: readonly Change[],
-  name: string,
 ): (KubernetesObject & Pod) | undefined {
   const changed = structuredClone(pod);
-  changed.metadata.name = name;
   for (const change of changes) {
     if (change.of === 'Namespace') return undefined;
     if (change.field === 'hostNetwork') {
