@@ -14,7 +14,6 @@ import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
 import { ConfigurationCompiler } from './compile-configuration.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
-import { ParsedConfigs } from './parsed-configs.ts';
 import { PathProbe } from './path-probe.ts';
 import { PodEvents } from './pod-events.ts';
 import { FollowedPods } from './pods/followed-pods.ts';
@@ -159,9 +158,9 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     usage: told,
   });
   const { namespace } = settings.context;
-  const parsed = new ParsedConfigs();
   const podEvents = new PodEvents({
-    configs: () => parsed.parseAll(view.configs.list()).filter(({ spec }) => spec.operatorClass === operatorClass),
+    // Where a tag leads now: pods are made by that, wherever it is to lead.
+    claims: () => ({ ...targets.claims(), leadsTo: ({ metadata }) => targets.current(metadata.name) }),
     rules,
     recorder,
     metrics,

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { parseInjectorConfig } from '../api/parse-injector-config.ts';
-import type { InjectorConfig } from '../api/injector-config.ts';
+import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
+import type { RevisionTag } from '../api/revision-tag.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
 import { loadInjector } from '../inject/injector.ts';
 import { configurationFiles } from '../manifests/configuration-files.ts';
 import { explainSelected, explainUnselected } from './explain-pod.ts';
 import type { ArrivedPod } from './pod-record.ts';
-import { PodSelection } from './pod-selection.ts';
+import type { ClaimingObjects } from './overlap.ts';
+import { PodSelection, podTakers, type PodTaker } from './pod-selection.ts';
 import { injectorConfig } from './testdata/operator-fixture.ts';
 
 const inject = 'sidecar.istio.io/inject';
@@ -23,6 +26,13 @@ function pod(fields: Partial<ArrivedPod> = {}): ArrivedPod {
   const record = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u' } };
   return { record, maker: 'u', namespace: 'shop', hostNetwork: false, labels: {}, annotations: {}, ...fields };
 }
+
+/** Everybody, tags leading where their specs say. */
+function claims(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingObjects {
+  return { configs, tags, leadsTo: ({ spec }) => configs.find((each) => revisionOf(each) === spec.revision) };
+}
+
+const taking = (takers: readonly PodTaker[]): string[] => takers.map(({ config: { metadata } }) => metadata.name);
 
 const rulesOf = (of: InjectorConfig) => loadInjector(configurationFiles(of, {})).rules;
 
@@ -59,23 +69,33 @@ describe('PodSelection', () => {
   ];
   for (const [name, fields, namespaceLabels, taken] of rows) {
     it(`${name}: ${taken.join(' and ') || 'none'}`, () => {
-      const configs = selection.of(pod(fields), namespaceLabels, all);
-      assert.deepEqual(
-        configs.map(({ metadata }) => metadata.name),
-        taken,
-      );
+      assert.deepEqual(taking(selection.of(pod(fields), namespaceLabels, podTakers(claims(all)))), taken);
     });
   }
 
   it('leaves out who yields to an older one of the same revision', () => {
     const older = config('one', { revision: 'same' }, { creationTimestamp: '2026-01-01T00:00:00Z' });
     const younger = config('two', { revision: 'same' }, { creationTimestamp: '2026-01-02T00:00:00Z' });
-    assert.deepEqual(selection.of(pod(), { 'istio.io/rev': 'same' }, [younger, older]), [older]);
+    const takers = podTakers(claims([younger, older]));
+    assert.deepEqual(taking(selection.of(pod(), { 'istio.io/rev': 'same' }, takers)), ['one']);
   });
 
   it('takes nothing by selectors that are none', () => {
     const odd = config('odd', { webhook: { selection: 'Custom', objectSelector: { matchLabels: { 'a b': 'c' } } } });
-    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, [odd]), []);
+    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, podTakers(claims([odd]))), []);
+  });
+
+  it('follows tags to where they lead, and a tag in place of the default', () => {
+    const tags = [revisionTag('prod', { revision: 'blue' }), revisionTag('default', { revision: 'blue' })];
+    const takers = podTakers(claims(all, tags));
+    const taken = (labels: Record<string, string>) =>
+      selection
+        .of(pod(), labels, takers)
+        .map(({ config: { metadata }, tag }) => `${metadata.name} by ${tag?.metadata.name ?? 'itself'}`);
+    assert.deepEqual(taken({ 'istio.io/rev': 'prod' }), ['blue by prod']);
+    assert.deepEqual(taken({ 'istio.io/rev': 'blue' }), ['blue by itself']);
+    assert.deepEqual(taken({ 'istio-injection': 'enabled' }), ['blue by default']);
+    assert.deepEqual(taken({ 'istio.io/rev': 'lost' }), []);
   });
 });
 
@@ -116,7 +136,7 @@ describe('why a pod that a webhook takes is not injected', () => {
   ];
   for (const [name, of, fields, reason, note] of rows) {
     it(`${name}: ${reason}`, () => {
-      const explanation = explainSelected(pod(fields), of, rulesOf(of));
+      const explanation = explainSelected(pod(fields), { config: of }, rulesOf(of));
       assert.equal(explanation?.reason, reason);
       assert.equal(explanation.injectorConfig, 'blue');
       assert.match(explanation.note, note);
@@ -124,13 +144,21 @@ describe('why a pod that a webhook takes is not injected', () => {
     });
   }
 
+  it('names the tag by which it would have been', () => {
+    const explanation = explainSelected(pod(), { config: plain, tag: revisionTag('prod') }, rulesOf(plain));
+    assert.match(explanation?.note ?? '', /InjectorConfig blue \(revision blue, by tag prod\) takes this pod/);
+  });
+
   it('nothing is published: NotPublished', () => {
-    assert.equal(explainSelected(pod(), plain, undefined)?.reason, 'NotPublished');
+    assert.equal(explainSelected(pod(), { config: plain }, undefined)?.reason, 'NotPublished');
   });
 
   it('is nobody’s question when the pod opted out', () => {
     for (const where of ['labels', 'annotations'])
-      assert.equal(explainSelected(pod({ [where]: { [inject]: 'false' } }), plain, rulesOf(plain)), undefined);
+      assert.equal(
+        explainSelected(pod({ [where]: { [inject]: 'false' } }), { config: plain }, rulesOf(plain)),
+        undefined,
+      );
   });
 });
 

@@ -1,7 +1,7 @@
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import { decide, type DecisionRules } from '../inject/decide.ts';
 import type { ArrivedPod } from './pod-record.ts';
-import { isInjected, type Labels, type PodSelection } from './pod-selection.ts';
+import { isInjected, type Labels, type PodSelection, type PodTaker } from './pod-selection.ts';
 
 /** Why a pod that asked for injection, or whose namespace did, is there without it. */
 export interface PodExplanation {
@@ -20,11 +20,12 @@ export interface PodExplanation {
  */
 export function explainSelected(
   pod: ArrivedPod,
-  config: InjectorConfig,
+  { config, tag }: PodTaker,
   rules: DecisionRules | undefined,
 ): PodExplanation | undefined {
   const injectorConfig = config.metadata.name;
-  const named = `InjectorConfig ${injectorConfig} (revision ${revisionOf(config)})`;
+  const by = tag === undefined ? '' : `, by tag ${tag.metadata.name}`;
+  const named = `InjectorConfig ${injectorConfig} (revision ${revisionOf(config)}${by})`;
   const unexpected = (reason: string, note: string): PodExplanation => {
     return { injectorConfig, reason, note, isExpected: false };
   };

@@ -36,7 +36,7 @@ describe('PodEvents', () => {
     stop = new AbortController();
     [events, counts, omitted, failure] = [[], [], 0, undefined];
     const podEvents = new PodEvents({
-      configs: () => configs,
+      claims: () => ({ configs, tags: [], leadsTo: () => undefined }),
       rules: { of: () => (failure === undefined ? Promise.resolve(rules) : Promise.reject(failure)) },
       recorder: {
         record: ({ metadata }: KubernetesObject, { type, reason, note }: RecordedEvent) =>

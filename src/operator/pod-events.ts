@@ -1,19 +1,19 @@
-import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { ObjectStore } from '../kube/object-store.ts';
 import type { Clock, Logger } from '../kube/ports.ts';
 import { explainSelected, explainUnselected, type PodExplanation } from './explain-pod.ts';
+import type { ClaimingObjects } from './overlap.ts';
 import { PodEventLimits } from './pod-event-limits.ts';
 import { arrivedPod, type ArrivedPod, type PodRecord } from './pod-record.ts';
-import { PodSelection } from './pod-selection.ts';
+import { PodSelection, podTakers } from './pod-selection.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { FollowedStores } from './pods/followed-stores.ts';
 import type { PublishedRules } from './published-rules.ts';
 
 export interface PodEventsOptions {
-  /** The InjectorConfigs of our class. */
-  readonly configs: () => readonly InjectorConfig[];
+  /** The InjectorConfigs and tags of our class, and where those lead now. */
+  readonly claims: () => ClaimingObjects;
   readonly rules: Pick<PublishedRules, 'of'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
@@ -124,20 +124,26 @@ export class PodEvents {
   }
 
   async #explain(pod: ArrivedPod, labels: Readonly<Record<string, string>>): Promise<PodExplanation[]> {
-    const configs = this.#options.configs().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    const selecting = this.#selection.of(pod, labels, configs);
+    const claims = this.#options.claims();
+    const configs = claims.configs.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const selecting = this.#selection.of(pod, labels, podTakers(claims));
     if (selecting.length === 0) return [explainUnselected(pod, labels, configs, this.#selection) ?? []].flat();
     const explanations: PodExplanation[] = [];
-    for (const config of selecting) {
-      const rules = config.spec.paused ? undefined : await this.#options.rules.of(config.metadata.name);
-      const explanation = explainSelected(pod, config, rules);
+    for (const taker of selecting) {
+      const { config, tag } = taker;
+      const rules = config.spec.paused
+        ? undefined
+        : await this.#options.rules.of(config.metadata.name, tag?.metadata.name);
+      const explanation = explainSelected(pod, taker, rules);
       if (explanation !== undefined) explanations.push(explanation);
     }
     return explanations;
   }
 
   #annotationNames(): string[] {
-    return this.#options.configs().flatMap(({ spec: { webhook } }) => [webhook.keys.inject, webhook.keys.status]);
+    return this.#options
+      .claims()
+      .configs.flatMap(({ spec: { webhook } }) => [webhook.keys.inject, webhook.keys.status]);
   }
 }
 

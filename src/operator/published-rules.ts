@@ -1,4 +1,4 @@
-import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { hashedConfigMapName, objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import type { DecisionRules } from '../inject/decide.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { verifiedFiles } from './last-good.ts';
@@ -19,9 +19,10 @@ export class PublishedRules {
     this.#load = load;
   }
 
-  /** The rules in force for an InjectorConfig; undefined while it is not published. */
-  async of(name: string): Promise<DecisionRules | undefined> {
-    const hash = publishedHash(this.#view.mutatingWebhooks.get(objectNames(name).webhookConfiguration), name);
+  /** The rules in force for an InjectorConfig, or for those who follow a tag that leads to it; undefined while it is not published. */
+  async of(name: string, tag?: string): Promise<DecisionRules | undefined> {
+    const webhook = tag === undefined ? objectNames(name).webhookConfiguration : tagWebhookConfiguration(tag);
+    const hash = publishedHash(this.#view.mutatingWebhooks.get(webhook), name);
     return hash === undefined ? undefined : this.ofHash(name, hash);
   }
 

@@ -16,6 +16,8 @@ import { listenerCheck } from '../../server/listener-check.ts';
 import type { ReadinessCheck } from '../../server/readiness.ts';
 import { withPathProbe } from '../../server/path-probe-route.ts';
 import { revisionRoute } from '../../server/revision-route.ts';
+import { comparisonLaneLimits, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
+import { rolloutRoute } from '../../server/rollout/rollout-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/shut-down.ts';
 import { validateRoute } from '../../server/validate-route.ts';
@@ -67,21 +69,26 @@ export function createServingPart(options: OperatorOptions, context: PartContext
     identity,
     instance: randomBytes(4).toString('hex'),
     serves: () => replica.serves(),
+    shadow: () => comparisons.reports(),
   });
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
   // The engine picks those of the root namespace and of the pod's.
   const surroundings = { nodes: () => replica.nodes(), proxyConfigs: () => proxyConfigs.list() };
+  const serverMetrics = new ServerMetrics(registry);
+  const comparisonLane = new HeavyLane({ log: shared.logger, clock, limits: comparisonLaneLimits });
+  const comparisons = new RolloutComparisons({ lane: comparisonLane, surroundings, clock, observer: serverMetrics });
   const server = createAdmissionServer({
     bindAddress: options.bindAddress,
     port: options.webhookPort,
     routes: [
       withPathProbe(revisionRoute(injectors, surroundings, undefined, lane), identity),
+      withPathProbe(rolloutRoute(injectors, { surroundings, lane, comparisons }), identity),
       validateRoute((request) => validateReview(load, request, reviewed)),
     ],
     certificates,
     log: shared.logger,
-    metrics: new ServerMetrics(registry),
+    metrics: serverMetrics,
     clock,
     ...(requestsPerConnection !== undefined && { limits: { requestsPerConnection } }),
   });
@@ -108,6 +115,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
       await lane.close();
+      await comparisonLane.close();
       await reporter.stop();
       replica.stop();
       proxyConfigs.stop();

@@ -28,6 +28,14 @@ const stored: KubernetesObject[] = [
   config('1-24'),
   config('1-25'),
   config('unready', {}, { conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')] }),
+  config(
+    'edited',
+    {},
+    {
+      conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')],
+      config: { hash: '0123abcd' },
+    },
+  ),
   config('paused', { paused: true }),
   config('custom', { ...custom('a'), webhook: { ...custom('a').webhook, keys: { ...logs.keys, status: 'x' } } }),
   config('logs', { revision: 'logs', webhook: logs }),
@@ -92,6 +100,7 @@ describe('the review of a RevisionTag', () => {
       null,
       /^spec\.revision: spec\.revision unready: InjectorConfig unready is not ready \(WaitingForReplicas: a replica is missing\); wait/,
     ],
+    ['to a revision that serves, while replicas load an edit of it', tag('canary', 'edited'), null, /^none$/],
     ['to a paused one', tag('canary', 'paused'), null, /^spec\.revision: .*paused \(spec\.paused\)/],
     ['to selectors of its own', tag('canary', 'custom'), null, /^spec\.revision: .*selection Custom/],
     [

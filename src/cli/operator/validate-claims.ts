@@ -54,7 +54,7 @@ export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets)
     : undefined;
   const field = 'spec.revision';
   if (obstacle !== undefined) return [{ field, message: obstacle.message }];
-  const unready = isMoved && wanted !== undefined ? readinessOf(wanted) : undefined;
+  const unready = isMoved && wanted !== undefined && !isBeingEdited(wanted) ? readinessOf(wanted) : undefined;
   if (unready !== undefined) {
     const advice = 'wait until it is (its conditions say what is missing), or name another revision';
     return [{ field, message: `${field} ${tag.spec.revision}: ${unready.message}; ${advice}` }];
@@ -74,6 +74,12 @@ export function tagMistakes(tag: RevisionTag, old: unknown, targets: TagTargets)
       other.isCustom ? 'let its selectors exclude what follows the tag' : 'give the tag another name'
     }`,
   }));
+}
+
+/** For the moment in which replicas load an edit, what was published before is served: a tag may be moved there, and waits with it. */
+function isBeingEdited({ status }: InjectorConfig): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.reason === 'WaitingForReplicas' && status?.config?.hash !== undefined;
 }
 
 function newOverlaps(claimant: Claimant, before: Claimant | undefined, others: readonly Claimant[]): Claimant[] {
