@@ -55,6 +55,7 @@ const table: [what: string, asked: PodCreation, advice: string[]][] = [
     [`Injected: Pod label ${inject}=true`],
   ],
   ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
+  ['a namespace that the webhooks exclude by its name: nothing helps', creation({}, enabled, 'closed'), []],
   ['kube-system: nothing helps', creation({}, enabled, 'kube-system'), []],
   [
     'an injected pod: how to be left alone',

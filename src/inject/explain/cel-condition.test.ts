@@ -18,6 +18,8 @@ const told: [expression: string, result: 'true' | 'false' | 'error'][] = [
   ["object.metadata.labels.none == 'x' || true", 'true'],
   ["object.metadata.labels.none == 'x' && false", 'false'],
   ['object.spec.priority > 5', 'true'],
+  ['object.spec.priority / 2 == 3', 'true'],
+  ['object.spec.priority + 0.5 > 7.0', 'error'],
   ['object.spec.priority == 7.0', 'true'],
   ["object.spec.priority < 'x'", 'error'],
   ["object.spec.containers.all(c, c.name != '')", 'true'],

@@ -38,7 +38,7 @@ export const selectors: Record<'namespace' | 'object', { namespaceSelector: Labe
     namespaceSelector: {
       matchExpressions: [
         { key: istioKeys.injection, operator: 'In', values: ['enabled'] },
-        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system'] },
+        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] },
       ],
     },
     objectSelector: { matchExpressions: [{ key: istioKeys.inject, operator: 'NotIn', values: ['false'] }] },
@@ -47,7 +47,7 @@ export const selectors: Record<'namespace' | 'object', { namespaceSelector: Labe
     namespaceSelector: {
       matchExpressions: [
         { key: istioKeys.injection, operator: 'DoesNotExist' },
-        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system'] },
+        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] },
       ],
     },
     objectSelector: { matchExpressions: [{ key: istioKeys.inject, operator: 'In', values: ['true'] }] },
