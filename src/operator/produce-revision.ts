@@ -89,6 +89,10 @@ export class RevisionProducer {
     for (const tag of view.webhooksOf(name).filter((webhook) => webhook !== own)) {
       await owned.apply(withCaBundle(tag, caBundlePem), writes, signal);
     }
+    // Also when the rest of this pass fails: a tag's own pass must not write the bundle of before.
+    const { published } = this.#options;
+    const known = published.of(name);
+    if (known !== undefined) published.set(name, { ...known, caBundlePem });
     const isTagged = isStoodInFor(config, this.#options.targets.tags());
     const { foreign, finding } = this.#foreignOverlap(config, isTagged);
     findings.ForeignOverlap = finding;
@@ -99,7 +103,7 @@ export class RevisionProducer {
     );
     const isInForce = isTagged || view.ownWebhook(name) !== undefined;
     const { hash } = outcome;
-    this.#options.published.set(name, hash !== undefined && isInForce ? { hash, caBundlePem } : undefined);
+    published.set(name, hash !== undefined && isInForce ? { hash, caBundlePem } : undefined);
     if (outcome.finding !== undefined) {
       findings.WebhookReady = outcome.finding;
       const { reason, message } = outcome.finding;

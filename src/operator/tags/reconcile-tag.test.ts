@@ -266,6 +266,30 @@ describe('TagReconciler', () => {
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
   });
 
+  it('keeps the caBundle of a rotation whose pass went no further', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const bundle = (): string => {
+      const [webhook] = fixture.tagObject('prod')?.webhooks as { clientConfig: { caBundle: string } }[];
+      return webhook?.clientConfig.caBundle ?? '';
+    };
+    const before = bundle();
+    fixture.cluster.edit('injectorconfigs', 'old', undefined, (object) => {
+      object.metadata.annotations = { 'sidecar-injector.io/rotate': 'authority:one' };
+    });
+    fixture.cluster.faults.push({
+      matches: (method, path) => method === 'PATCH' && /configurations\/sidecar-injector-old(\?|$)/.test(path),
+      answer: (response) => {
+        response.writeHead(500).end();
+      },
+    });
+    await assert.rejects(fixture.reconcile('old'));
+    const staged = bundle();
+    assert.notEqual(staged, before);
+    await fixture.reconcileTag('prod');
+    assert.equal(bundle(), staged);
+  });
+
   it('publishes nothing where somebody older takes the same pods, and comes when that is gone', async () => {
     await fixture.install('old');
     fixture.cluster.put('injectorconfigs', injectorConfig('prod'));
