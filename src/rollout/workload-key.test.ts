@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  everyWorkload,
-  getsCanary,
-  noWorkload,
-  rankOf,
-  workloadKey,
-  workloadOfPod,
-  type WorkloadFacts,
-} from './workload-key.ts';
+import { everyWorkload, getsCanary, noWorkload, rankOf, workloadKey, workloadOfPod } from './workload-key.ts';
 
 describe('workloadOfPod', () => {
   const controlledBy = (kind: string, name: string, apiVersion = 'apps/v1') => ({
@@ -17,7 +9,7 @@ describe('workloadOfPod', () => {
       { apiVersion, kind, name, controller: true },
     ],
   });
-  const cases: readonly (readonly [string, WorkloadFacts, string])[] = [
+  const cases: readonly (readonly [string, unknown, string])[] = [
     [
       'the Deployment of a ReplicaSet',
       {
@@ -62,17 +54,47 @@ describe('workloadOfPod', () => {
   ];
   for (const [title, pod, expected] of cases) {
     it(`is ${title}: ${expected}`, () => {
-      assert.equal(workloadKey(workloadOfPod(pod, 'shop')), expected);
+      assert.equal(workloadKey(workloadOfPod({ metadata: pod }, 'shop')), expected);
     });
   }
 
   it('is the same for the pods of every ReplicaSet of a Deployment', () => {
     const pod = (hash: string) => ({
-      labels: { 'pod-template-hash': hash },
-      ...controlledBy('ReplicaSet', `cart-${hash}`),
+      metadata: { labels: { 'pod-template-hash': hash }, ...controlledBy('ReplicaSet', `cart-${hash}`) },
     });
     assert.deepEqual(workloadOfPod(pod('aaaa'), 'shop'), workloadOfPod(pod('bbbb'), 'shop'));
   });
+});
+
+describe('workloadOfPod, given what no API server sends,', () => {
+  const controller = (fields: object) => ({
+    metadata: { name: 'one', ownerReferences: [{ controller: true, ...fields }] },
+  });
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ['nothing', undefined, 'shop/Pod/'],
+    ['a text', 'pod', 'shop/Pod/'],
+    ['null for metadata', { metadata: null }, 'shop/Pod/'],
+    ['a number for a name', { metadata: { name: 7, generateName: null } }, 'shop/Pod/'],
+    ['null for the owners', { metadata: { name: 'one', ownerReferences: null } }, 'shop/Pod/one'],
+    ['null among the owners', { metadata: { name: 'one', ownerReferences: [null] } }, 'shop/Pod/one'],
+    ['a word for controller', { metadata: { name: 'one', ownerReferences: [{ controller: 'true' }] } }, 'shop/Pod/one'],
+    ['a controller without a name', controller({ kind: 'Job', name: 3 }), 'shop/Job/'],
+    [
+      'a number for a label',
+      { metadata: { ...controller({ kind: 'ReplicaSet', name: 'a-1' }).metadata, labels: { 'pod-template-hash': 1 } } },
+      'shop/ReplicaSet/a-1',
+    ],
+    [
+      'a text for the labels',
+      { metadata: { ...controller({ kind: 'ReplicationController', name: 'a' }).metadata, labels: 'x' } },
+      'shop/ReplicationController/a',
+    ],
+  ];
+  for (const [title, pod, expected] of cases) {
+    it(`takes ${title} for absent`, () => {
+      assert.equal(workloadKey(workloadOfPod(pod, 'shop')), expected);
+    });
+  }
 });
 
 describe('rankOf', () => {

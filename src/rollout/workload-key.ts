@@ -8,19 +8,6 @@ export interface RolloutWorkload {
   readonly name: string;
 }
 
-/** The parts of a pod's metadata that tell its workload, as they stand in an admission review and in the stored pod alike. */
-export interface WorkloadFacts {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly labels?: Readonly<Record<string, unknown>>;
-  readonly ownerReferences?: readonly {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly controller?: boolean;
-  }[];
-}
-
 /** No workload ranks below this threshold. */
 export const noWorkload = '0000000000000000';
 /** The one threshold that includes the rank of its own value: every workload gets the canary. */
@@ -28,16 +15,21 @@ export const everyWorkload = 'ffffffffffffffff';
 
 /**
  * The workload of a pod, from the pod alone: its controller, or what stands behind that by Istio's rules (a ReplicaSet's Deployment, a Job's
- * CronJob); of a pod without a controller its generateName, else its name.
+ * CronJob); of a pod without a controller its generateName, else its name. The same for a pod as a review holds it and as it is stored then.
+ * @param pod as the API server sends it; a part of a wrong type counts as absent
  * @param namespace of the request or of the stored pod; a review's pod may lack its own
  */
-export function workloadOfPod(
-  { name = '', generateName = '', labels = {}, ownerReferences = [] }: WorkloadFacts,
-  namespace: string,
-): RolloutWorkload {
-  const controller = ownerReferences.find((reference) => reference.controller === true);
-  if (controller === undefined) return { namespace, kind: 'Pod', name: generateName === '' ? name : generateName };
-  const workload = workloadBehind(controller, labels);
+export function workloadOfPod(pod: unknown, namespace: string): RolloutWorkload {
+  const metadata = recordOf(recordOf(pod).metadata);
+  const { ownerReferences } = metadata;
+  const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).map(recordOf);
+  const controller = owners.find((owner) => owner.controller === true);
+  if (controller === undefined) {
+    return { namespace, kind: 'Pod', name: textOf(metadata.generateName) || textOf(metadata.name) };
+  }
+  const { apiVersion, kind, name } = controller;
+  const maker = { apiVersion: textOf(apiVersion), kind: textOf(kind), name: textOf(name) };
+  const workload = workloadBehind(maker, recordOf(metadata.labels));
   return { namespace, kind: workload.kind, name: workload.name };
 }
 
@@ -63,4 +55,12 @@ export function rankOf(tag: string, workload: RolloutWorkload): string {
  */
 export function getsCanary(rank: string, threshold: string): boolean {
   return rank < threshold || threshold === everyWorkload;
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
