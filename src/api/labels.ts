@@ -32,6 +32,8 @@ export const replicaAnnotations = {
   serves: `${group}/serves`,
   /** `true` once it is on its way out. */
   draining: `${group}/draining`,
+  /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/api/shadow-report.ts`). */
+  shadow: `${group}/shadow`,
 } as const;
 
 /** The finalizer with which the operator removes webhooks before anything that serves them. */

@@ -1,5 +1,6 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
+import type { RolloutPair, ShadowReport } from '../api/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { WatchObserver } from '../kube/ports.ts';
@@ -53,8 +54,12 @@ export interface ReplicaReports {
   lacking(name: string, hash: string): readonly string[];
   /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
   replicas(name: string): readonly ReplicaReport[];
-  /** Is told after each change of any report. */
+  /** What live replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */
+  shadowReport(pair: RolloutPair): ShadowReport;
+  /** Is told after each change of what is served. */
   subscribe(listener: () => void): void;
+  /** Is told after each change of what {@link ReplicaReports.shadowReport} sums up. */
+  subscribeShadow(listener: () => void): void;
   /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
   removeExpired(signal: AbortSignal): Promise<number>;
 }

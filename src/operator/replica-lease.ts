@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames, managedBy, replicaAnnotations } from '../api/labels.ts';
 import { replicaLeaseName } from '../api/names.ts';
+import type { PairReport } from '../api/shadow-report.ts';
+import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 
 /** What a replica can answer for one InjectorConfig. */
 export interface ServedConfiguration {
@@ -15,6 +17,8 @@ export interface ServedConfiguration {
 export interface ReplicaState {
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
+  /** What it found in rollouts, the newest pair first. */
+  readonly shadow?: readonly PairReport[];
 }
 
 /** Instead of an InjectorConfig's name, which it cannot be. */
@@ -39,7 +43,7 @@ const servesSchema = z.record(
 export function replicaLeaseMetadata(
   identity: string,
   { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
-  { isDraining, serves }: ReplicaState,
+  { isDraining, serves, shadow = [] }: ReplicaState,
 ): { metadata: KubernetesObject['metadata']; omitted: number } {
   const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
   let bytes = 2;
@@ -58,6 +62,7 @@ export function replicaLeaseMetadata(
     annotations: {
       [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
       ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
+      ...(shadow.length === 0 ? {} : { [replicaAnnotations.shadow]: writeShadowReports(shadow) }),
     },
   };
   return { metadata, omitted: entries.length - fitting.length };
@@ -71,9 +76,11 @@ export function replicaLeaseSelector(operatorClass: string): string {
 /** What a Lease says; one that cannot be read says that its replica serves nothing. */
 export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
+  const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
   return {
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
+    ...(shadow.length === 0 ? {} : { shadow }),
   };
 }
 

@@ -1,10 +1,18 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
+import { replicaAnnotations } from '../api/labels.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import { ObjectStore, type StoreChange } from '../kube/object-store.ts';
 import type { Clock, Logger, Random, WatchObserver } from '../kube/ports.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { leases } from './cluster-view.ts';
+import {
+  addShadowReports,
+  emptyShadowReport,
+  isOfPair,
+  type RolloutPair,
+  type ShadowReport,
+} from '../api/shadow-report.ts';
 import type { ReplicaReport, ReplicaReports } from './ports.ts';
 import { readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
 
@@ -20,8 +28,10 @@ export interface ReplicaLeasesOptions {
 
 interface Seen {
   readonly state: ReplicaState;
-  /** What its annotations say, for comparing. */
+  /** What its annotations say of what it serves, for comparing. */
   readonly text: string;
+  /** And of rollouts. */
+  readonly shadow: string;
   /** How long it counts after a change, in milliseconds. */
   readonly durationMs: number;
   /** When we saw it change last, by our own clock. */
@@ -44,6 +54,7 @@ export class ReplicaLeases implements ReplicaReports {
   readonly #store = new ObjectStore();
   readonly #seen = new Map<string, Seen>();
   readonly #listeners: (() => void)[] = [];
+  readonly #shadowListeners: (() => void)[] = [];
   readonly #stop = new AbortController();
   /** Calls off the wait for the next Lease to expire. */
   #stopWaiting: () => void = () => undefined;
@@ -88,10 +99,8 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   replicas(name: string): readonly ReplicaReport[] {
-    const now = this.#options.clock.monotonic();
-    return [...this.#seen]
-      .filter(([, { at, durationMs }]) => now - at < durationMs)
-      .map(([replica, { state }]) => {
+    return this.#live()
+      .map(({ replica, state }) => {
         const { hashes = [], certificate } = state.serves.get(name) ?? {};
         const { isDraining } = state;
         return { replica, isDraining, hashes, ...(certificate === undefined ? {} : { certificate }) };
@@ -99,8 +108,26 @@ export class ReplicaLeases implements ReplicaReports {
       .sort((one, other) => (one.replica < other.replica ? -1 : 1));
   }
 
+  #live(): { readonly replica: string; readonly state: ReplicaState }[] {
+    const now = this.#options.clock.monotonic();
+    return [...this.#seen]
+      .filter(([, { at, durationMs }]) => now - at < durationMs)
+      .map(([replica, { state }]) => ({ replica, state }));
+  }
+
   subscribe(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  shadowReport(pair: RolloutPair): ShadowReport {
+    return this.#live()
+      .flatMap(({ state }) => state.shadow ?? [])
+      .filter((report) => isOfPair(report, pair))
+      .reduce<ShadowReport>(addShadowReports, emptyShadowReport);
+  }
+
+  subscribeShadow(listener: () => void): void {
+    this.#shadowListeners.push(listener);
   }
 
   /**
@@ -132,6 +159,7 @@ export class ReplicaLeases implements ReplicaReports {
     this.#awaitExpiry();
     const wasLive = before !== undefined && at - before.at < before.durationMs;
     const after = this.#seen.get(replica);
+    if (after?.shadow !== before?.shadow) for (const listener of this.#shadowListeners) listener();
     if (wasLive && after?.text === before.text) return;
     this.#tell();
   }
@@ -166,5 +194,6 @@ export class ReplicaLeases implements ReplicaReports {
 function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { leaseDurationSeconds } = (lease.spec ?? {}) as { leaseDurationSeconds?: number };
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
-  return { state: readReplicaLease(lease), text: JSON.stringify(lease.metadata.annotations ?? {}), durationMs };
+  const { [replicaAnnotations.shadow]: shadow = '', ...others } = lease.metadata.annotations ?? {};
+  return { state: readReplicaLease(lease), text: JSON.stringify(others), shadow, durationMs };
 }

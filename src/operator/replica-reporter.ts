@@ -17,6 +17,8 @@ export interface ReplicaReporterOptions {
   readonly instance: string;
   /** What is in memory now. */
   readonly serves: () => ReplicaState['serves'];
+  /** What was found in rollouts; told with the next renewal. */
+  readonly shadow?: () => NonNullable<ReplicaState['shadow']>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -141,10 +143,11 @@ export class ReplicaReporter {
   }
 
   #wanted(found: Lease | undefined): Lease {
-    const { identity, instance, clock, serves } = this.#options;
+    const { identity, instance, clock, serves, shadow } = this.#options;
     const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
       isDraining: this.#isDraining,
       serves: serves(),
+      shadow: shadow?.() ?? [],
     });
     if (omitted > 0) {
       this.#warn(

@@ -4,6 +4,9 @@ import type { JsonPatchOperation } from '../inject/patch/json-patch.ts';
 /** What became of an admission, for metrics, logs and the audit log. */
 export type AdmissionOutcome = 'injected' | 'skipped' | 'failed' | 'allowed' | 'denied';
 
+/** Of a rollout: what is there, or what is to take its place. */
+export type RolloutTrack = 'stable' | 'canary';
+
 /** A handler's verdict, before it is put into an AdmissionReview. */
 export interface AdmissionDecision {
   readonly outcome: AdmissionOutcome;
@@ -25,6 +28,8 @@ export interface AdmissionDecision {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
   /** The injector that decided, as `N` and `hash8`; absent where none did. */
   readonly injector?: { readonly name: string; readonly hash: string };
+  /** Which of the two injectors of a rollout that is; absent outside of rollouts. */
+  readonly track?: RolloutTrack;
 }
 
 /** Allowed as it came. */

@@ -99,12 +99,13 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
   ): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
     const started = observer.started();
-    const { handler, dependencies, lane } = target;
+    const { handler, dependencies, lane, told } = target;
     const question = dependencies === undefined || !memory.takes(body.length) ? undefined : questionOf(path, body);
     if (dependencies !== undefined && question !== undefined) {
       const known = memory.find(question, dependencies);
       if (known !== undefined) {
         observer.decided(kind, { ...known.request, uid: question.uid }, known.decision, started, true);
+        if (told !== undefined) tellLater(told, known.decision, body);
         return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
       }
     }
@@ -121,6 +122,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       if (depends !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
         memory.remember(question, depends, { request, decision, encoded });
       }
+      if (told !== undefined) tellLater(told, decision, body);
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
     const malformed = (problem: string, version: ReviewVersion = reviewVersions[0], uid?: string): HttpAnswer => {
@@ -130,7 +132,12 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     };
     const decideElsewhere = (elsewhere: ReviewLane): Promise<HttpAnswer> =>
       elsewhere
-        .decide({ body, maxDepth: jsonBounds.maxDepth, keepsBody: question !== undefined, timeout })
+        .decide({
+          body,
+          maxDepth: jsonBounds.maxDepth,
+          keepsBody: question !== undefined || told !== undefined,
+          timeout,
+        })
         .then((verdict) => {
           if ('unavailable' in verdict) return unavailable(verdict.unavailable);
           if ('problem' in verdict) return malformed(verdict.problem, verdict.version, verdict.uid);
@@ -156,6 +163,17 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
     } catch (error) {
       return fail(error);
     }
+  }
+
+  /** The exchange writes the answer in this turn of the event loop. */
+  function tellLater(told: NonNullable<RouteHandler['told']>, decision: AdmissionDecision, body: Buffer): void {
+    setImmediate(() => {
+      try {
+        told(decision, body);
+      } catch (error) {
+        observer.defect(error);
+      }
+    });
   }
 
   return admit;

@@ -91,7 +91,7 @@ export function decideInjection(
 }
 
 /** What a request is, when it is not the creation of a pod. A review that does not say what it is about is taken for a pod, as Istio does. */
-function notAPodCreation(request: AdmissionRequest): { reason: string; what: string } | undefined {
+export function notAPodCreation(request: AdmissionRequest): { reason: string; what: string } | undefined {
   const { resource, subResource, operation } = request;
   if (operation === 'CREATE' && subResource === '' && (resource === undefined || resource === 'pods')) return undefined;
   const what = `${operation} ${resource ?? 'pods'}${subResource === '' ? '' : `/${subResource}`}`;
@@ -100,7 +100,8 @@ function notAPodCreation(request: AdmissionRequest): { reason: string; what: str
   return { reason: 'NotACreation', what };
 }
 
-function injectionRequest(
+/** What the engine is asked for one pod. */
+export function injectionRequest(
   pod: InjectionRequest['pod'],
   namespace: string,
   path: string,

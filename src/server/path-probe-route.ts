@@ -1,4 +1,4 @@
-import { tagProbeSubject } from '../api/names.ts';
+import { rolloutOfPath, tagProbeSubject } from '../api/names.ts';
 import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
 import { isJsonObject } from '../inject/patch/json-value.ts';
 import { type AdmissionDecision, allowed } from './admission-decision.ts';
@@ -25,7 +25,7 @@ export function withPathProbe(route: AdmissionRoute, replica: string): Admission
 function probed(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
   // Pods, which is nearly everything, leave here.
   if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
-  const [, tag, name = '', hash = ''] = injectPath.exec(path) ?? [];
+  const { tag, name, hash } = subjectOf(path);
   if (request.name !== pathProbeName(tag === undefined ? name : tagProbeSubject(tag))) return undefined;
   const nonce = nonceOf(request.object);
   if (nonce === undefined) return undefined;
@@ -40,6 +40,14 @@ function probed(request: AdmissionRequest, path: string, replica: string): Admis
     patch: [add(answer, nonce), add(by, replica), add(configuration, hash)],
     injector: { name, hash },
   };
+}
+
+/** Who is tried out by a path; in a rollout the stable configuration, whose certificate the tag is served with. */
+function subjectOf(path: string): { readonly tag: string | undefined; readonly name: string; readonly hash: string } {
+  const rollout = rolloutOfPath(path);
+  if (rollout !== undefined) return { tag: rollout.tag, ...rollout.stable };
+  const [, tag, name = '', hash = ''] = injectPath.exec(path) ?? [];
+  return { tag, name, hash };
 }
 
 function nonceOf(object: unknown): string | undefined {

@@ -6,6 +6,8 @@ import type { HeavyLane } from './lane/heavy-lane.ts';
 import { laneOf } from './lane/target-lane.ts';
 
 const injectPath = /^\/(?:revisions|tags\/[^/]+)\/([^/]+)\/([^/]+)(\/inject(?:\/.*)?)$/s;
+/** A path of a rollout (`rollout/rollout-route.ts`), to an InjectorConfig that is called `inject`. */
+const rolloutPath = /^\/tags\/[^/]+\/[^/]+\/[^/]+\/inject\/[^/]+\/[0-9a-f]{16}\/(?:inject|shadow)(?:\/|$)/;
 
 /**
  * `/revisions/N/<hash8>/inject`, and `/tags/T/N/<hash8>/inject` for those who follow tag T: pods for the configuration `hash8` of InjectorConfig N,
@@ -25,6 +27,7 @@ export function revisionRoute(
       const match = injectPath.exec(path);
       if (match === null) return undefined;
       const [, name = '', hash = '', rest = ''] = match;
+      if (rest !== '/inject' && rolloutPath.test(path)) return undefined;
       const injector = injectors.get(name, hash);
       if (injector === undefined)
         return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };

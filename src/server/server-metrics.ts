@@ -24,6 +24,8 @@ export class ServerMetrics {
   readonly #requests;
   readonly #decisions;
   readonly #reused;
+  readonly #tracks;
+  readonly #comparisons;
   readonly #duration;
   readonly #bodyBytes;
   readonly #answerBytes;
@@ -52,6 +54,18 @@ export class ServerMetrics {
       name: 'injector_admission_decisions_total',
       help: 'Decided admissions by InjectorConfig, outcome and reason.',
       labelNames: ['path', 'injector', 'outcome', 'reason'],
+      registers,
+    });
+    this.#tracks = new TalliedCounter({
+      name: 'injector_rollout_admissions_total',
+      help: 'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.',
+      labelNames: ['injector', 'track', 'outcome'],
+      registers,
+    });
+    this.#comparisons = new Counter({
+      name: 'injector_rollout_comparisons_total',
+      help: 'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it.',
+      labelNames: ['injector', 'outcome'],
       registers,
     });
     this.#reused = new Counter({
@@ -123,11 +137,15 @@ export class ServerMetrics {
 
   /** A handler has decided; `seconds` is what the decision took. */
   decided(path: string, decision: AdmissionDecision, seconds: number): void {
-    const { outcome, reason, injector } = decision;
+    const { outcome, reason, injector, track } = decision;
     const name = injector?.name ?? '';
     const key = `${path} ${name} ${outcome} ${reason}`;
     if (!this.#decisions.increment(key)) this.#decisions.introduce(key, { path, injector: name, outcome, reason });
     if (injector === undefined) return;
+    if (track !== undefined) {
+      const tracked = `${track} ${name} ${outcome}`;
+      if (!this.#tracks.increment(tracked)) this.#tracks.introduce(tracked, { injector: name, track, outcome });
+    }
     this.#istio.requests.inc();
     if (outcome === 'injected') this.#istio.success.inc();
     else if (outcome === 'skipped') this.#istio.skip.inc();
@@ -138,6 +156,11 @@ export class ServerMetrics {
   /** A decision, counted by {@link ServerMetrics.decided}, was one that had been made before. */
   reused(): void {
     this.#reused.inc();
+  }
+
+  /** An admission in a rollout was to be compared; see `ComparisonObserver`. */
+  compared(canary: string, outcome: 'same' | 'changed' | 'failed' | 'dropped'): void {
+    this.#comparisons.inc({ injector: canary, outcome });
   }
 
   handshake(result: 'ok' | 'failed'): void {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { emptyShadowReport, type ShadowReport } from '../../api/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
@@ -67,7 +68,9 @@ export class MemoryRegistry implements InjectorRegistryPort {
 export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
   live: ReplicaReport[] = [];
+  shadow: ShadowReport = emptyShadowReport;
   readonly #listeners: (() => void)[] = [];
+  readonly #shadowListeners: (() => void)[] = [];
   lacking(): readonly string[] {
     return this.missing;
   }
@@ -82,6 +85,16 @@ export class ScriptedReports implements ReplicaReports {
   }
   tell(): void {
     for (const listener of this.#listeners) listener();
+  }
+  shadowReport(): ShadowReport {
+    return this.shadow;
+  }
+  subscribeShadow(listener: () => void): void {
+    this.#shadowListeners.push(listener);
+  }
+  tellShadow(shadow: ShadowReport): void {
+    this.shadow = shadow;
+    for (const listener of this.#shadowListeners) listener();
   }
 }
 

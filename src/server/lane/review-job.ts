@@ -1,17 +1,20 @@
-import { type AdmissionDecision, denied } from '../admission-decision.ts';
+import { type AdmissionDecision, denied, type RolloutTrack } from '../admission-decision.ts';
 import { type AdmissionRequest, type ReviewVersion, reviewVersions } from '../admission-request.ts';
 import { encodeDecision } from '../encode-admission-review.ts';
 import type { InjectionTarget, PodSurroundings } from '../inject-handler.ts';
 import { splitReview } from '../review-bytes.ts';
+import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
 import type { LaneFailure, LaneJob } from './lane-job.ts';
 import type { LaneLimits } from './lane-limits.ts';
-import type { FromLane } from './lane-messages.ts';
+import type { FromLane, LaneTarget } from './lane-messages.ts';
 import type { LaneThreadHandle } from './lane-thread-handle.ts';
 import type { HeavyReview, LaneVerdict } from './review-lane.ts';
 
 /** What the answer depends on, beside the bytes. */
 export interface ReviewContext {
   readonly target: InjectionTarget;
+  /** In a rollout the target is the stable one, and the pod tells which it is. */
+  readonly rollout?: { readonly canary: InjectionTarget; readonly choice: TrackChoice };
   readonly surroundings: PodSurroundings;
   /** See `RouteHandler.dependencies`. */
   readonly dependencies: (request: AdmissionRequest) => readonly unknown[];
@@ -31,6 +34,7 @@ export class ReviewJob implements LaneJob {
   /** As far as they are known yet. */
   #version: ReviewVersion = reviewVersions[0];
   #request: AdmissionRequest;
+  #track: RolloutTrack | undefined;
   #dependencies: readonly unknown[] = [];
 
   /** @param now on the lane's clock */
@@ -58,13 +62,14 @@ export class ReviewJob implements LaneJob {
   }
 
   start(thread: LaneThreadHandle): void {
-    const { target } = this.#context;
+    const { target, rollout } = this.#context;
     const { maxDepth } = this.#review;
-    const { name, hash, path, annotate } = target;
     const body = this.#ownBytes();
-    const injector = thread.learn(target.injector);
-    const message = { kind: 'review', body, maxDepth, injector, target: { name, hash, path, annotate } } as const;
-    thread.send(message, [body.buffer]);
+    const more =
+      rollout === undefined
+        ? {}
+        : { rollout: { canary: laneTargetOf(rollout.canary, thread), choice: rollout.choice } };
+    thread.send({ kind: 'review', body, maxDepth, ...laneTargetOf(target, thread), ...more }, [body.buffer]);
   }
 
   receive(message: FromLane, thread: LaneThreadHandle): boolean {
@@ -87,13 +92,14 @@ export class ReviewJob implements LaneJob {
         this.#refuse('Internal', 'internal error of the injector; its log says more');
         return true;
       case 'read':
+      case 'compared':
         return false;
     }
   }
 
   fail(why: LaneFailure): void {
     const { heapMebibytes } = this.#limits;
-    const { name } = this.#context.target;
+    const { name } = this.#target;
     const advice = `make it smaller, or the templates of ${name} cheaper`;
     switch (why) {
       case 'full':
@@ -115,16 +121,26 @@ export class ReviewJob implements LaneJob {
   }
 
   /** At this moment, for both: what the decision is made from, and what it is remembered by. */
-  #tellSurroundings({ version, request }: Extract<FromLane, { kind: 'decoded' }>, thread: LaneThreadHandle): void {
+  #tellSurroundings(
+    { version, request, track }: Extract<FromLane, { kind: 'decoded' }>,
+    thread: LaneThreadHandle,
+  ): void {
     const { surroundings, dependencies } = this.#context;
     this.#version = version;
     this.#request = request;
+    this.#track = track;
     this.#dependencies = dependencies(request);
     thread.tellSurroundings({
       nodes: surroundings.nodes?.(),
       proxyConfigs: surroundings.proxyConfigs?.(request.namespace),
       namespaceMetadata: surroundings.namespaceMetadata?.(request.namespace),
     });
+  }
+
+  /** Who decides, as far as that is known yet. */
+  get #target(): InjectionTarget {
+    const { target, rollout } = this.#context;
+    return this.#track === 'canary' && rollout !== undefined ? rollout.canary : target;
   }
 
   /** The body in memory that holds nothing else, to be handed over. */
@@ -138,14 +154,21 @@ export class ReviewJob implements LaneJob {
   }
 
   #refuse(reason: string, message: string): void {
-    const { name, hash } = this.#context.target;
-    const decision: AdmissionDecision = {
+    const { name, hash } = this.#target;
+    const refusal: AdmissionDecision = {
       ...denied(reason, 500, message),
       outcome: 'failed',
       injector: { name, hash },
     };
+    const decision = this.#track === undefined ? refusal : withTrack(refusal, this.#track);
     this.#tell({ version: this.#version, request: this.#request, decision, encoded: encodeDecision(decision) });
   }
+}
+
+/** Tells the thread of a target's injector. */
+export function laneTargetOf(target: InjectionTarget, thread: LaneThreadHandle): LaneTarget {
+  const { name, hash, path, annotate } = target;
+  return { injector: thread.learn(target.injector), target: { name, hash, path, annotate } };
 }
 
 const unknownRequest: AdmissionRequest = {

@@ -1,0 +1,46 @@
+import { inject as injectPod } from '../../inject/inject.ts';
+import type { InjectionResult } from '../../inject/injection-result.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
+import type { AdmissionRequest } from '../admission-request.ts';
+import { injectionRequest, type InjectPod, notAPodCreation, type PodSurroundings } from '../inject-handler.ts';
+import { changedFields } from './changed-fields.ts';
+import type { RolloutTargets } from './rollout-targets.ts';
+
+/** How the canary's pod compares with the stable one's. */
+export type Comparison =
+  | { readonly outcome: 'same' }
+  /** Both are accepted. */
+  | { readonly outcome: 'changed'; readonly fields: readonly string[] }
+  /** Only the canary refuses the pod. */
+  | { readonly outcome: 'failed'; readonly error: string };
+
+/**
+ * Renders a pod by both injectors of a rollout. A pod that the stable one refuses as well says nothing against the canary.
+ * @returns undefined for what is not the creation of a pod
+ */
+export function compareTracks(
+  { stable, canary }: RolloutTargets,
+  request: AdmissionRequest,
+  surroundings: PodSurroundings,
+  inject: InjectPod = injectPod,
+): Comparison | undefined {
+  const { object: pod, namespace } = request;
+  if (notAPodCreation(request) !== undefined || !isJsonObject(pod)) return undefined;
+  const before = inject(stable.injector, injectionRequest(pod, namespace, stable.path, surroundings));
+  const after = inject(canary.injector, injectionRequest(pod, namespace, canary.path, surroundings));
+  if (after.outcome === 'failed') {
+    if (before.outcome === 'failed') return { outcome: 'same' };
+    return { outcome: 'failed', error: `${after.reason}: ${after.message}` };
+  }
+  const fields = [...changedOutcome(before, after), ...changedFields(podOf(before, pod), podOf(after, pod))];
+  return fields.length === 0 ? { outcome: 'same' } : { outcome: 'changed', fields };
+}
+
+/** That a pod is injected by one of the two only is more than the fields tell. */
+function changedOutcome(before: InjectionResult, after: InjectionResult): string[] {
+  return before.outcome === after.outcome ? [] : [`(${before.outcome} → ${after.outcome})`];
+}
+
+function podOf(result: InjectionResult, pod: unknown): unknown {
+  return result.outcome === 'injected' ? result.pod : pod;
+}
