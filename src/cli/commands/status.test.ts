@@ -140,6 +140,22 @@ describe('injector status and revisions', () => {
     ]);
   });
 
+  it('shows that tag default has taken what InjectorConfig default had', async () => {
+    const whole = new RevisionCluster();
+    await whole.start();
+    whole.addRevision('default');
+    whole.addRevision('1-25');
+    whole.addNamespace('shop', { 'istio-injection': 'enabled' });
+    const led = async (): Promise<string[][]> => {
+      const { out } = await whole.injector(['revisions', '-o', 'json']);
+      return (JSON.parse(out) as { namespaces: string[] }[]).map(({ namespaces }) => namespaces);
+    };
+    assert.deepEqual(await led(), [[], ['shop']]);
+    whole.addTag('default', '1-25');
+    assert.deepEqual(await led(), [['shop'], []]);
+    await whole.stop();
+  });
+
   it("shows Istio's own injectors beside ours", async () => {
     cluster.memory.put('mutatingwebhookconfigurations', istio('istio-sidecar-injector-canary', {}));
     cluster.memory.put('mutatingwebhookconfigurations', istio('istio-revision-tag-try', { 'istio.io/tag': 'try' }));
