@@ -1,6 +1,5 @@
 import { inject } from '../../inject/inject.ts';
 import type { Injector } from '../../inject/injector.ts';
-import type { Steps } from '../../template/steps.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { trialPod } from './trial-pods.ts';
 
@@ -18,7 +17,7 @@ export const firstTrial: Trial = { pods: 60, enough: 250 };
 export const laterTrial: Trial = { pods: 15, enough: 50 };
 
 /** Injects pods of our own, one in each step. What comes of it is for others to judge; nothing of it is kept. */
-export function* tryOut(injector: Injector, clock: MonotonicClock, { pods, enough }: Trial): Steps<void> {
+export function* tryOut(injector: Injector, clock: MonotonicClock, { pods, enough }: Trial): Generator<void, void, void> {
   let worked = 0;
   for (let index = 0; index < pods && worked < enough; index++) {
     const begun = clock();
