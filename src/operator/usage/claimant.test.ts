@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { tagRolloutPath } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
 import { istioKeys } from '../../api/webhook-keys.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
@@ -27,6 +28,27 @@ describe('claimantInForce', () => {
         [false, 'pod', ['istio.io/rev=blue']],
       ],
     );
+  });
+
+  it('reads both ends of a rollout, and of one that is only tried the stable one', () => {
+    const configuration = { name: 'blue', hash: '0a1b2c3d' };
+    const rollout = {
+      tag: 'prod',
+      stable: configuration,
+      canary: { name: 'green', hash: '4e5f6a7b' },
+      threshold: '8000000000000000',
+    };
+    const at = (shadow: boolean) => {
+      const text = JSON.stringify(published()).replaceAll(
+        '/revisions/blue/0a1b2c3d/inject',
+        tagRolloutPath({ ...rollout, shadow }),
+      );
+      return read(JSON.parse(text) as KubernetesObject);
+    };
+    assert.equal(at(false)?.injectorConfig, 'blue');
+    assert.deepEqual(at(false)?.canary, { injectorConfig: 'green', hash: '4e5f6a7b', threshold: '8000000000000000' });
+    assert.equal(at(true)?.hash, '0a1b2c3d');
+    assert.equal(at(true)?.canary, undefined);
   });
 
   it('sees conditions of somebody’s own', () => {

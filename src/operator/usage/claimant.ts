@@ -4,7 +4,7 @@ import { matchConditionNames } from '../../api/match-condition-names.ts';
 import type { WebhookKeys } from '../../api/webhook-keys.ts';
 import { compileLabelSelector, type LabelMatcher } from '../../inject/decision/label-selector.ts';
 import { namespaceNameLabel } from '../../api/system-namespaces.ts';
-import { publishedConfiguration } from './published-configuration.ts';
+import { publishedConfiguration, type PublishedConfiguration } from './published-configuration.ts';
 
 /** A webhook's two selectors, ready for use. */
 export interface ClaimedPods {
@@ -29,6 +29,8 @@ export interface Claimant {
   readonly keys: WebhookKeys;
   /** What it injects now; undefined while nothing is published, so that nobody is injected. */
   readonly hash: string | undefined;
+  /** What some workloads get instead, in the middle of a tag's rollout. */
+  readonly canary?: PublishedConfiguration['canary'];
   /** When its webhooks came, in milliseconds since 1970; NaN when nobody knows. */
   readonly since: number;
   /** Whether somebody's own matchConditions decide, too: of pods that have no sidecar nothing can be said. */
@@ -60,10 +62,9 @@ export function claimantInForce(
   const generated: readonly string[] = Object.values(matchConditionNames);
   return {
     id: name,
-    injectorConfig: published.injectorConfig,
+    ...published,
     ...(tag === undefined ? {} : { tag }),
     keys,
-    hash: published.hash,
     since: Date.parse(creationTimestamp),
     isConditional: webhooks.some(({ matchConditions = [] }) =>
       matchConditions.some((condition) => !generated.includes(condition.name ?? '')),

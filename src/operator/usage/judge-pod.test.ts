@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { istioKeys } from '../../api/webhook-keys.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
+import { rankOf } from '../../rollout/workload-key.ts';
 import { selectorsOf } from '../../manifests/webhook-selectors.ts';
 import { claimedPods, type Claimant } from './claimant.ts';
 import { ClaimantIndex } from './claimant-index.ts';
@@ -129,6 +130,30 @@ describe('judgePod', () => {
       assert.deepEqual(judge(pod, namespace), judgements);
     });
   }
+
+  it('asks of a workload in a rollout what its rank says', () => {
+    const canary = { injectorConfig: 'green', hash: now, threshold: '8000000000000000' };
+    const claimants = new ClaimantIndex();
+    claimants.set(claimant('blue', { tag: 'prod', hash: old, canary }));
+    const states = new Map<string, number>();
+    for (let index = 0; index < 100; index += 1) {
+      const workload = { kind: 'Deployment', name: `web-${index}` };
+      const annotations = { [status]: '{' };
+      for (const injectedBy of [`blue.${old}`, `green.${now}`]) {
+        const traits = { namespace: 'shop', workload, hostNetwork: false, labels: {}, annotations, injectedBy };
+        const [judgement] = judgePod(
+          traits,
+          { [revision]: 'prod' },
+          { claimants, familyOf: () => familyName(istioKeys), rulesOf: () => rules },
+        );
+        const gets = rankOf('prod', { namespace: 'shop', ...workload }) < canary.threshold ? 'green' : 'blue';
+        assert.equal(judgement?.taker?.injectorConfig, gets);
+        assert.equal(judgement.state, injectedBy.startsWith(gets) ? 'current' : 'stale');
+        states.set(gets, (states.get(gets) ?? 0) + 1);
+      }
+    }
+    assert.ok((states.get('green') ?? 0) > 50 && (states.get('blue') ?? 0) > 50);
+  });
 
   it('says nothing before the rules are known, and follows them', () => {
     assert.deepEqual(judge({}, blue, 'unknown'), ['undecided RulesUnknown at blue by blue, no user']);

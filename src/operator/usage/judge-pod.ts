@@ -1,5 +1,6 @@
 import type { DecisionRules } from '../../inject/decide.ts';
 import { decide } from '../../inject/decide.ts';
+import { getsCanary, rankOf } from '../../rollout/workload-key.ts';
 import type { Claimant } from './claimant.ts';
 import type { ClaimantIndex } from './claimant-index.ts';
 import type { PodTraits } from './pod-traits.ts';
@@ -61,7 +62,7 @@ export function judgePod(
   }
   const judgements: PodJudgement[] = [];
   for (const [family, taker] of takers) {
-    judgements.push(judgeTaken(pod, carried.get(family), taker, sources.rulesOf));
+    judgements.push(judgeTaken(pod, carried.get(family), forPod(taker, pod), sources.rulesOf));
   }
   for (const [family, { name }] of carried) {
     if (takers.has(family)) continue;
@@ -78,6 +79,13 @@ export function judgePod(
 function isBefore(one: Claimant, other: Claimant): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;
+}
+
+/** In the middle of a rollout: as the one that the pod's workload gets. */
+function forPod(taker: Claimant, { namespace, workload }: PodTraits): Claimant {
+  const { canary, tag = '' } = taker;
+  if (canary === undefined || !getsCanary(rankOf(tag, { namespace, ...workload }), canary.threshold)) return taker;
+  return { ...taker, injectorConfig: canary.injectorConfig, hash: canary.hash };
 }
 
 function judgeTaken(

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { injectedByAnnotation } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { workloadOf } from '../../inject/pod/workload.ts';
-import type { Pod } from '../../inject/pod/pod.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
+import { workloadOfPod } from '../../rollout/workload-key.ts';
 
 /** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
 export interface RelevantNames {
@@ -43,12 +42,10 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
   if (phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined) return undefined;
   const { namespace, hostNetwork, labels, annotations } = readPodFacts(pod, '');
   if (Object.hasOwn(annotations, mirrorAnnotation)) return undefined;
-  const { kind, name } = workloadOf({ metadata } as unknown as Pod);
-  const isOwn = kind === 'Pod' && name === (metadata.name ?? '');
-  const generated = (metadata.generateName ?? '').replace(/-$/, '');
+  const { kind, name } = workloadOfPod(pod, namespace);
   return {
     namespace,
-    workload: { kind: cut(kind, 63), name: cut(isOwn && generated !== '' ? generated : name, 253) },
+    workload: { kind: cut(kind, 63), name: cut(name, 253) },
     hostNetwork,
     labels: pick(labels, relevant.labels, 63),
     annotations: pick(annotations, relevant.annotations, annotationLimit),

@@ -128,7 +128,10 @@ export class PodUsage {
   /** By which rules a published configuration decides: those that wait for them are judged. */
   setRules(injectorConfig: string, hash: string, rules: DecisionRules): void {
     const key = `${injectorConfig}.${hash}`;
-    const inForce = new Set(this.#claimants.all().map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
+    const published = this.#claimants
+      .all()
+      .flatMap((each) => [each, ...(each.canary === undefined ? [] : [each.canary])]);
+    const inForce = new Set(published.map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
     for (const known of this.#rules.keys()) if (!inForce.has(known)) this.#rules.delete(known);
     this.#rules.set(key, rules);
     for (const group of [...this.#groupsByRules.get(key)]) this.#judge(group);
@@ -318,7 +321,8 @@ function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState 
   return subjects;
 }
 
-function namedBy({ injectorConfig, tag }: Claimant): string[] {
-  const config = subjectOf('InjectorConfig', injectorConfig);
-  return tag === undefined ? [config] : [config, subjectOf('RevisionTag', tag)];
+function namedBy({ injectorConfig, tag, canary }: Claimant): string[] {
+  const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
+  const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));
+  return tag === undefined ? subjects : [...subjects, subjectOf('RevisionTag', tag)];
 }

@@ -94,5 +94,9 @@ export class ClaimantReader {
 
 function isSame(one: Claimant, other: Claimant): boolean {
   const fields = ['injectorConfig', 'tag', 'hash', 'isConditional', 'claims'] as const;
-  return fields.every((field) => one[field] === other[field]) && Object.is(one.since, other.since);
+  return (
+    fields.every((field) => one[field] === other[field]) &&
+    Object.is(one.since, other.since) &&
+    isDeepStrictEqual(one.canary, other.canary)
+  );
 }
