@@ -77,6 +77,8 @@ export const revisionScale: Scenario = {
       ['the controller stays below 500 MiB', last.controllerMebibytes < 500],
     ];
     for (const [statement, holds] of bounds) await context.check(statement, () => holds, { timeout: 0 });
+    const statuses = await churn(context, replicas);
+    context.measured({ churn: statuses });
     await checkInUse(context);
     return `${last.revisions} revisions, ${last.namespaces} namespaces, ${last.pods} pods: ${last.requestsPerEdit} requests an edit, ${last.reconcileMilliseconds} ms a reconcile, ${last.controllerMebibytes} MiB`;
   },
@@ -188,6 +190,39 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
     startCpuMilliseconds,
     controllerMebibytes,
   };
+}
+
+/** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
+async function churn(
+  context: ScenarioContext,
+  replicas: Replicas,
+): Promise<{ seconds: number; labels: number; statuses: number }> {
+  const { client } = context;
+  const audit = context.startAudit();
+  if (audit === undefined) throw new Error('there is no audit log');
+  const seconds = context.size === 'full' ? 125 : 32;
+  const until = Date.now() + seconds * 1000;
+  let labels = 0;
+  while (Date.now() < until) {
+    await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(labels % 2) });
+    labels++;
+    await sleep(50);
+  }
+  await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(0) });
+  const perObject = new Map<string, number>();
+  for (const { objectRef } of audit.writesBy(replicas.installation.username, false)) {
+    const written = `${objectRef?.resource ?? ''}/${objectRef?.subresource ?? ''} ${objectRef?.name ?? ''}`;
+    perObject.set(written, (perObject.get(written) ?? 0) + 1);
+  }
+  const most = Math.max(0, ...perObject.values());
+  const bound = Math.floor(seconds / 30) + 1;
+  context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
+  await context.check(
+    `a namespace that changes sides ${labels} times in ${seconds} s: at most ${bound} writes of one status, and nothing else`,
+    () => most >= 1 && most <= bound && [...perObject.keys()].every((written) => written.startsWith('injectorconfigs/status ')),
+    { timeout: 0 },
+  );
+  return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };
 }
 
 /** What is in use is not deleted, unless somebody means it. */
