@@ -10,14 +10,17 @@ export interface Trial {
   readonly enough: number;
 }
 
-/**
- * In a process that has just started all code is cold: its first pod would cost twenty times as much as later ones, the first hundred three times (Istio's templates). */
+/** In a process that has just started all code is cold: the first pod costs forty times as much as later ones, the first hundred four times (Istio's templates). */
 export const firstTrial: Trial = { pods: 60, enough: 250 };
 /** What is new is the configuration's own: its first pod costs ten times as much, and then it is as fast as any. */
 export const laterTrial: Trial = { pods: 15, enough: 50 };
 
 /** Injects pods of our own, one in each step. What comes of it is for others to judge; nothing of it is kept. */
-export function* tryOut(injector: Injector, clock: MonotonicClock, { pods, enough }: Trial): Generator<void, void, void> {
+export function* tryOut(
+  injector: Injector,
+  clock: MonotonicClock,
+  { pods, enough }: Trial,
+): Generator<void, void, void> {
   let worked = 0;
   for (let index = 0; index < pods && worked < enough; index++) {
     const begun = clock();
