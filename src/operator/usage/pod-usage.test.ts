@@ -27,12 +27,14 @@ function claimant(
     keys = istioKeys,
     auto = false,
     isConditional = false,
+    canary,
   }: {
     hash?: string | undefined;
     tag?: string;
     keys?: typeof istioKeys;
     auto?: boolean;
     isConditional?: boolean;
+    canary?: Claimant['canary'];
   },
 ): Claimant {
   const revision = tag ?? injectorConfig;
@@ -45,6 +47,7 @@ function claimant(
     hash,
     since: 0,
     isConditional,
+    ...(canary === undefined || tag === undefined || hash === undefined ? {} : { canary }),
     claims: selectorsOf(terms, ['kube-system']).map(claimedPods),
   };
 }
@@ -243,6 +246,14 @@ describe('PodUsage', () => {
     hash: fc.option(hash, { nil: undefined }),
     isConditional: fc.nat(9).map((each) => each === 0),
     auto: fc.boolean(),
+    canary: fc.option(
+      fc.record({
+        injectorConfig: fc.constantFrom('default', 'one', 'two'),
+        hash,
+        threshold: fc.constant('8000000000000000'),
+      }),
+      { nil: undefined, freq: 1 },
+    ),
   };
   const event = fc.oneof(
     {
@@ -370,9 +381,10 @@ describe('PodUsage', () => {
           }
         }
         for (const [name, labels] of namespaces) {
-          for (const { claims, injectorConfig, tag } of claimants.values()) {
+          for (const { claims, injectorConfig, tag, canary } of claimants.values()) {
             if (!claims.some((each) => each.isByNamespace && each.namespace(labels))) continue;
             expected.named.add(`InjectorConfig/${injectorConfig} ${name}`);
+            if (canary !== undefined) expected.named.add(`InjectorConfig/${canary.injectorConfig} ${name}`);
             if (tag !== undefined) expected.named.add(`RevisionTag/${tag} ${name}`);
           }
         }
