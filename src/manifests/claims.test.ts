@@ -187,6 +187,18 @@ describe('claimWinner', () => {
       'RevisionTag default',
     ],
     [
+      'tag default beside an older default with selectors that no pod could match together with it',
+      'default',
+      [
+        stable,
+        config('default', 1, {
+          webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { 'istio-injection': 'special' } } },
+        }),
+      ],
+      [tag('default', 2)],
+      'InjectorConfig default',
+    ],
+    [
       'tag default beside an older default with selectors of its own, whose object it would need',
       'default',
       [stable, config('default', 1, custom('a'))],

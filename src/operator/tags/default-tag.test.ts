@@ -90,6 +90,28 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.tagPath('default'), `/tags/default/default/${hashOf()}/inject`);
   });
 
+  it('that is older than the InjectorConfig stands in for it too, and nobody says overlap', async () => {
+    await fixture.install('new');
+    await fixture.tag('default', 'new');
+    await fixture.install('default');
+    assert.match(fixture.condition('default', 'Ready'), /^True\/Tagged/);
+    assert.equal(fixture.condition('default', 'Overlap'), 'none');
+  });
+
+  it('alone writes the object while it is there, also when replicas lack what the default says now', async () => {
+    await fixture.install('default');
+    await fixture.tag('default', 'default');
+    await fixture.reconcile('default');
+    fixture.setTemplate('default', template('later'));
+    fixture.reports.missing = ['replica-1'];
+    const before = fixture.cluster.writes.length;
+    await fixture.reconcile('default');
+    assert.deepEqual(
+      writesOf(before).filter((write) => write.includes('mutating')),
+      [],
+    );
+  });
+
   it('needs no InjectorConfig default, and leaves nothing behind without one', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new', { enableNamespacesByDefault: true });

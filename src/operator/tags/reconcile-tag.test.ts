@@ -306,6 +306,26 @@ describe('TagReconciler', () => {
     assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
   });
 
+  it('is withdrawn where somebody older comes to take the same pods', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    const older = injectorConfig('prod');
+    older.metadata.creationTimestamp = '2020-01-01T00:00:00Z';
+    fixture.cluster.put('injectorconfigs', older);
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/Overlap/);
+  });
+
+  it('is tried out again after it was deleted', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    await fixture.removeTag('prod');
+    const before = fixture.cluster.writes.length;
+    await fixture.tag('prod', 'old');
+    assert.ok(fixture.cluster.writes.slice(before).some((write) => write.includes('sidecar-injector-probe-tag-prod')));
+  });
+
   it('is what a younger revision of its name yields to', async () => {
     await fixture.install('old');
     fixture.cluster.put('revisiontags', {

@@ -86,6 +86,14 @@ class Live {
     return `${ready?.status}/${ready?.reason}`;
   }
 
+  /** Until nothing is written any more: what comes afterwards is caused by what comes afterwards. */
+  async quiet(): Promise<void> {
+    for (let before = -1; before !== this.cluster.writes.length;) {
+      before = this.cluster.writes.length;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+
   async until(what: string, holds: () => boolean): Promise<void> {
     for (let turn = 0; turn < 1000; turn += 1) {
       if (holds()) return;
@@ -146,6 +154,24 @@ describe('tags in a running operator', () => {
     await live.until('it says so', () => live.ready('injectorconfigs', 'default') === 'True/Serving');
   });
 
+  it('say when their revision is not ready any more, and when it is again', async () => {
+    live.cluster.put('injectorconfigs', injectorConfig('old'));
+    live.cluster.put('revisiontags', revisionTag('prod', 'old'));
+    await live.until('it is there', () => live.ready('revisiontags', 'prod') === 'True/Published');
+    await live.quiet();
+    const edit = (generation: number, text: string): void => {
+      live.cluster.edit('injectorconfigs', 'old', undefined, (object) => {
+        object.metadata.generation = generation;
+        object.spec = { injection: { templates: { sidecar: text } } };
+      });
+    };
+    edit(2, '{{ if }}');
+    await live.until('it says so', () => live.ready('revisiontags', 'prod') === 'False/RevisionNotReady');
+    await live.quiet();
+    edit(3, template('one'));
+    await live.until('it is again', () => live.ready('revisiontags', 'prod') === 'True/Published');
+  });
+
   it('that were deleted while nobody ran leave nothing behind', async () => {
     live.cluster.put('injectorconfigs', injectorConfig('old'));
     live.cluster.put('revisiontags', revisionTag('prod', 'old'));
@@ -175,6 +201,7 @@ describe('tags in a running operator', () => {
     live.cluster.put('injectorconfigs', injectorConfig('old'));
     live.cluster.put('revisiontags', revisionTag('prod', 'old'));
     await live.until('it waits', () => live.ready('revisiontags', 'prod') === 'False/ForeignOverlap');
+    await live.quiet();
     live.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await leads('sidecar-injector-tag-prod', 'old');
   });
