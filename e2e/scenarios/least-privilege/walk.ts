@@ -10,6 +10,7 @@ import {
 } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { withProxyConfigs } from '../istio-templates/proxy-config-definition.ts';
@@ -26,6 +27,8 @@ export async function walkEverything(context: ScenarioContext): Promise<void> {
     const stale = await leaveStaleLease(context, namespace);
     const config = await referringConfig(context);
     await applyUntilReady(client, config);
+    await applyTagUntilReady(client, revisionTag('walked-tag', name));
+    await removeTag(client, 'walked-tag');
     await addForeignParts(context, name, namespace);
     // The same repair again is the same Event again, which is counted up half a minute later.
     await addForeignParts(context, name, namespace);
