@@ -64,11 +64,7 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
       /spec\.webhook\.selection: InjectorConfig .* takes the same pods/,
     ],
     ...badRevisionTags.map(({ title, name, spec, field, message }): [string, KubernetesObject, RegExp] => {
-      return [
-        title,
-        { ...revisionTag(name, ''), spec },
-        new RegExp(`${field}.*(${message.source})`, 's'),
-      ];
+      return [title, { ...revisionTag(name, ''), spec }, new RegExp(`${field}.*(${message.source})`, 's')];
     }),
   ];
   for (const [what, object, message] of rows) {
