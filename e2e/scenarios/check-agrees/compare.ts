@@ -85,7 +85,8 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
     asked.set(key, new Set(askedIn(event)));
   }
   return compared.flatMap(({ pod: { metadata }, report }) => {
-    if (report.result === 'Unknown') return [];
+    // Behind one that cannot be told the others cannot either.
+    if (report.webhooks.some(({ outcome }) => outcome === 'Unknown')) return [];
     const key = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const called = new Set(['Called', 'Injected', 'Skipped']);
     // A refusal by the webhook itself was asked for, one by a matchCondition was not.
