@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import { dnsSubdomainPattern } from './field-types.ts';
-
-/** Hours, minutes and seconds, each at most once and in this order; what Go's time.ParseDuration and CEL's duration() read too. */
-const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;
-
-function duration() {
-  return z.string().min(2).max(24).regex(durationPattern, 'must be a duration such as 168h or 1h30m');
-}
+import { dnsSubdomainPattern, duration } from './field-types.ts';
 
 /** `spec.certificate`: the authority and the serving certificate of the webhook. */
 export const certificateSchema = z.object({

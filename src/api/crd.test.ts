@@ -177,7 +177,7 @@ describe('the CustomResourceDefinition of RevisionTag', () => {
   it('prints what people ask for', () => {
     assert.deepEqual(
       version.additionalPrinterColumns.map(({ name }) => name),
-      ['Revision', 'Stable', 'Ready', 'Reason', 'Pods', 'Stale', 'Age'],
+      ['Revision', 'Stable', 'Ready', 'Reason', 'Rollout', 'Weight', 'Pods', 'Stale', 'Age'],
     );
   });
 });

@@ -13,6 +13,14 @@ export const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/
 /** A key of a ConfigMap's data. */
 const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/;
 
+/** Hours, minutes and seconds, each at most once and in this order; what Go's time.ParseDuration and CEL's duration() read too. */
+export const durationPattern = /^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$/;
+
+/** A duration such as `168h` or `1h30m`, as `durationMilliseconds` reads it. */
+export function duration() {
+  return z.string().min(2).max(24).regex(durationPattern, 'must be a duration such as 168h or 1h30m');
+}
+
 /** A DNS-1123 label of at most `maximum` characters (63, as Kubernetes has it, unless told). */
 export function dnsLabel(maximum = 63) {
   return z

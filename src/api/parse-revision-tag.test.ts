@@ -17,6 +17,25 @@ describe('parseRevisionTag', () => {
     });
   });
 
+  it('fills in the defaults of a strategy', () => {
+    const strategy = { canary: { steps: [{ weight: 5 }] }, restart: {}, rollback: {} };
+    assert.deepEqual(parseRevisionTag(object('prod', { revision: '1-24', strategy })).spec.strategy, {
+      canary: {
+        steps: [{ weight: 5, shadow: false }],
+        analysis: {
+          minimumPods: 3,
+          minReadySeconds: 60,
+          readyTimeout: '5m',
+          maximumFailingPercent: 10,
+          maximumRestarts: 2,
+          maximumInjectionErrors: 0,
+        },
+      },
+      restart: { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySeconds: 10, readyTimeout: '10m' },
+      rollback: { restart: 'None' },
+    });
+  });
+
   for (const { title, name, spec, field, refusedBy, message } of badRevisionTags) {
     it(`refuses ${title}, naming the field`, () => {
       if (refusedBy === 'schema') {
@@ -64,6 +83,37 @@ describe('validateRevisionTag', () => {
     ['a name of 63 characters', 't'.repeat(63), {}],
     ['the default, wherever it leads', 'default', { enableNamespacesByDefault: true }],
     ['the default that leads to the default revision', 'default', { revision: 'default' }],
+    ['restarts alone', 'prod', { strategy: { restart: {} } }],
+    ['one step for everybody', 'prod', { strategy: { canary: { steps: [{ weight: 100 }] } } }],
+    [
+      'shadow steps alone',
+      'prod',
+      {
+        strategy: {
+          canary: {
+            steps: [
+              { weight: 0, shadow: true },
+              { weight: 0, shadow: true, pause: '1h30m' },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'shadow, steps and pauses',
+      'prod',
+      {
+        strategy: {
+          canary: {
+            steps: [
+              { weight: 0, shadow: true },
+              { weight: 1, pause: 'UntilResumed' },
+              { weight: 2, pause: '10s' },
+            ],
+          },
+        },
+      },
+    ],
   ] as const) {
     it(`has nothing against ${title}`, () => {
       assert.deepEqual(validateRevisionTag(revisionTag(name, spec)), []);

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from './kubernetes.ts';
 import { customResourceDefinition, readyColumn } from './resource-definition.ts';
 import { revisionTagKind, revisionTagPlural, revisionTagSpecSchema } from './revision-tag.ts';
-import { revisionTagRules, tagOperatorClassIsImmutable } from './revision-tag-rules.ts';
+import { revisionTagRules, revisionTagSpecRules, tagOperatorClassIsImmutable } from './revision-tag-rules.ts';
 import { revisionTagStatusSchema } from './revision-tag-status.ts';
 
 /** The CustomResourceDefinition of RevisionTag. */
@@ -13,7 +13,7 @@ export function revisionTagCustomResourceDefinition(): KubernetesObject {
     spec: revisionTagSpecSchema,
     status: revisionTagStatusSchema,
     objectRules: revisionTagRules,
-    specRules: [tagOperatorClassIsImmutable],
+    specRules: [...revisionTagSpecRules, tagOperatorClassIsImmutable],
     printerColumns: [
       {
         name: 'Revision',
@@ -29,6 +29,18 @@ export function revisionTagCustomResourceDefinition(): KubernetesObject {
       },
       readyColumn('Ready', 'status', 'Whether pods get the revision of the spec.'),
       readyColumn('Reason', 'reason', 'Why they do or do not.'),
+      {
+        name: 'Rollout',
+        type: 'string',
+        description: 'Where the rollout stands.',
+        jsonPath: '.status.rollout.phase',
+      },
+      {
+        name: 'Weight',
+        type: 'integer',
+        description: 'The share of the workloads that gets the canary, in percent.',
+        jsonPath: '.status.rollout.weight',
+      },
       {
         name: 'Pods',
         type: 'integer',

@@ -1,6 +1,7 @@
+import { durationMilliseconds } from './duration.ts';
 import { dnsLabelPattern } from './field-types.ts';
 import type { ValidationRule } from './injector-config-rules.ts';
-import { defaultRevision, type RevisionTag } from './revision-tag.ts';
+import { defaultRevision, type RevisionTag, type RevisionTagSpec } from './revision-tag.ts';
 
 /** Rules over the whole object. */
 export const revisionTagRules: readonly ValidationRule<RevisionTag>[] = [
@@ -21,6 +22,47 @@ export const revisionTagRules: readonly ValidationRule<RevisionTag>[] = [
     rule: `self.metadata.name == '${defaultRevision}' || !has(self.spec.enableNamespacesByDefault) || !self.spec.enableNamespacesByDefault`,
     message: `spec.enableNamespacesByDefault belongs to tag ${defaultRevision}, which alone takes pods without labels: remove it here`,
     holds: ({ metadata: { name }, spec }) => name === defaultRevision || !spec.enableNamespacesByDefault,
+  },
+];
+
+const canary = 'self.strategy.canary';
+const hasCanary = 'has(self.strategy) && has(self.strategy.canary)';
+const tenSeconds = 10_000;
+
+/** Rules over the spec. */
+export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = [
+  {
+    field: 'spec.strategy.canary.steps',
+    rule: `!(${hasCanary}) || ${canary}.steps.all(step, step.shadow == (step.weight == 0))`,
+    message:
+      'spec.strategy.canary.steps: a step with shadow has weight 0, and no other step: nobody would get the canary, and there would be no evidence; set shadow, or a weight from 1 to 100',
+    holds: ({ strategy }) => strategy?.canary?.steps.every(({ shadow, weight }) => shadow === (weight === 0)) ?? true,
+  },
+  {
+    field: 'spec.strategy.canary.steps',
+    rule: `!(${hasCanary}) || (${canary}.steps.map(step, step.weight).isSorted() && ${canary}.steps.all(step, step.weight == 0 || ${canary}.steps.filter(other, other.weight == step.weight).size() == 1))`,
+    message:
+      'spec.strategy.canary.steps: each weight must be larger than the one before, and shadow steps come first: put the steps in order, and remove those that repeat a weight',
+    holds: ({ strategy }) =>
+      strategy?.canary?.steps.every(({ weight }, index, steps) =>
+        weight === 0 ? (steps[index - 1]?.weight ?? 0) === 0 : weight > (steps[index - 1]?.weight ?? 0),
+      ) ?? true,
+  },
+  {
+    field: 'spec.strategy.canary.analysis.readyTimeout',
+    rule: `!(${hasCanary}) || duration(${canary}.analysis.readyTimeout) >= duration('10s')`,
+    message:
+      'spec.strategy.canary.analysis.readyTimeout must be at least 10s: every pod would count as failing before it could be ready',
+    holds: ({ strategy }) =>
+      strategy?.canary === undefined || durationMilliseconds(strategy.canary.analysis.readyTimeout) >= tenSeconds,
+  },
+  {
+    field: 'spec.strategy.restart.readyTimeout',
+    rule: "!(has(self.strategy) && has(self.strategy.restart)) || duration(self.strategy.restart.readyTimeout) >= duration('10s')",
+    message:
+      'spec.strategy.restart.readyTimeout must be at least 10s: every workload would be late before it could be complete',
+    holds: ({ strategy }) =>
+      strategy?.restart === undefined || durationMilliseconds(strategy.restart.readyTimeout) >= tenSeconds,
   },
 ];
 

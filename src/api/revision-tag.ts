@@ -3,6 +3,7 @@ import { dnsLabel } from './field-types.ts';
 import { defaultOperatorClass, type apiVersion } from './injector-config.ts';
 import type { KubernetesObject, ObjectMeta } from './kubernetes.ts';
 import type { revisionTagStatusSchema } from './revision-tag-status.ts';
+import { rolloutStrategySchema } from './rollout-strategy.ts';
 
 export const revisionTagKind = 'RevisionTag';
 export const revisionTagPlural = 'revisiontags';
@@ -24,6 +25,9 @@ export const revisionTagSpecSchema = z.object({
     .describe(
       'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
     ),
+  strategy: rolloutStrategySchema
+    .exactOptional()
+    .describe('How the tag gets from one revision to the next. Absent: at once, and nothing is restarted.'),
 });
 
 /** `spec` with every default filled in. */

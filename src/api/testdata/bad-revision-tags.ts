@@ -9,6 +9,9 @@ export interface BadRevisionTag {
 }
 
 const revision = '1-24';
+const canary = (...steps: unknown[]) => ({ revision, strategy: { canary: { steps } } });
+const steps = 'spec.strategy.canary.steps';
+const analysis = (fields: object) => ({ revision, strategy: { canary: { steps: [{ weight: 5 }], analysis: fields } } });
 
 export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'no revision', name: 'prod', spec: {}, field: 'spec.revision', refusedBy: 'schema', message: /[Rr]equired|string/ },
@@ -21,4 +24,25 @@ export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a name that is no label value', name: 't'.repeat(64), spec: { revision }, field: 'metadata.name', refusedBy: 'rule', message: /at most 63/ },
   { title: 'a tag that means itself', name: 'prod', spec: { revision: 'prod' }, field: 'spec.revision', refusedBy: 'rule', message: /own name/ },
   { title: 'namespaces by default without being the default', name: 'prod', spec: { revision, enableNamespacesByDefault: true }, field: 'spec.enableNamespacesByDefault', refusedBy: 'rule', message: /belongs to tag default/ },
+  { title: 'no steps', name: 'prod', spec: { revision, strategy: { canary: {} } }, field: steps, refusedBy: 'schema', message: /[Rr]equired|array/ },
+  { title: 'an empty list of steps', name: 'prod', spec: canary(), field: steps, refusedBy: 'schema', message: /at least 1|>=1/ },
+  { title: 'more than 20 steps', name: 'prod', spec: canary(...Array.from({ length: 21 }, (_, index) => ({ weight: index + 1 }))), field: steps, refusedBy: 'schema', message: /at most 20|20 items|<=20/ },
+  { title: 'a weight of 101', name: 'prod', spec: canary({ weight: 101 }), field: `${steps}[0].weight`, refusedBy: 'schema', message: /100/ },
+  { title: 'a negative weight', name: 'prod', spec: canary({ weight: -1 }), field: `${steps}[0].weight`, refusedBy: 'schema', message: /0/ },
+  { title: 'half a percent', name: 'prod', spec: canary({ weight: 0.5 }), field: `${steps}[0].weight`, refusedBy: 'schema', message: /int/ },
+  { title: 'a pause that is no duration', name: 'prod', spec: canary({ weight: 5, pause: 'a while' }), field: `${steps}[0].pause`, refusedBy: 'schema', message: /10m|should match/ },
+  { title: 'a pause without a unit', name: 'prod', spec: canary({ weight: 5, pause: '10' }), field: `${steps}[0].pause`, refusedBy: 'schema', message: /10m|should match/ },
+  { title: 'a pause in days', name: 'prod', spec: canary({ weight: 5, pause: '1d' }), field: `${steps}[0].pause`, refusedBy: 'schema', message: /10m|should match/ },
+  { title: 'a step that nobody would get', name: 'prod', spec: canary({ weight: 0 }, { weight: 5 }), field: steps, refusedBy: 'rule', message: /no evidence/ },
+  { title: 'a shadow step with a weight', name: 'prod', spec: canary({ weight: 5, shadow: true }), field: steps, refusedBy: 'rule', message: /with shadow has weight 0/ },
+  { title: 'a step that shrinks', name: 'prod', spec: canary({ weight: 25 }, { weight: 5 }), field: steps, refusedBy: 'rule', message: /larger than the one before/ },
+  { title: 'a step that stands still', name: 'prod', spec: canary({ weight: 25 }, { weight: 25 }), field: steps, refusedBy: 'rule', message: /larger than the one before/ },
+  { title: 'a shadow step after another', name: 'prod', spec: canary({ weight: 5 }, { weight: 0, shadow: true }), field: steps, refusedBy: 'rule', message: /shadow steps come first/ },
+  { title: 'no time to be ready', name: 'prod', spec: analysis({ readyTimeout: '9s' }), field: 'spec.strategy.canary.analysis.readyTimeout', refusedBy: 'rule', message: /at least 10s/ },
+  { title: 'a time that is no duration', name: 'prod', spec: analysis({ readyTimeout: 'soon' }), field: 'spec.strategy.canary.analysis.readyTimeout', refusedBy: 'schema', message: /duration|should match/ },
+  { title: 'no pods as evidence', name: 'prod', spec: analysis({ minimumPods: 0 }), field: 'spec.strategy.canary.analysis.minimumPods', refusedBy: 'schema', message: /1/ },
+  { title: 'a share of failing pods over 100', name: 'prod', spec: analysis({ maximumFailingPercent: 101 }), field: 'spec.strategy.canary.analysis.maximumFailingPercent', refusedBy: 'schema', message: /100/ },
+  { title: 'restarts of nothing at a time', name: 'prod', spec: { revision, strategy: { restart: { perNamespace: 0 } } }, field: 'spec.strategy.restart.perNamespace', refusedBy: 'schema', message: /1/ },
+  { title: 'no time to restart', name: 'prod', spec: { revision, strategy: { restart: { readyTimeout: '1s' } } }, field: 'spec.strategy.restart.readyTimeout', refusedBy: 'rule', message: /at least 10s/ },
+  { title: 'a rollback that restarts everything', name: 'prod', spec: { revision, strategy: { rollback: { restart: 'All' } } }, field: 'spec.strategy.rollback.restart', refusedBy: 'schema', message: /None/ },
 ];

@@ -1,0 +1,42 @@
+import { ConfigurationError } from './errors.ts';
+import { group } from './injector-config.ts';
+
+/** Annotation of a RevisionTag by which a person steers a rollout: `<verb>:<nonce>`. */
+export const rolloutActionAnnotation = `${group}/action`;
+
+/**
+ * What can be asked for. `promote`: the canary becomes stable now. `abort`: back to stable. `resume`: end the pause of this step. `retry`: begin
+ * again after a rollback.
+ */
+export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;
+export type RolloutVerb = (typeof rolloutVerbs)[number];
+
+/** One request; it is answered once. */
+export interface RolloutAction {
+  readonly verb: RolloutVerb;
+  /** 1 to 63 characters of A-Z, a-z, 0-9 and `-`. */
+  readonly nonce: string;
+}
+
+/** The value of {@link rolloutActionAnnotation} that asks for this. */
+export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
+  return `${verb}:${nonce}`;
+}
+
+/**
+ * Reads the value of {@link rolloutActionAnnotation}.
+ * @throws ConfigurationError naming the annotation, its value and what it must be.
+ */
+export function parseRolloutAction(value: string): RolloutAction {
+  const [, word, nonce = ''] = /^([a-z]{1,20}):([A-Za-z0-9-]{1,63})$/.exec(value) ?? [];
+  const verb = rolloutVerbs.find((known) => known === word);
+  if (verb === undefined) {
+    const field = `metadata.annotations[${rolloutActionAnnotation}]`;
+    const given = JSON.stringify(value.slice(0, 100));
+    throw new ConfigurationError(
+      field,
+      `${field}: ${given} is no request; write one of ${rolloutVerbs.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`,
+    );
+  }
+  return { verb, nonce };
+}
