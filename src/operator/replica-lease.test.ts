@@ -47,6 +47,16 @@ describe("a replica's Lease", () => {
     );
   });
 
+  it('says what was found in rollouts, where there is any', () => {
+    const configuration = { name: 'blue', hash: '01234567' };
+    const found = { compared: 2, failed: 1, differing: 1, changed: ['spec.containers[proxy].image'], error: 'because' };
+    const shadow = [{ tag: 'prod', stable: configuration, canary: { ...configuration, name: 'green' }, ...found }];
+    const state = { isDraining: false, serves: new Map(), shadow };
+    const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
+    assert.deepEqual(readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata }), state);
+    assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
+  });
+
   for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined]) {
     it(`says that nothing is served when it cannot be read: ${String(text)}`, () => {
       const { object } = lease([]);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes.ts';
+import { emptyShadowReport, type PairReport, type RolloutPair } from '../api/shadow-report.ts';
 import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../kube/testdata/manual-clock.ts';
 import { replicaLeaseMetadata } from './replica-lease.ts';
@@ -12,10 +13,14 @@ let renewals = 0;
 function lease(
   replica: string,
   hashes: string[] = [],
-  options: { certificate?: boolean; seconds?: number } = {},
+  options: { certificate?: boolean; seconds?: number; shadow?: readonly PairReport[] } = {},
 ): KubernetesObject {
   const served = { hashes, ...(options.certificate === false ? {} : { certificate: 'c'.repeat(64) }) };
-  const { metadata } = replicaLeaseMetadata(replica, place, { isDraining: false, serves: new Map([['blue', served]]) });
+  const { metadata } = replicaLeaseMetadata(replica, place, {
+    isDraining: false,
+    serves: new Map([['blue', served]]),
+    shadow: options.shadow ?? [],
+  });
   renewals += 1;
   const spec = {
     leaseDurationSeconds: options.seconds ?? 15,
@@ -142,6 +147,38 @@ describe('ReplicaLeases', () => {
     reports.stop();
     await clock.advance(60_000);
     assert.equal(told, renewed, 'nobody waits any more');
+  });
+
+  it('sums up what live replicas found about one pair of configurations, and tells of it apart from what is served', async () => {
+    const pair: RolloutPair = {
+      tag: 'prod',
+      stable: { name: 'blue', hash: '1' },
+      canary: { name: 'green', hash: '2' },
+    };
+    const found = { ...pair, compared: 3, failed: 1, differing: 2, changed: ['a', 'b'] };
+    const others = [{ tag: 'test' }, { stable: { name: 'blue', hash: '9' } }, { canary: { name: 'green', hash: '9' } }];
+    reports.start();
+    assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
+    let shadowTold = 0;
+    reports.subscribeShadow(() => (shadowTold += 1));
+    cluster.put('leases', lease('one', ['1'], { shadow: others.map((other) => ({ ...found, ...other })) }));
+    cluster.put('leases', lease('two', ['1'], { shadow: [found] }));
+    await until(() => shadowTold === 2 && live().length === 2);
+    const before = told;
+    cluster.put('leases', lease('one', ['1'], { shadow: [{ ...found, changed: ['b', 'c'], error: 'because' }] }));
+    await until(() => shadowTold === 3);
+    assert.equal(told, before);
+    const sum = { compared: 6, failed: 2, differing: 4, changed: ['b', 'c', 'a'], error: 'because' };
+    const { changed, ...counts } = reports.shadowReport(pair);
+    assert.deepEqual(
+      [counts, [...changed].sort()],
+      [{ compared: 6, failed: 2, differing: 4, error: 'because' }, [...sum.changed].sort()],
+    );
+    cluster.remove('leases', 'injector-replica-one', 'injection');
+    await until(() => live().length === 1);
+    assert.deepEqual(reports.shadowReport(pair).compared, 3);
+    await clock.advance(16_000);
+    assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
   });
 
   it('ignores the Leases of other classes and the leader', async () => {

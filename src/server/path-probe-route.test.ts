@@ -55,6 +55,11 @@ describe('withPathProbe', () => {
     const { reason, injector } = await decide(twin, byTag);
     assert.deepEqual([reason, injector], ['PathProbe', { name: 'blue', hash: '0123abcd' }]);
     assert.equal(await decide(probe, byTag), ordinary);
+    for (const way of ['inject', 'shadow']) {
+      const inRollout = `/tags/prod/blue/0123abcd/green/4567cdef/8000000000000000/${way}`;
+      assert.deepEqual((await decide(twin, inRollout)).injector, { name: 'blue', hash: '0123abcd' });
+      assert.equal(await decide({ ...probe, name: 'sidecar-injector-probe-green' }, inRollout), ordinary);
+    }
     assert.equal(await decide(twin), ordinary);
   });
 

@@ -115,7 +115,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
       await lane.close();
-      await comparisonLane.close();
+      await comparisons.close();
       await reporter.stop();
       replica.stop();
       proxyConfigs.stop();

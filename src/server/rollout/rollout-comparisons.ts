@@ -33,7 +33,7 @@ export interface ComparisonLimits {
 export const defaultComparisonLimits: ComparisonLimits = {
   maxWaiting: 16,
   maxReviewBytes: 128 * 1024,
-  deadline: 10_000,
+  deadline: 30_000,
   rest: 4,
 };
 
@@ -78,6 +78,7 @@ export class RolloutComparisons implements Comparisons {
   /** By fingerprint and size of the review, in order of use. */
   readonly #known = new Map<number, Known>();
   #isBusy = false;
+  #isClosed = false;
 
   constructor(options: RolloutComparisonsOptions) {
     this.#options = options;
@@ -99,7 +100,7 @@ export class RolloutComparisons implements Comparisons {
       else this.#count(tally, before.comparison, 1);
       return;
     }
-    if (this.#waiting.length >= this.#limits.maxWaiting) {
+    if (this.#isClosed || this.#waiting.length >= this.#limits.maxWaiting) {
       this.#drop(tally, 1);
       return;
     }
@@ -112,6 +113,13 @@ export class RolloutComparisons implements Comparisons {
     if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
     this.#waiting.push({ tally, known, forget, targets, body: new Uint8Array(body) });
     this.#next();
+  }
+
+  /** Ends the thread; what waits is forgotten, and what comes is dropped. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#waiting.length = 0;
+    await this.#options.lane.close();
   }
 
   /** The pairs that were asked for last, the newest first. */

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type { InjectionResult } from '../../inject/injection-result.ts';
+import type { AdmissionRequest } from '../admission-request.ts';
+import { podCreation, somePod } from '../testdata/reviews.ts';
+import { brokenInjector, canaryInjector, stableInjector } from '../testdata/rollout-injectors.ts';
+import { compareTracks, type Comparison } from './compare-tracks.ts';
+
+const shared = { hash: '00000000', path: '/inject', annotate: true };
+
+function compare(canary = canaryInjector, changes: Partial<AdmissionRequest> = {}): Comparison | undefined {
+  const targets = {
+    stable: { name: 'old', injector: stableInjector, ...shared },
+    canary: { name: 'new', injector: canary, ...shared },
+  };
+  return compareTracks(targets, podCreation(changes), {});
+}
+
+describe('compareTracks', () => {
+  it('tells what the canary does otherwise', () => {
+    assert.deepEqual(compare(), { outcome: 'changed', fields: ['spec.containers[hello].image'] });
+    assert.deepEqual(compare(stableInjector), { outcome: 'same' });
+  });
+
+  it('tells why the canary refuses a pod', () => {
+    const comparison = compare(brokenInjector);
+    assert.equal(comparison?.outcome, 'failed');
+    assert.match(comparison.error, /^TemplateFailed: .*no such mesh/s);
+  });
+
+  it('has nothing to say of what is no creation of a pod', () => {
+    for (const changes of [{ operation: 'UPDATE' }, { resource: 'configmaps' }, { object: 'pod' }] as const) {
+      assert.equal(compare(brokenInjector, changes), undefined);
+    }
+  });
+
+  const injected: InjectionResult = { outcome: 'injected', pod: { ...somePod, a: 1 }, patch: [], warnings: [] };
+  const skipped: InjectionResult = { outcome: 'skipped', reason: 'PolicyDisabled', message: '', warnings: [] };
+  const failed: InjectionResult = { outcome: 'failed', reason: 'InvalidAnnotation', message: 'because' };
+  const cases: [InjectionResult, InjectionResult, Comparison][] = [
+    [injected, injected, { outcome: 'same' }],
+    [skipped, skipped, { outcome: 'same' }],
+    [injected, skipped, { outcome: 'changed', fields: ['(injected → skipped)', 'a'] }],
+    [skipped, injected, { outcome: 'changed', fields: ['(skipped → injected)', 'a'] }],
+    [failed, injected, { outcome: 'changed', fields: ['(failed → injected)', 'a'] }],
+    [injected, failed, { outcome: 'failed', error: 'InvalidAnnotation: because' }],
+    [skipped, failed, { outcome: 'failed', error: 'InvalidAnnotation: because' }],
+    // Whoever wrote the pod has to mend it.
+    [failed, failed, { outcome: 'same' }],
+  ];
+  for (const [before, after, expected] of cases) {
+    it(`${before.outcome} by the stable one, ${after.outcome} by the canary`, () => {
+      const targets = {
+        stable: { name: 'old', injector: stableInjector, ...shared },
+        canary: { name: 'new', injector: canaryInjector, ...shared },
+      };
+      const comparison = compareTracks(targets, podCreation(), {}, (injector) =>
+        injector === stableInjector ? before : after,
+      );
+      assert.deepEqual(comparison, expected);
+    });
+  }
+});

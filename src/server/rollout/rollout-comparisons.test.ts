@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import type { PairReport, RolloutPair } from '../../api/shadow-report.ts';
+import { everyWorkload, noWorkload } from '../../rollout/workload-key.ts';
+import { HeavyLane } from '../lane/heavy-lane.ts';
+import type { LaneLimits } from '../lane/lane-limits.ts';
+import { laneProgram, type LaneProgram } from '../lane/lane-program.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { answeredReview, bytesOf, patchOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { canaryInjector, rolloutPath, rolloutSource, stableInjector } from '../testdata/rollout-injectors.ts';
+import { startTestServer } from '../testdata/test-server.ts';
+import { until } from '../testdata/until.ts';
+import { RolloutComparisons, type ComparisonLimits } from './rollout-comparisons.ts';
+import { rolloutRoute } from './rollout-route.ts';
+import type { RolloutTargets } from './rollout-targets.ts';
+
+/** A thread that answers a comparison by what the pod's first container is called. */
+const scripted: LaneProgram = {
+  isText: true,
+  source: `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', (message) => {
+    if (message.kind !== 'compare') return;
+    const { name } = JSON.parse(Buffer.from(message.body).toString()).request.object.spec.containers[0];
+    if (name.startsWith('loop')) for (;;);
+    if (name.startsWith('exit')) process.exit(3);
+    if (name.startsWith('defect')) parentPort.postMessage({ kind: 'defect', error: 'broken' });
+    if (name.startsWith('nothing')) parentPort.postMessage({ kind: 'compared', comparison: undefined });
+    if (name.startsWith('same')) parentPort.postMessage({ kind: 'compared', comparison: { outcome: 'same' } });
+  });
+`,
+};
+const pair: RolloutPair = {
+  tag: 'prod',
+  stable: { name: 'old', hash: '11111111' },
+  canary: { name: 'new', hash: '22222222' },
+};
+const shared = { path: '/inject', annotate: true };
+const targets: RolloutTargets = {
+  stable: { ...pair.stable, injector: stableInjector, ...shared },
+  canary: { ...pair.canary, injector: canaryInjector, ...shared },
+};
+
+function podNamed(name: string): Record<string, unknown> {
+  return { ...somePod, spec: { containers: [{ name, image: 'x' }] } };
+}
+
+describe('RolloutComparisons', () => {
+  let lane: HeavyLane;
+  let comparisons: RolloutComparisons;
+  let outcomes: string[];
+  let uids = 0;
+
+  function start(program: LaneProgram, limits: Partial<ComparisonLimits> = {}, lanes: Partial<LaneLimits> = {}): void {
+    const clock = (): number => performance.now();
+    outcomes = [];
+    lane = new HeavyLane({ log: new RecordingLog(), clock, program, limits: lanes });
+    comparisons = new RolloutComparisons({
+      lane,
+      surroundings: {},
+      clock,
+      limits: { rest: 0, ...limits },
+      observer: { compared: (canary, outcome) => outcomes.push(`${canary} ${outcome}`) },
+    });
+  }
+  afterEach(() => lane.close());
+
+  const offer = (name: string): void => {
+    const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
+    comparisons.offer(
+      pair,
+      targets,
+      rolloutPath(noWorkload, 'shadow'),
+      bytesOf(reviewOf({ uid, object: podNamed(name) })),
+    );
+  };
+  const report = (): PairReport | undefined => comparisons.reports()[0];
+
+  it('renders by both on the thread, and tells the fields that differ', async () => {
+    start(laneProgram);
+    offer('a');
+    offer('b');
+    await until(() => report()?.compared === 2);
+    assert.deepEqual(comparisons.reports(), [
+      { ...pair, compared: 2, failed: 0, differing: 2, changed: ['spec.containers[hello].image'] },
+    ]);
+    assert.deepEqual(outcomes, ['new changed', 'new changed']);
+  });
+
+  it('renders pods of the same bytes once, and counts each', async () => {
+    start(scripted);
+    for (let count = 0; count < 5; count++) offer('same');
+    await until(() => report()?.compared === 5);
+    await lane.close();
+    offer('same');
+    assert.equal(report()?.compared, 6);
+  });
+
+  it('drops what finds no room, at once, and counts it; later the same is welcome', async () => {
+    start(scripted, { maxWaiting: 2, maxReviewBytes: 5000, deadline: 60_000 });
+    // The first is on the thread, for good.
+    offer('loop');
+    offer('same-1');
+    offer('same-2');
+    const begun = performance.now();
+    for (let count = 0; count < 100; count++) offer(`same-more-${count}`);
+    assert.ok(performance.now() - begun < 1000);
+    offer('large'.padEnd(6000, 'x'));
+    assert.deepEqual(
+      outcomes,
+      Array.from({ length: 101 }, () => 'new dropped'),
+    );
+    await lane.close();
+    // A thread that was ended says nothing of the canary.
+    await until(() => report()?.compared === 2);
+    assert.equal(report()?.failed, 0);
+    offer('same-more-5');
+    await until(() => report()?.compared === 3);
+  });
+
+  it('says that the canary fails when it takes too long, and goes on', async () => {
+    start(scripted, { deadline: 500 });
+    offer('loop');
+    offer('same');
+    await until(() => report()?.compared === 2);
+    const { failed, error } = report() ?? {};
+    assert.deepEqual([failed, error], [1, 'rendering a pod by new takes more than 500 ms']);
+  });
+
+  for (const name of ['exit', 'defect']) {
+    it(`says nothing of the canary when the thread breaks (${name})`, async () => {
+      start(scripted);
+      offer(name);
+      offer(name);
+      await until(() => outcomes.length === 2);
+      assert.deepEqual(outcomes, ['new dropped', 'new dropped']);
+      offer('same');
+      await until(() => report()?.compared === 1);
+      assert.equal(report()?.failed, 0);
+    });
+  }
+
+  it('starts no thread any more once it is closed', async () => {
+    start(scripted);
+    offer('loop');
+    offer('same');
+    await comparisons.close();
+    offer('same-2');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual([lane.isAwake, report()?.compared], [false, 0]);
+    assert.deepEqual(outcomes, ['new dropped', 'new dropped']);
+  });
+
+  it('counts nothing where there was nothing to compare', async () => {
+    start(scripted);
+    offer('nothing');
+    offer('same');
+    await until(() => report()?.compared === 1);
+    assert.deepEqual(outcomes, ['new same']);
+  });
+
+  it('rests after each comparison', async () => {
+    start(scripted, { rest: 1_000_000, deadline: 400 });
+    offer('same-1');
+    offer('same-2');
+    await until(() => report()?.compared === 1);
+    const first = performance.now();
+    await until(() => report()?.compared === 2);
+    // A rest is never longer than the deadline; a timer may be a little early.
+    assert.ok(performance.now() - first > 350);
+  });
+
+  it('keeps the pairs that were asked for last, whatever tags somebody makes up', () => {
+    start(scripted, { maxReviewBytes: 0 });
+    for (let index = 0; index < 100; index++) {
+      comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', bytesOf(reviewOf()));
+    }
+    const tags = comparisons.reports().map(({ tag }) => tag);
+    assert.deepEqual([tags.length, tags[0], tags[31]], [32, 't99', 't68']);
+  });
+});
+
+describe('a rollout on a listener', () => {
+  type Server = Awaited<ReturnType<typeof startTestServer>>;
+  let lane: HeavyLane;
+  let comparisons: RolloutComparisons;
+  let server: Server;
+  beforeEach(async () => {
+    const clock = (): number => performance.now();
+    lane = new HeavyLane({ log: new RecordingLog(), clock });
+    comparisons = new RolloutComparisons({ lane, surroundings: {}, clock, limits: { rest: 0 } });
+    server = await startTestServer({ routes: [rolloutRoute(rolloutSource, { comparisons })] });
+  });
+  afterEach(async () => {
+    await server.stop();
+    await lane.close();
+  });
+
+  it('answers in shadow with the very bytes of the stable configuration, as often as it is asked, and finds a broken canary', async () => {
+    const shadow = rolloutPath('8000000000000000', 'shadow', 'broken/33333333');
+    const pods = [somePod, podNamed('a'), { ...somePod, metadata: { name: 'no-owner' } }];
+    for (const object of pods) {
+      const body = bytesOf(reviewOf({ object, uid: '705ab4f5-6393-11e8-b7cc-000000000001' }));
+      const plain = await server.post(body, { path: rolloutPath(noWorkload, 'inject', 'broken/33333333') });
+      assert.equal(plain.status, 200);
+      assert.match(JSON.stringify(patchOf(answeredReview(plain.body))), /hello:1.*old\.11111111/);
+      for (let count = 0; count < 4; count++) {
+        const answer = await server.post(body, { path: shadow });
+        assert.equal(answer.body, plain.body);
+        assert.deepEqual({ ...answer.headers, date: '' }, { ...plain.headers, date: '' });
+      }
+    }
+    await until(() => comparisons.reports()[0]?.compared === 12);
+    const [report, ...others] = comparisons.reports();
+    assert.deepEqual([report?.failed, report?.differing, report?.changed, others.length], [12, 0, [], 0]);
+    assert.match(report?.error ?? '', /^TemplateFailed: .*no such mesh/s);
+  });
+
+  it('compares what the canary has refused, and nothing else outside of shadow', async () => {
+    const path = (canary: 'new/22222222' | 'broken/33333333'): string => rolloutPath(everyWorkload, 'inject', canary);
+    const accepted = await server.post(bytesOf(reviewOf()), { path: path('new/22222222') });
+    assert.match(JSON.stringify(patchOf(answeredReview(accepted.body))), /hello:2.*new\.22222222/);
+    const refused = await server.post(bytesOf(reviewOf()), { path: path('broken/33333333') });
+    assert.equal(answeredReview(refused.body).response.allowed, false);
+    // Both refuse it: the author's own mistake.
+    const object = {
+      ...somePod,
+      metadata: { annotations: { 'sidecar.istio.io/inject': 'maybe', 'prometheus.io/port': '/' } },
+    };
+    await server.post(bytesOf(reviewOf({ object: { ...object, spec: 'none' } })), { path: path('broken/33333333') });
+    await until(() => comparisons.reports()[0]?.compared === 2);
+    const [report, ...others] = comparisons.reports();
+    assert.deepEqual([report?.failed, report?.canary.name, others.length], [1, 'broken', 0]);
+  });
+
+  it('counts by track', async () => {
+    await server.post(bytesOf(reviewOf()), { path: rolloutPath(everyWorkload) });
+    for (let count = 0; count < 5; count++) await server.post(bytesOf(reviewOf()), { path: rolloutPath(noWorkload) });
+    const text = await server.registry.metrics();
+    assert.match(text, /injector_rollout_admissions_total\{injector="new",track="canary",outcome="injected"\} 1\n/);
+    assert.match(text, /injector_rollout_admissions_total\{injector="old",track="stable",outcome="injected"\} 5\n/);
+  });
+
+  for (const [what, path, status] of [
+    ['a configuration that is not in memory', rolloutPath(noWorkload).replace('22222222', '99999999'), 503],
+    ['a threshold that is none', rolloutPath('zz'), 404],
+    ['another way', rolloutPath(noWorkload).replace('/inject', '/reject'), 404],
+  ] as const) {
+    it(`answers ${what} with ${status}`, async () => {
+      const answer = await server.post(bytesOf(reviewOf()), { path });
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers['retry-after'], status === 503 ? '1' : undefined);
+    });
+  }
+});

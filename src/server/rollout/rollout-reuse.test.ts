@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import type { Injector } from '../../inject/injector.ts';
+import { everyWorkload, noWorkload, rankOf } from '../../rollout/workload-key.ts';
+import { createAdmissionObserver } from '../admission-observer.ts';
+import { createAdmissionPipeline } from '../admission-pipeline.ts';
+import { DecisionMemory } from '../decision-memory.ts';
+import { ServerMetrics } from '../server-metrics.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { type AnsweredReview, answeredReview, bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { canaryInjector, rolloutPath, stableInjector } from '../testdata/rollout-injectors.ts';
+import { type Comparisons, rolloutRoute } from './rollout-route.ts';
+
+/** A listener without a socket whose two injectors a test replaces, and an engine that counts how often it was asked. */
+function webhook(offer: Comparisons['offer'] = () => undefined) {
+  const injectors: Record<string, Injector> = { old: stableInjector, new: canaryInjector };
+  const state = { injectors, asked: 0 };
+  const route = rolloutRoute(
+    { get: (name) => state.injectors[name] },
+    {
+      comparisons: { offer },
+      inject: (_, { pod }) => {
+        state.asked++;
+        return { outcome: 'injected', pod, patch: [], warnings: [] };
+      },
+    },
+  );
+  const log = new RecordingLog();
+  const registry = new Registry();
+  const admit = createAdmissionPipeline({
+    routes: [route],
+    jsonBounds: { maxDepth: 100, maxValues: 5000 },
+    memory: new DecisionMemory({ maxBytes: 1_000_000, maxReviewBytes: 100_000 }),
+    observer: createAdmissionObserver(log, new ServerMetrics(registry), () => 0),
+  });
+  let uids = 0;
+  /** @returns the track that the answer names */
+  async function send(path: string, object: unknown = somePod): Promise<string | undefined> {
+    const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
+    const body = bytesOf(reviewOf({ uid, object }));
+    const admitted = admit({ method: 'POST', url: path, contentType: 'application/json', contentLength: body.length });
+    assert.ok('respond' in admitted);
+    const answer: AnsweredReview = answeredReview((await admitted.respond(body)).body);
+    assert.equal(answer.response.uid, uid);
+    return answer.response.auditAnnotations?.track;
+  }
+  return { state, send, log, registry };
+}
+
+const rank = rankOf('prod', { namespace: 'shop', kind: 'Pod', name: somePod.metadata.generateName });
+
+describe('a decision of a rollout that was made before', () => {
+  for (const [threshold, track] of [
+    [rank, 'stable'],
+    [everyWorkload, 'canary'],
+  ] as const) {
+    it(`is given again: ${track}`, async () => {
+      const { state, send, registry } = webhook();
+      for (let count = 0; count < 5; count++) assert.equal(await send(rolloutPath(threshold)), track);
+      assert.equal(state.asked, 2);
+      assert.match(await registry.metrics(), new RegExp(`rollout_admissions_total{[^}]*track="${track}"[^}]*} 5\n`));
+    });
+
+    for (const name of ['old', 'new']) {
+      it(`is not given again after a change of the injector of ${name}: ${track}`, async () => {
+        const { state, send } = webhook();
+        for (let count = 0; count < 3; count++) await send(rolloutPath(threshold));
+        assert.equal(state.asked, 2);
+        const injector = state.injectors[name];
+        assert.ok(injector !== undefined);
+        state.injectors[name] = { ...injector };
+        assert.equal(await send(rolloutPath(threshold)), track);
+        assert.equal(state.asked, 3);
+      });
+    }
+  }
+
+  it('is another one as soon as the threshold has passed the workload, and the old one when it is back', async () => {
+    const { send } = webhook();
+    const above = (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
+    for (let round = 0; round < 3; round++) {
+      for (let count = 0; count < 3; count++) {
+        assert.equal(await send(rolloutPath(rank)), 'stable');
+        assert.equal(await send(rolloutPath(above)), 'canary');
+        assert.equal(await send(rolloutPath(above, 'shadow')), 'stable');
+      }
+    }
+  });
+
+  it('is not that of another workload whose pods are the same otherwise', async () => {
+    const { send } = webhook();
+    const threshold = '8000000000000000';
+    const tracks = new Map<string, Set<string | undefined>>();
+    for (let round = 0; round < 4; round++) {
+      for (let index = 0; index < 40; index++) {
+        const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: `db-${index}`, controller: true }];
+        const track = await send(rolloutPath(threshold), { ...somePod, metadata: { ownerReferences } });
+        const expected = rankOf('prod', { namespace: 'shop', kind: 'StatefulSet', name: `db-${index}` }) < threshold;
+        assert.equal(track, expected ? 'canary' : 'stable');
+        tracks.set(`${index}`, (tracks.get(`${index}`) ?? new Set()).add(track));
+      }
+    }
+    assert.ok([...tracks.values()].every(({ size }) => size === 1));
+  });
+
+  it('is told of to those who compare, like any other, after the answer', async () => {
+    const offered: string[] = [];
+    const { state, send } = webhook((pair, targets, path, body) => {
+      offered.push(
+        `${pair.canary.name} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${body.length > 0}`,
+      );
+    });
+    const pending: Promise<unknown>[] = [];
+    for (let count = 0; count < 4; count++) {
+      pending.push(send(rolloutPath(noWorkload, 'shadow')));
+      assert.deepEqual(offered, []);
+    }
+    await Promise.all(pending);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(state.asked, 2);
+    assert.deepEqual(
+      offered,
+      Array.from({ length: 4 }, () => 'new new true true'),
+    );
+  });
+
+  it('is answered when those who compare break', async () => {
+    const { send, log } = webhook(() => {
+      throw new Error('broken');
+    });
+    assert.equal(await send(rolloutPath(noWorkload, 'shadow')), 'stable');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+      log.lines.map(({ level, message }) => `${level} ${message}`),
+      ['debug admission', 'error admission failed unexpectedly'],
+    );
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { everyWorkload, noWorkload, rankOf } from '../../rollout/workload-key.ts';
+import type { AdmissionDecision } from '../admission-decision.ts';
+import type { AdmissionRequest } from '../admission-request.ts';
+import { revisionRoute } from '../revision-route.ts';
+import { podCreation, somePod } from '../testdata/reviews.ts';
+import { rolloutPath, rolloutSource } from '../testdata/rollout-injectors.ts';
+import { rolloutRoute } from './rollout-route.ts';
+
+const route = rolloutRoute(rolloutSource);
+
+function decide(path: string, changes: Partial<AdmissionRequest> = {}): AdmissionDecision {
+  const resolved = route.resolve(path);
+  assert.ok(resolved !== undefined && 'handler' in resolved, path);
+  const decision = resolved.handler(podCreation(changes));
+  assert.ok(!(decision instanceof Promise));
+  return decision;
+}
+
+/** A pod of one maker, as the API server sends it. */
+function podOf(kind: string, name: string, metadata: Record<string, unknown> = {}): Record<string, unknown> {
+  const ownerReferences = [
+    { apiVersion: 'v1', kind: 'ConfigMap', name: 'not-a-controller', uid: 'u' },
+    { apiVersion: 'apps/v1', kind, name, uid: 'u', controller: true },
+  ];
+  return { ...somePod, metadata: { generateName: `${name}-`, ...metadata, ownerReferences } };
+}
+
+/** The next text in order: the smallest threshold that includes the rank. */
+function after(rank: string): string {
+  return (BigInt(`0x${rank}`) + 1n).toString(16).padStart(16, '0');
+}
+
+describe('rolloutRoute', () => {
+  it('gives 0 % the stable configuration and 100 % the canary, whoever it is', () => {
+    for (let index = 0; index < 200; index++) {
+      const object = podOf('StatefulSet', `db-${index}`);
+      const [none, all] = [noWorkload, everyWorkload].map((threshold) => decide(rolloutPath(threshold), { object }));
+      assert.deepEqual([none?.track, none?.injector], ['stable', { name: 'old', hash: '11111111' }]);
+      assert.deepEqual([all?.track, all?.injector], ['canary', { name: 'new', hash: '22222222' }]);
+    }
+  });
+
+  describe('decides by the workload alone', () => {
+    const cases: [what: string, pod: unknown, kind: string, name: string][] = [
+      [
+        'a Deployment',
+        podOf('ReplicaSet', 'web-6d4f', { labels: { 'pod-template-hash': '6d4f' } }),
+        'Deployment',
+        'web',
+      ],
+      ['a ReplicaSet', podOf('ReplicaSet', 'web-6d4f'), 'ReplicaSet', 'web-6d4f'],
+      [
+        'a Rollout',
+        podOf('ReplicaSet', 'web-6d4f', { labels: { 'rollouts-pod-template-hash': '6d4f' } }),
+        'Rollout',
+        'web',
+      ],
+      ['a StatefulSet', podOf('StatefulSet', 'db'), 'StatefulSet', 'db'],
+      ['a DaemonSet', podOf('DaemonSet', 'agent'), 'DaemonSet', 'agent'],
+      ['a Job', podOf('Job', 'import'), 'Job', 'import'],
+      ['a CronJob', podOf('Job', 'report-28394820'), 'CronJob', 'report'],
+      ['a kind of somebody’s own', podOf('CloneSet', 'game'), 'CloneSet', 'game'],
+      ['a bare pod with a generated name', somePod, 'Pod', 'web-6d4f-'],
+      ['a bare pod', { ...somePod, metadata: { name: 'one' } }, 'Pod', 'one'],
+      [
+        'a pod of which only others are owners',
+        {
+          ...somePod,
+          metadata: { name: 'one', ownerReferences: [{ kind: 'ConfigMap', name: 'c', apiVersion: 'v1' }] },
+        },
+        'Pod',
+        'one',
+      ],
+    ];
+    for (const [what, object, kind, name] of cases) {
+      it(what, () => {
+        const rank = rankOf('prod', { namespace: 'shop', kind, name });
+        assert.equal(decide(rolloutPath(rank), { object }).track, 'stable');
+        assert.equal(decide(rolloutPath(after(rank)), { object }).track, 'canary');
+        // Nothing else of the pod, and the namespace of the request.
+        const named = { ...(object as typeof somePod), spec: { containers: [{ name: 'x', image: 'x' }] } };
+        assert.equal(decide(rolloutPath(after(rank)), { object: named }).track, 'canary');
+        const elsewhere = rankOf('prod', { namespace: 'bank', kind, name });
+        assert.equal(decide(rolloutPath(elsewhere), { object, namespace: 'bank' }).track, 'stable');
+        assert.equal(decide(rolloutPath(after(elsewhere)), { object, namespace: 'bank' }).track, 'canary');
+      });
+    }
+  });
+
+  it('hands out to another tag in another order', () => {
+    const tracks = ['prod', 'test'].map((tag) =>
+      Array.from({ length: 64 }, (_, index) => {
+        const path = rolloutPath('8000000000000000').replace('prod', tag);
+        return decide(path, { object: podOf('StatefulSet', `db-${index}`) }).track;
+      }).join(),
+    );
+    assert.notEqual(tracks[0], tracks[1]);
+  });
+
+  for (const object of [null, 'pod', [], {}, { metadata: 5 }, { metadata: { ownerReferences: 'x', labels: [] } }]) {
+    it(`has an answer for ${JSON.stringify(object)}`, () => {
+      assert.ok(decide(rolloutPath('8000000000000000'), { object }).track !== undefined);
+    });
+  }
+
+  it('says in the audit log which track it was, beside what it says elsewhere', () => {
+    const { auditAnnotations } = decide(rolloutPath(everyWorkload));
+    const expected = { revision: 'new', config: '22222222', outcome: 'injected', reason: 'Injected', track: 'canary' };
+    assert.deepEqual(auditAnnotations, expected);
+  });
+
+  it('gives the pod what /revisions gives it', () => {
+    const resolved = revisionRoute(rolloutSource).resolve('/revisions/new/22222222/inject');
+    assert.ok(resolved !== undefined && 'handler' in resolved);
+    const alone = resolved.handler(podCreation()) as AdmissionDecision;
+    const mark = { op: 'add', path: '/metadata/annotations', value: { 'sidecar-injector.io/config': 'new.22222222' } };
+    assert.deepEqual(decide(rolloutPath(everyWorkload)).patch, alone.patch);
+    assert.ok(JSON.stringify(alone.patch).includes(mark.value['sidecar-injector.io/config']));
+  });
+
+  it('gives everybody the stable configuration in shadow, whatever the threshold', () => {
+    for (const threshold of [noWorkload, '8000000000000000', everyWorkload]) {
+      assert.equal(decide(rolloutPath(threshold, 'shadow')).injector?.name, 'old');
+    }
+  });
+
+  it('passes on what follows the path, as environment', () => {
+    const asked: unknown[] = [];
+    const asking = rolloutRoute(rolloutSource, {
+      inject: (_, { path }) => {
+        asked.push(path);
+        return { outcome: 'skipped', reason: 'PolicyDisabled', message: '', warnings: [] };
+      },
+    });
+    for (const way of ['inject', 'shadow'] as const) {
+      const resolved = asking.resolve(`${rolloutPath(noWorkload, way)}/cluster/c 1`);
+      assert.ok(resolved !== undefined && 'handler' in resolved);
+      void resolved.handler(podCreation());
+    }
+    assert.deepEqual(asked, ['/inject/cluster/c 1', '/inject/cluster/c 1']);
+  });
+
+  for (const [path, lacking] of [
+    [rolloutPath(noWorkload).replace('11111111', '99999999'), '99999999 of old'],
+    [rolloutPath(noWorkload).replace('22222222', '99999999'), '99999999 of new'],
+    [rolloutPath(noWorkload, 'shadow').replace('new', 'other'), '22222222 of other'],
+    [rolloutPath(everyWorkload).replace('old', 'other'), '11111111 of other'],
+    [rolloutPath(everyWorkload).replace('22222222', 'x'), 'x of new'],
+  ] as const) {
+    it(`${path} is unavailable: both configurations are needed, whoever gets which`, () => {
+      const unavailable = `this replica does not serve configuration ${lacking} (yet)`;
+      assert.deepEqual(route.resolve(path), { unavailable });
+    });
+  }
+
+  for (const path of [
+    '/tags/prod/old/11111111/inject',
+    '/tags/prod/old/11111111/new/22222222/inject',
+    '/tags/prod/old/11111111/new/22222222/800000000000000/inject',
+    '/tags/prod/old/11111111/new/22222222/80000000000000000/inject',
+    '/tags/prod/old/11111111/new/22222222/800000000000000G/inject',
+    '/tags/prod/old/11111111/new/22222222/800000000000000A/inject',
+    '/tags/prod/old/11111111/new/22222222/8000000000000000',
+    '/tags/prod/old/11111111/new/22222222/8000000000000000/injected',
+    '/tags/prod/old/11111111/new/22222222/8000000000000000/shadows',
+    '/tags//old/11111111/new/22222222/8000000000000000/inject',
+    '/tags/prod/old//new/22222222/8000000000000000/inject',
+    '/revisions/old/11111111/new/22222222/8000000000000000/inject',
+    'x/tags/prod/old/11111111/new/22222222/8000000000000000/inject',
+  ]) {
+    it(`${path} is none of its paths`, () => {
+      assert.equal(route.resolve(path), undefined);
+      const atRest = path === '/tags/prod/old/11111111/inject';
+      assert.equal(revisionRoute(rolloutSource).resolve(path) !== undefined, atRest);
+    });
+  }
+
+  it('is not taken for a tag at rest when the canary is called `inject`', () => {
+    const source = { get: () => rolloutSource.get('old', '11111111') };
+    for (const way of ['inject', 'shadow']) {
+      const path = `/tags/prod/old/11111111/inject/22222222/8000000000000000/${way}`;
+      assert.equal(revisionRoute(source).resolve(path), undefined);
+      assert.ok(rolloutRoute(source).resolve(path) !== undefined);
+    }
+    const environment = '/tags/prod/old/11111111/inject/cluster/8000000000000000';
+    assert.ok(revisionRoute(source).resolve(environment) !== undefined);
+  });
+});

@@ -1,0 +1,38 @@
+import { loadInjector, type Injector } from '../../inject/injector.ts';
+import type { InjectorSource } from '../injector-source.ts';
+import { someInjector } from './some-injector.ts';
+
+/** An injector that adds one container from a template of the test's. */
+export function injectorOf(template: string): Injector {
+  const lines = template.split('\n').map((line) => `    ${line}`);
+  const config = ['policy: enabled', 'defaultTemplates: [hello]', 'templates:', '  hello: |', ...lines].join('\n');
+  return loadInjector({ ...someInjector.files, config });
+}
+
+const container = (image: string): string => `spec:\n  containers:\n  - name: hello\n    image: ${image}`;
+
+export const stableInjector = injectorOf(container('hello:1'));
+export const canaryInjector = injectorOf(container('hello:2'));
+/** Takes pods of the workload `web` only. */
+export const brokenInjector = injectorOf(
+  `{{ if ne .DeploymentMeta.Name "web" }}{{ fail "no such mesh" }}{{ end }}\n${container('hello:2')}`,
+);
+
+/** `old` 11111111 and `new` 22222222, and `broken` 33333333. */
+export const rolloutSource: InjectorSource = {
+  get: (name, hash) =>
+    new Map([
+      ['old.11111111', stableInjector],
+      ['new.22222222', canaryInjector],
+      ['broken.33333333', brokenInjector],
+    ]).get(`${name}.${hash}`),
+};
+
+/** The path of tag `prod` between `old` and another of {@link rolloutSource}. */
+export function rolloutPath(
+  threshold: string,
+  way: 'inject' | 'shadow' = 'inject',
+  canary: 'new/22222222' | 'broken/33333333' = 'new/22222222',
+): string {
+  return `/tags/prod/old/11111111/${canary}/${threshold}/${way}`;
+}
