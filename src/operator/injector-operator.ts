@@ -2,37 +2,26 @@ import { randomBytes } from 'node:crypto';
 import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
 import { group, injectorConfigPlural, version } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { defaultRevision, revisionTagPlural } from '../api/revision-tag.ts';
+import { revisionTagPlural } from '../api/revision-tag.ts';
 import { generateRsaKeyPair, type GenerateKeyPair } from '../certs/key-pair.ts';
 import type { RandomBytes } from '../certs/random-source.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { systemClock } from '../kube/clock.ts';
 import type { KubeConfig } from '../kube/kube-config.ts';
 import { LeaseElector } from '../kube/lease-elector.ts';
-import { objectKey, ObjectStore, type StoreChange } from '../kube/object-store.ts';
+import { objectKey, ObjectStore } from '../kube/object-store.ts';
 import type { Clock, Logger, Random } from '../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, resourcePath, type ResourceKind } from '../kube/resource-kinds.ts';
-import {
-  ClusterView,
-  configMaps,
-  injectorConfigOf,
-  injectorConfigs,
-  mutatingWebhooks,
-  namespaces,
-  pods,
-  revisionTags,
-  secrets,
-  tagOf,
-} from './cluster-view.ts';
+import { ClusterView, configMaps, injectorConfigs, namespaces, pods, revisionTags, secrets } from './cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
-import { foreignSelectors } from './foreign-overlap.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from './ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from './key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from './settings.ts';
 import { tagIn, tagKey } from './tags/tag-key.ts';
+import { otherKeys, WakeUps } from './wake-ups.ts';
 import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
 
 export interface InjectorOperatorOptions {
@@ -50,9 +39,6 @@ export interface InjectorOperatorOptions {
   readonly randomBytes?: RandomBytes;
   readonly generateKeyPair?: GenerateKeyPair;
 }
-
-/** Keys of the queue beside the InjectorConfigs, none of which can be called so. */
-const keys = { validator: '(validator)', servingRole: '(serving role)', replicas: '(replicas)' } as const;
 
 /** Pods of a page: reading one must hardly be felt by the admissions that a process of role `all` answers meanwhile. */
 const podsPerPage = 25;
@@ -80,8 +66,7 @@ export class InjectorOperator extends Operator {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #elector: LeaseElector;
-  /** The generation of each InjectorConfig and RevisionTag, and whether it is being deleted. */
-  readonly #seen = new Map<string, string>();
+  readonly #wakeUps: WakeUps;
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
 
@@ -120,19 +105,27 @@ export class InjectorOperator extends Operator {
       randomBytes: options.randomBytes ?? randomBytes,
       generateKeyPair: this.#keyPairs.take,
       onUsage: (kind, name) => {
-        this.#enqueue(kind === 'RevisionTag' ? `tag/${name}` : name);
+        this.#enqueue(kind === 'RevisionTag' ? tagKey(name) : name);
       },
       onReferenceChange: (name) => {
         this.#enqueue(name);
       },
       onPublished: (name) => {
-        this.#enqueueTagsOf({ metadata: { name } });
+        this.#wakeUps.tagsOf(name);
       },
       followConfigMap: ({ namespace, name, store, signal }) => {
         this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
       followSecret: ({ namespace, name, store, signal }) => {
         this.#follow(secrets, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      },
+    });
+    this.#wakeUps = new WakeUps({
+      view: this.#view,
+      targets: this.#reconcilers.targets,
+      owner: options.settings.owner,
+      add: (key) => {
+        this.#enqueue(key);
       },
     });
   }
@@ -206,40 +199,23 @@ export class InjectorOperator extends Operator {
     }
     for (const { resource, store, ...where } of this.#view.owned()) {
       store.subscribe((change) => {
-        this.#onOwnedChange(change);
+        this.#wakeUps.owned(change);
       });
       this.#follow(resource, store, where, this.#stop.signal);
     }
     this.#options.reports.subscribe(() => {
-      this.#enqueueAll();
+      this.#wakeUps.all();
     });
     this.#running.push(this.#events.run());
-    await this.watchResource(group, version, injectorConfigPlural, (event) => {
-      this.#enqueue(event.meta.name);
-      // A tag waits until where it is to lead is ready; and says so when that is ready no longer.
-      this.#enqueueTagsOf(event.object as unknown as KubernetesObject);
-      if (this.#isNews(injectorConfigPlural, event)) this.#enqueueAll();
+    await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
+      this.#wakeUps.config(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();
     });
-    await this.watchResource(group, version, revisionTagPlural, (event) => {
-      this.#enqueue(tagKey(event.meta.name));
-      if (this.#isNews(revisionTagPlural, event)) this.#enqueueAll();
+    await this.watchResource(group, version, revisionTagPlural, ({ type, meta, object }) => {
+      this.#wakeUps.tag(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();
     });
     this.#running.push(this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
-  }
-
-  /** Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else. */
-  #isNews(plural: string, { type, meta, object }: ResourceEvent): boolean {
-    const key = `${plural}/${meta.name}`;
-    const isGone = type === ResourceEventType.Deleted;
-    const state = isGone
-      ? 'gone'
-      : `${object.metadata?.generation ?? ''} ${String(object.metadata?.deletionTimestamp)}`;
-    const isNews = this.#seen.get(key) !== state;
-    if (isGone) this.#seen.delete(key);
-    else this.#seen.set(key, state);
-    return isNews;
   }
 
   /** One leadership: everything is looked at once, then whatever changes or is due. */
@@ -255,10 +231,7 @@ export class InjectorOperator extends Operator {
     this.#loop = loop;
     this.#metrics.leading?.(true);
     this.#keyPairs.fill();
-    for (const key of Object.values(keys)) loop.add(key);
-    this.#enqueueAll();
-    for (const name of this.#view.names()) loop.add(name);
-    for (const name of this.#view.tagNames()) loop.add(tagKey(name));
+    this.#wakeUps.everything();
     await loop.run(leading);
     this.#loop = undefined;
     this.#metrics.leading?.(false);
@@ -287,47 +260,19 @@ export class InjectorOperator extends Operator {
     const tag = tagIn(key);
     if (tag !== undefined) return tags.reconcile(tag, signal);
     switch (key) {
-      case keys.validator:
+      case otherKeys.validator:
         return validator.reconcile(signal);
-      case keys.servingRole:
+      case otherKeys.servingRole:
         return servingRole.reconcile(signal);
-      case keys.replicas:
+      case otherKeys.replicas:
         return this.#options.reports.removeExpired(signal);
       default:
         return revisions.reconcile(key, signal);
     }
   }
 
-  #onOwnedChange({ object, before }: StoreChange<KubernetesObject>): void {
-    const seen = before === undefined ? [object] : [object, before];
-    const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
-    for (const name of names) this.#enqueue(name);
-    for (const tag of new Set(seen.flatMap((each) => tagOf(each) ?? []))) this.#enqueue(tagKey(tag));
-    const { owner } = this.#options.settings;
-    const { name } = object.metadata;
-    if (owner !== undefined && name === owner) this.#enqueueAll();
-    if (object.kind === mutatingWebhooks.kind && foreignSelectors(object) !== foreignSelectors(before))
-      this.#enqueueAll();
-    if (object.kind === 'Role') this.#loop?.add(keys.servingRole);
-    else if (names.size === 0) this.#loop?.add(keys.validator);
-  }
-
-  #enqueue(name: string): void {
-    this.#loop?.add(name);
-  }
-
-  #enqueueAll(): void {
-    for (const object of this.#view.configs.list()) this.#enqueue(object.metadata.name ?? '');
-    for (const object of this.#view.tags.list()) this.#enqueue(tagKey(object.metadata.name ?? ''));
-    this.#enqueue(keys.servingRole);
-  }
-
-  /** The tags that lead to an InjectorConfig or are to; what tag `default` left behind concerns InjectorConfig `default`. */
-  #enqueueTagsOf(config: Pick<KubernetesObject, 'metadata'>): void {
-    const { name = '' } = config.metadata;
-    const object = this.#view.configs.get(name) ?? config;
-    const left = name === defaultRevision ? [defaultRevision] : [];
-    for (const tag of [...this.#reconcilers.targets.tagsOf(object), ...left]) this.#enqueue(tagKey(tag));
+  #enqueue(key: string): void {
+    this.#loop?.add(key);
   }
 
   #follow<T extends KubernetesObject>(

@@ -1,0 +1,94 @@
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { defaultRevision } from '../api/revision-tag.ts';
+import type { StoreChange } from '../kube/object-store.ts';
+import { injectorConfigOf, mutatingWebhooks, tagOf, type ClusterView } from './cluster-view.ts';
+import { foreignSelectors } from './foreign-overlap.ts';
+import { tagKey } from './tags/tag-key.ts';
+import type { TagTargets } from './tags/tag-targets.ts';
+
+/** Keys of the queue beside the InjectorConfigs, none of which can be called so, and the tags. */
+export const otherKeys = { validator: '(validator)', servingRole: '(serving role)', replicas: '(replicas)' } as const;
+
+export interface WakeUpsOptions {
+  readonly view: ClusterView;
+  readonly targets: TagTargets;
+  /** Name of the webhook configuration that owns ours. */
+  readonly owner?: string | undefined;
+  /** Puts a key into the queue, while we lead. */
+  readonly add: (key: string) => void;
+}
+
+/** What has to be looked at when something has changed. */
+export class WakeUps {
+  readonly #options: WakeUpsOptions;
+  /** The generation of each InjectorConfig and RevisionTag, and whether it is being deleted. */
+  readonly #seen = new Map<string, string>();
+
+  constructor(options: WakeUpsOptions) {
+    this.#options = options;
+  }
+
+  /** Every InjectorConfig and tag. */
+  all(): void {
+    const { view, add } = this.#options;
+    for (const { metadata } of view.configs.list()) add(metadata.name ?? '');
+    for (const { metadata } of view.tags.list()) add(tagKey(metadata.name ?? ''));
+  }
+
+  /** At the beginning of a leadership: also what has been left behind, and what is nobody's. */
+  everything(): void {
+    const { view, add } = this.#options;
+    for (const key of Object.values(otherKeys)) add(key);
+    this.all();
+    for (const name of view.names()) add(name);
+    for (const name of view.tagNames()) add(tagKey(name));
+  }
+
+  /** An InjectorConfig was added, changed or is gone. */
+  config(name: string, object: KubernetesObject, isGone: boolean): void {
+    this.#options.add(name);
+    // A tag waits until where it is to lead is ready; and says so when that is ready no longer.
+    this.tagsOf(name, object);
+    if (!this.#isNews(name, object, isGone)) return;
+    this.all();
+    this.#options.add(otherKeys.servingRole);
+  }
+
+  /** A RevisionTag was added, changed or is gone. */
+  tag(name: string, object: KubernetesObject, isGone: boolean): void {
+    const key = tagKey(name);
+    this.#options.add(key);
+    if (this.#isNews(key, object, isGone)) this.all();
+  }
+
+  /** The tags that lead to an InjectorConfig or are to; what tag `default` left behind concerns InjectorConfig `default`. */
+  tagsOf(name: string, last?: KubernetesObject): void {
+    const { view, targets, add } = this.#options;
+    const object = view.configs.get(name) ?? last ?? { metadata: { name } };
+    const left = name === defaultRevision ? [defaultRevision] : [];
+    for (const tag of [...targets.tagsOf(object), ...left]) add(tagKey(tag));
+  }
+
+  /** Something that we have written has changed, or a webhook configuration of somebody else. */
+  owned({ object, before }: StoreChange<KubernetesObject>): void {
+    const { owner, add } = this.#options;
+    const seen = before === undefined ? [object] : [object, before];
+    const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
+    for (const name of names) add(name);
+    for (const tag of new Set(seen.flatMap((each) => tagOf(each) ?? []))) add(tagKey(tag));
+    const isOwner = owner !== undefined && object.metadata.name === owner;
+    const isForeign = object.kind === mutatingWebhooks.kind && foreignSelectors(object) !== foreignSelectors(before);
+    if (isOwner || isForeign) this.all();
+    if (object.kind === 'Role') add(otherKeys.servingRole);
+    else if (names.size === 0) add(otherKeys.validator);
+  }
+
+  /** Which of two overlapping ones wins depends on all of them; what is only a new status concerns nobody else. */
+  #isNews(key: string, { metadata }: KubernetesObject, isGone: boolean): boolean {
+    const state = isGone ? 'gone' : `${metadata.generation ?? ''} ${String(metadata.deletionTimestamp)}`;
+    const isNews = this.#seen.get(key) !== state;
+    if (isGone) this.#seen.delete(key);
+    else this.#seen.set(key, state);
+    return isNews;
+  }
+}
