@@ -4,7 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client';
 import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
 import { configurationHash } from '../../src/api/configuration-hash.ts';
-import { boundHeap } from '../../src/cli/heap-bounds.ts';
+import { boundHeap, youngCollector } from '../../src/cli/heap-bounds.ts';
 import { loadInjector } from '../../src/inject/injector.ts';
 import { createAdmissionServer } from '../../src/server/admission-server.ts';
 import { ConfigurationLoader } from '../../src/server/lane/configuration-loader.ts';
@@ -42,7 +42,7 @@ async function serve(configurationFile = ''): Promise<void> {
   const quiet = (): void => undefined;
   const log = { error: console.error, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: () => false };
   const lane = new HeavyLane({ log, clock });
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
   const direct = loadInjector(files);
   let current = await loader.load(files);
   const [inLane, withoutLane] = [

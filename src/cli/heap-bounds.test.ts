@@ -29,6 +29,24 @@ describe('the heap', () => {
     assert.equal(youngGeneration('boundHeap();'), 8);
   });
 
+  it('is collected when asked, young garbage only', () => {
+    const script = `
+      import { PerformanceObserver } from 'node:perf_hooks';
+      const { boundHeap, youngCollector } = await import(${module});
+      boundHeap();
+      const collect = youngCollector();
+      const kinds = [];
+      new PerformanceObserver((list) => kinds.push(...list.getEntries().map(({ detail }) => detail.kind))).observe({ entryTypes: ['gc'] });
+      for (let round = 0; round < 3; round++) collect();
+      setTimeout(() => console.log(kinds.join(), typeof globalThis.gc), 50);`;
+    const options = ['--semi-space-growth-factor=1', '--import', 'ts-blank-space/register', '--input-type=module'];
+    const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', script], {
+      encoding: 'utf8',
+      cwd: import.meta.dirname,
+    });
+    assert.equal(stdout, '1,1,1 undefined\n', stderr);
+  });
+
   it('of any other command grows as V8 likes', () => {
     assert.ok(youngGeneration('leaveHeapToGrow();') > 8);
   });

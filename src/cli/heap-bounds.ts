@@ -1,4 +1,5 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** Bytes of both halves of the young generation. Half of it costs a tenth more CPU for collections, twice of it 9 MiB and saves nothing that can be measured. */
 const youngGeneration = 8 * 1024 * 1024;
@@ -26,6 +27,19 @@ export function boundHeap(): void {
   }
   setFlagsFromString('--semi-space-growth-factor=1');
   for (const flag of alone) setFlagsFromString(flag);
+}
+
+/**
+ * A function that collects the young generation at once. Nearly all of what loading a configuration makes stays alive: left to V8 it is copied when the young generation is full, which
+ * takes 20 ms; after every millisecond of loading it takes one. Node has no other way to ask for it.
+ */
+export function youngCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void;
+  setFlagsFromString('--no-expose-gc');
+  return () => {
+    collect({ type: 'minor' });
+  };
 }
 
 /** V8's default again, for a command that ends by itself: what it needs, as fast as it can. */

@@ -11,6 +11,7 @@ import { readIn } from '../../server/lane/read-job.ts';
 import { readyRoute } from '../../server/ready-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
+import { youngCollector } from '../heap-bounds.ts';
 import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import {
@@ -85,7 +86,7 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   const clock = (): number => performance.now();
   const lane = new HeavyLane({ log: logger, clock });
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
   const configuration = new FollowedFiles({
     read: () => readConfigurationDirectory(options.configDir, settings),
     load: async (files): Promise<CurrentInjector> => ({

@@ -21,6 +21,7 @@ import { rolloutRoute } from '../../server/rollout/rollout-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/shut-down.ts';
 import { validateRoute } from '../../server/validate-route.ts';
+import { youngCollector } from '../heap-bounds.ts';
 import { InjectorRegistry } from '../injector-registry.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import type { PartContext } from './part-context.ts';
@@ -49,7 +50,7 @@ export function createServingPart(options: OperatorOptions, context: PartContext
   const laneMetrics = new LaneMetrics(registry);
   const lane = new HeavyLane({ log: shared.logger, clock, observer: laneMetrics });
   laneMetrics.readFrom(lane);
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane) });
+  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
   const load: LoadConfiguration = (files) => loader.load(files);
   const injectors = new InjectorRegistry();
   const certificates = new ServingCertificates();

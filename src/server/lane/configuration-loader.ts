@@ -11,6 +11,8 @@ export interface ConfigurationLoaderOptions {
   /** Reads what is too large to be read here, where it cannot be interrupted; it compiles it too, so that a mistake is found there. */
   readonly readElsewhere: (files: ConfigurationFiles) => Promise<ReadConfiguration>;
   readonly slices?: Slices;
+  /** Collects young garbage, see in-slices.ts. */
+  readonly collect?: () => void;
 }
 
 /** Characters of all texts together. Istio's default configuration has 115,000, most of them template: 2 ms. */
@@ -44,10 +46,10 @@ export class ConfigurationLoader {
   }
 
   async #load(files: ConfigurationFiles): Promise<Injector> {
-    const { clock, readElsewhere, slices } = this.#options;
+    const { clock, readElsewhere } = this.#options;
     const read = isLarge(files) ? { read: await readElsewhere(files) } : {};
     const trial = this.#loaded === 0 ? firstTrial : laterTrial;
-    const injector = await inSlices(loadAndTry(files, read, clock, trial), clock, slices);
+    const injector = await this.#inSlices(loadAndTry(files, read, clock, trial));
     this.#loaded++;
     return injector;
   }
@@ -58,13 +60,13 @@ export class ConfigurationLoader {
    */
   async #rehearse(files: ConfigurationFiles): Promise<void> {
     if (this.#loaded !== 1 || isLarge(files)) return;
-    const { clock, slices } = this.#options;
-    const steps = loadAndTry(files, {}, clock, laterTrial);
-    await inSlices(
-      untilDone(steps, () => this.#waiting > 0),
-      clock,
-      slices,
-    );
+    const steps = loadAndTry(files, {}, this.#options.clock, laterTrial);
+    await this.#inSlices(untilDone(steps, () => this.#waiting > 0));
+  }
+
+  #inSlices<Result>(steps: Generator<void, Result, void>): Promise<Result> {
+    const { clock, slices, collect } = this.#options;
+    return inSlices(steps, clock, slices, { collect });
   }
 }
 

@@ -66,11 +66,8 @@ describe('inSlices', () => {
       }
     }
     const slices = { work: 2, busy: 0.5, patience: 50, rest: 4, lately: 20 };
-    await inSlices(
-      work(),
-      () => time,
-      slices,
-      (milliseconds) => {
+    await inSlices(work(), () => time, slices, {
+      pause: (milliseconds) => {
         pauses.push(milliseconds);
         time += milliseconds;
         // Others finish what they have to do.
@@ -78,10 +75,25 @@ describe('inSlices', () => {
         if (pauses.length < 9) setImmediate(() => (others = 1));
         return Promise.resolve();
       },
-    );
+    });
     isOver = true;
     assert.deepEqual(pauses.slice(0, 6), [8, 8, 8, 8, 28, 8]);
     assert.ok(pauses.length < 15, `${pauses.length} pauses`);
+  });
+
+  it('collects at the end of every slice, as a part of it', async () => {
+    let time = 0;
+    const order: string[] = [];
+    function* work(): Generator<void, void, void> {
+      for (let step = 0; step < 4; step++) {
+        order.push(`step ${step}`);
+        time += 1;
+        yield;
+      }
+    }
+    const slices = { work: 2, busy: 0.5, patience: 50, rest: 0, lately: 0 };
+    await inSlices(work(), () => time, slices, { collect: () => order.push('collect') });
+    assert.deepEqual(order, ['step 0', 'step 1', 'collect', 'step 2', 'step 3', 'collect']);
   });
 
   it('fails as the work does', async () => {

@@ -21,15 +21,20 @@ export interface Slices {
  */
 export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50, rest: 4, lately: 20 };
 
-/**
- * Does work step by step, and lets the event loop turn in between. A step is never interrupted.
- * @param pause lets so many milliseconds pass
- */
+/** What goes on between slices. */
+export interface BetweenSlices {
+  /** Part of every slice: collects what it has made that is young, a little at a time. Otherwise that is done all at once sometime, while requests wait. */
+  readonly collect?: (() => void) | undefined;
+  /** Lets so many milliseconds pass. */
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+}
+
+/** Does work step by step, and lets the event loop turn in between. A step is never interrupted. */
 export async function inSlices<Result>(
   steps: Generator<void, Result, void>,
   clock: MonotonicClock,
   { work, busy, patience, rest, lately }: Slices = defaultSlices,
-  pause: (milliseconds: number) => Promise<unknown> = pauseFor,
+  { collect, pause = pauseFor }: BetweenSlices = {},
 ): Promise<Result> {
   let lastBusy = -Infinity;
   for (;;) {
@@ -38,6 +43,7 @@ export async function inSlices<Result>(
       const step = steps.next();
       if (step.done === true) return step.value;
     } while (clock() < begun + work);
+    collect?.();
     const ended = clock();
     const goOn = ended + patience;
     let isRested = false;
