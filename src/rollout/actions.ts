@@ -1,0 +1,79 @@
+import { ConfigurationError } from '../api/errors.ts';
+import { parseRolloutAction, type RolloutVerb } from '../api/rollout-action.ts';
+import type { CanaryStrategy } from '../api/rollout-strategy.ts';
+import type { RolloutState } from '../api/rollout-status.ts';
+import type { RolloutObservation } from './observation.ts';
+import { isActive, promote, rollBack, startRollout, type Transition } from './transitions.ts';
+
+/** A transition, and whether it has moved the rollout: then nothing more is done in the same pass. */
+export interface Answered extends Transition {
+  readonly isMoved: boolean;
+}
+
+/** What the schema of the status holds. */
+const longestNonce = 63;
+const longestMessage = 1024;
+
+/** Carries out what the annotation asks for, once: an answer in the state, with the same verb and nonce, means that it is done. */
+export function answerAction(
+  state: RolloutState,
+  strategy: CanaryStrategy | undefined,
+  observed: RolloutObservation,
+  now: Date,
+): Answered {
+  if (observed.action === undefined) return { state, events: [], isMoved: false };
+  const request = readAction(observed.action);
+  const { action: answer } = state;
+  if (answer?.nonce === request.nonce && answer.verb === request.verb) return { state, events: [], isMoved: false };
+  const carried = request.mistake ?? carryOut(request.verb as RolloutVerb, state, strategy, observed, now);
+  const { verb, nonce } = request;
+  if (typeof carried === 'string') {
+    const message = carried.slice(0, longestMessage);
+    return {
+      state: { ...state, action: { verb, nonce, state: 'Refused', message } },
+      events: [{ type: 'Warning', reason: 'ActionRefused', message }],
+      isMoved: false,
+    };
+  }
+  const message = carried.state.message.slice(0, longestMessage);
+  const answered: RolloutState = { ...carried.state, action: { verb, nonce, state: 'Done', message } };
+  return { state: answered, events: carried.events, isMoved: carried.state.phase !== state.phase || verb !== 'resume' };
+}
+
+/** The request, or what is wrong with it; a refusal is remembered by what was written. */
+function readAction(value: string): { verb: string; nonce: string; mistake?: string } {
+  try {
+    return { ...parseRolloutAction(value) };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return { verb: 'unknown', nonce: value.slice(0, longestNonce), mistake: error.message };
+  }
+}
+
+/** What comes of it, or why nothing does. */
+function carryOut(
+  verb: RolloutVerb,
+  state: RolloutState,
+  strategy: CanaryStrategy | undefined,
+  observed: RolloutObservation,
+  now: Date,
+): Transition | string {
+  if (verb === 'retry') {
+    if (state.phase !== 'RolledBack')
+      return 'retry: nothing was rolled back; a rollout begins when spec.revision changes';
+    if (strategy === undefined || observed.wanted === undefined) {
+      return `retry: revision ${observed.revision} cannot be led to now (condition RevisionReady); ask again when it can`;
+    }
+    return startRollout(state, observed.wanted, strategy.steps, observed, now);
+  }
+  if (!isActive(state)) {
+    const advice = state.phase === 'RolledBack' ? '; it was rolled back, ask for retry' : '';
+    return `${verb}: no rollout is under way${advice}`;
+  }
+  if (verb === 'promote') return promote(state, 'a person asked for it');
+  if (verb === 'abort') return rollBack(state, observed.generation, 'Aborted', 'a person asked for it');
+  if (state.pausedAt === undefined) return `resume: step ${state.step + 1} is not paused: ${state.message}`;
+  const message = `step ${state.step + 1}: the pause was ended by a person`;
+  const events = [{ type: 'Normal', reason: 'RolloutResumed', message }] as const;
+  return { state: { ...state, message, resumed: true }, events };
+}

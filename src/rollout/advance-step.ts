@@ -1,0 +1,100 @@
+import type { CanaryStep, CanaryStrategy } from '../api/rollout-strategy.ts';
+import type { RolloutState } from '../api/rollout-status.ts';
+import { podEvidence, shadowEvidence, withReport, type Evidence } from './evidence.ts';
+import { earliest, nextFailure, worsening } from './health.ts';
+import type { RolloutObservation } from './observation.ts';
+import { pauseOf } from './pause.ts';
+import { countBelow, thresholdFor } from './threshold.ts';
+import { beginStep, promote, rollBack, stepAt, type ActiveState, type Transition } from './transitions.ts';
+
+/** A transition, and when time alone may bring the next. */
+interface TimedTransition extends Transition {
+  readonly at: Date | undefined;
+}
+
+/**
+ * Looks at the step of a rollout under way. In this order: it is rolled back when the canary is worse than the bounds allow; it waits for the
+ * evidence; it pauses; then the next step begins, or the canary is promoted. A shadow step needs comparisons, any other ready pods.
+ */
+export function advanceStep(
+  before: ActiveState,
+  strategy: CanaryStrategy,
+  observed: RolloutObservation,
+  now: Date,
+): TimedTransition {
+  const { steps, analysis } = strategy;
+  const index = indexOfStep(before, steps);
+  const step = stepAt(steps, index);
+  if (index !== before.step || step.weight > before.weight) {
+    return { ...beginStep(before, { index, step }, observed, now), at: now };
+  }
+  const state = withReport(withShare(before, observed), observed);
+  const fault = faultOf(state, strategy);
+  if (fault !== undefined) {
+    return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
+  }
+  const time = now.getTime();
+  const failure = nextFailure(observed.pods.canary, analysis, time);
+  const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, strategy, observed, time);
+  if (evidence.at === undefined || evidence.at > time) {
+    return { state: said(state, evidence), events: [], at: moment(earliest([evidence.at, failure])) };
+  }
+  const paused = pauseOf(state, step, time);
+  if (paused !== undefined) return { ...paused.transition, at: moment(earliest([paused.end, failure])) };
+  if (observed.wanted === undefined) {
+    const message = `step ${index + 1} is done; revision ${observed.revision} cannot be led to now (condition RevisionReady)`;
+    const waiting = said(state, { phase: 'Progressing', reason: 'RevisionNotReady', message });
+    return { state: waiting, events: [], at: moment(failure) };
+  }
+  const next = steps[index + 1];
+  if (next === undefined) return { ...promote(state, 'all steps are done'), at: undefined };
+  return { ...beginStep(state, { index: index + 1, step: next }, observed, now), at: now };
+}
+
+/**
+ * Where a rollout stands among the steps. They may have been edited meanwhile: then at the first step that asks for what is in force at least,
+ * or at the last one. So the weight never shrinks.
+ */
+function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly CanaryStep[]): number {
+  const same = steps[step];
+  if (same?.weight === weight && same.shadow === shadow) return step;
+  const index = steps.findIndex((each) => each.weight >= weight);
+  return index === -1 ? steps.length - 1 : index;
+}
+
+/** Where every workload of the share is gone, and others came, the share is measured again: otherwise nobody might ever get the canary. */
+function withShare<T extends ActiveState>(state: T, { workloads }: RolloutObservation): T {
+  const ranks = workloads.map(({ rank }) => rank);
+  if (state.shadow || ranks.length === 0 || countBelow(ranks, state.threshold) > 0) return state;
+  const threshold = thresholdFor(ranks, state.weight, state.threshold);
+  return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
+}
+
+/** Why the canary has to go; undefined when it need not. */
+function faultOf(
+  { pods, shadow, shadowReport, injectionErrors }: RolloutState,
+  { analysis }: CanaryStrategy,
+): Pick<RolloutState, 'reason' | 'message'> | undefined {
+  if (shadow && shadowReport !== undefined && shadowReport.failed > 0) {
+    const error = shadowReport.error === undefined ? '' : `: ${shadowReport.error}`;
+    const message = `it failed for ${shadowReport.failed} of ${shadowReport.compared} pods that the stable revision accepts${error}`;
+    return { reason: 'ShadowFailed', message };
+  }
+  if (injectionErrors > analysis.maximumInjectionErrors) {
+    const message = `${injectionErrors} injections of the canary failed, more than ${analysis.maximumInjectionErrors} (spec.strategy.canary.analysis.maximumInjectionErrors)`;
+    return { reason: 'InjectionErrors', message };
+  }
+  const message = worsening(pods.canary, pods.stable, analysis);
+  return message === undefined ? undefined : { reason: 'PodsFailing', message };
+}
+
+function said(
+  state: RolloutState,
+  { phase, reason, message }: Pick<Evidence, 'phase' | 'reason' | 'message'>,
+): RolloutState {
+  return { ...state, phase, reason, message };
+}
+
+function moment(time: number | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time);
+}

@@ -1,0 +1,46 @@
+import type { RolloutPlace } from '../api/rollout-status.ts';
+import type { ShadowReport } from '../api/shadow-report.ts';
+
+/** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */
+export interface ObservedPod {
+  /** Its condition Ready. */
+  readonly ready: boolean;
+  /** Since when it is, or is not; its creation while it has no such condition. Milliseconds since 1970. */
+  readonly since: number;
+  /** How often its containers have restarted, all of them together. */
+  readonly restarts: number;
+  /** It has failed, or one of its containers waits after a crash. */
+  readonly crashing: boolean;
+}
+
+/** A workload that follows the tag. */
+export interface ObservedWorkload {
+  /** By `rankOf`. */
+  readonly rank: string;
+  /** How many pods it has now, whoever injected them. */
+  readonly pods: number;
+}
+
+/** What a pass sees of the cluster; where something is not known, the rollout waits for it. */
+export interface RolloutObservation {
+  /** `spec.revision` of the tag. */
+  readonly revision: string;
+  /** `metadata.generation` of the tag. */
+  readonly generation: number;
+  /** Where the tag leads by the status outside of `status.rollout`; counts only while there is no state. */
+  readonly before?: RolloutPlace;
+  /** What `spec.revision` serves; absent while it cannot be led to, or is not known. */
+  readonly wanted?: RolloutPlace;
+  /** What the stable revision serves now; absent while that is not known. */
+  readonly stable?: RolloutPlace;
+  /** The canary is served no longer, for this reason. A canary of which nothing is known yet is not gone. */
+  readonly gone?: string;
+  readonly workloads: readonly ObservedWorkload[];
+  readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
+  /** Injections of this canary that failed since the rollout began. */
+  readonly injectionErrors: number;
+  /** What the replicas have found for exactly this pair of configurations. */
+  readonly shadow?: ShadowReport;
+  /** The value of the action annotation. */
+  readonly action?: string;
+}

@@ -1,0 +1,148 @@
+import type { CanaryStep } from '../api/rollout-strategy.ts';
+import type { RolloutPlace, RolloutState } from '../api/rollout-status.ts';
+import { emptyShadowReport } from '../api/shadow-report.ts';
+import type { RolloutObservation } from './observation.ts';
+import { countBelow, thresholdFor } from './threshold.ts';
+import { everyWorkload, noWorkload } from './workload-key.ts';
+
+/** What is to be told to people. */
+export interface RolloutEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A state and what is to be told about the way there. */
+export interface Transition {
+  readonly state: RolloutState;
+  readonly events: readonly RolloutEvent[];
+}
+
+/** A rollout under way. */
+export type ActiveState = RolloutState & Required<Pick<RolloutState, 'canary' | 'step' | 'stepStartedAt'>>;
+
+const nobody = { ready: 0, failing: 0, total: 0 };
+
+/** Whether the webhook's path names two revisions. A state of which a part was lost counts as one without a rollout. */
+export function isActive(state: RolloutState): state is ActiveState {
+  return state.canary !== undefined && state.step !== undefined && state.stepStartedAt !== undefined;
+}
+
+/** A tag at rest. What was answered and counted stays. */
+export function atRest(
+  before: Partial<RolloutState>,
+  stable: RolloutPlace,
+  { reason, message }: Pick<RolloutState, 'reason' | 'message'>,
+): RolloutState {
+  const { action, rolledBackFrom, shadowReport } = before;
+  return {
+    phase: 'Idle',
+    reason,
+    message,
+    stable,
+    weight: 0,
+    threshold: noWorkload,
+    shadow: false,
+    knownWorkloads: before.knownWorkloads ?? 0,
+    canaryWorkloads: 0,
+    pods: before.pods ?? { stable: nobody, canary: nobody },
+    injectionErrors: before.injectionErrors ?? 0,
+    ...(rolledBackFrom === undefined ? {} : { rolledBackFrom }),
+    ...(shadowReport === undefined ? {} : { shadowReport }),
+    ...(action === undefined ? {} : { action }),
+  };
+}
+
+/** A step that there is: the schema asks for one at least. */
+export function stepAt(steps: readonly CanaryStep[], index: number): CanaryStep {
+  const step = steps[index];
+  if (step === undefined) throw new RangeError(`spec.strategy.canary.steps has no step ${index}`);
+  return step;
+}
+
+/** Begins a rollout at its first step. */
+export function startRollout(
+  before: RolloutState,
+  canary: RolloutPlace,
+  steps: readonly CanaryStep[],
+  observed: RolloutObservation,
+  now: Date,
+): Transition {
+  const begun: RolloutState = {
+    ...atRest(before, before.stable, before),
+    canary,
+    startedAt: now.toISOString(),
+    injectionErrors: 0,
+  };
+  delete begun.shadowReport;
+  const { state, events } = beginStep(begun, { index: 0, step: stepAt(steps, 0) }, observed, now);
+  const message = `the rollout from revision ${before.stable.revision} to ${canary.revision} (configuration ${canary.hash}) begins`;
+  return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };
+}
+
+/** Begins a step: measures the share among the workloads that are known now, and forgets the evidence of the step before. */
+export function beginStep(
+  before: RolloutState,
+  { index, step }: { readonly index: number; readonly step: CanaryStep },
+  observed: RolloutObservation,
+  now: Date,
+): Transition {
+  const rest = { ...before };
+  delete rest.pausedAt;
+  delete rest.resumed;
+  delete rest.shadowBefore;
+  // An edit may have left only steps below the weight that is in force: it stands.
+  const weight = Math.max(step.weight, before.weight);
+  const ranks = observed.workloads.map(({ rank }) => rank);
+  const threshold = thresholdFor(ranks, weight, before.threshold);
+  const canaryWorkloads = countBelow(ranks, threshold);
+  const { compared, failed } = observed.shadow ?? emptyShadowReport;
+  const shadow = step.shadow && weight === 0;
+  const message = shadow
+    ? `step ${index + 1}: the canary is rendered and compared, no workload gets it`
+    : `step ${index + 1}: ${weight} percent, ${canaryWorkloads} of ${ranks.length} workloads get the canary`;
+  const state: RolloutState = {
+    ...rest,
+    phase: shadow ? 'Shadowing' : 'Progressing',
+    reason: 'StepStarted',
+    message,
+    step: index,
+    weight,
+    threshold,
+    shadow,
+    canaryWorkloads,
+    stepStartedAt: now.toISOString(),
+    ...(shadow ? { shadowBefore: { compared, failed } } : {}),
+  };
+  return { state, events: [{ type: 'Normal', reason: 'StepStarted', message }] };
+}
+
+/** The canary becomes what everybody gets. */
+export function promote(before: ActiveState, how: string): Transition {
+  const message = `revision ${before.canary.revision} is stable now, in place of ${before.stable.revision}: ${how}`;
+  const state: RolloutState = {
+    ...atRest(before, before.canary, { reason: 'Promoted', message }),
+    phase: 'Promoted',
+    weight: 100,
+    threshold: everyWorkload,
+    canaryWorkloads: before.knownWorkloads,
+  };
+  delete state.rolledBackFrom;
+  return { state, events: [{ type: 'Normal', reason: 'Promoted', message }] };
+}
+
+/** Everybody gets the stable revision again, until the spec changes or somebody asks for another try. */
+export function rollBack(before: ActiveState, generation: number, reason: string, why: string): Transition {
+  const { canary, stable, step, weight } = before;
+  const message = `revision ${canary.revision} was rolled back to ${stable.revision} at step ${step + 1} (${weight} percent): ${why}`;
+  const state: RolloutState = {
+    ...atRest(before, stable, { reason, message: message.slice(0, longestMessage) }),
+    phase: 'RolledBack',
+    rolledBackFrom: canary,
+    generation,
+  };
+  return { state, events: [{ type: 'Warning', reason: 'RolledBack', message: state.message }] };
+}
+
+/** What the schema of the status holds. */
+const longestMessage = 2048;
