@@ -20,7 +20,7 @@ import { Tally } from './check-agrees/tally.ts';
 import { istioRowKeys } from './label-truth-table.ts';
 import { tableNamespaces, tablePods } from './label-truth-table/table-namespaces.ts';
 
-/** What must occur often enough in the full size. */
+/** What must occur often enough in the full size. An unknown policy is missing: the operator publishes none. */
 const reasons = [
   ...[
     'Injected',
@@ -31,7 +31,7 @@ const reasons = [
     'HostNetwork',
     'MirrorPod',
   ],
-  ...['MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled', 'PolicyUnknown'],
+  ...['MatchCondition', 'MatchConditionFailed', 'NeverInjectSelector', 'PolicyDisabled'],
   ...['AnnotationNotAllowed', 'UnsafeAnnotation', 'InvalidAnnotation'],
 ];
 const kinds = [

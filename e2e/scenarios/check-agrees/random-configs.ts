@@ -70,7 +70,7 @@ export function randomRound(choose: Choices, excluded: string, home: string): Ro
     alwaysInjectSelector: [{ matchExpressions: [{ key: 'always', operator: 'In', values: ['yes'] }] }],
   };
   const strange = { name: 'strange', expression: beyondUs };
-  const oddText = `policy: ${one(['sometimes', 'enabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
+  const oddText = `policy: ${one(['enabled', 'disabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
   const stable = config(
     '1-24',
     { templates: { sidecar: smallTemplate('stable') }, policy: one(['enabled', 'disabled']), ...selectors },
