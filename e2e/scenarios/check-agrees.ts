@@ -47,7 +47,7 @@ export const checkAgrees: Scenario = {
   about:
     'what `injector check` foresees is what the API server does, for the table of labels and for random pods and configurations',
   destructive: 'it installs the default revision, and webhooks that refuse pods',
-  full: '256 rows and 2,400 random pods under 12 random configurations, 2 minutes',
+  full: '256 rows and 3,600 random pods under 12 random configurations, 2 minutes',
   run: async (context) => {
     const { client } = context;
     const installation = await context.install();
@@ -58,7 +58,7 @@ export const checkAgrees: Scenario = {
     await checkRows(context);
     await checkByCommand(context);
 
-    const [rounds, perRound] = context.size === 'full' ? [12, 200] : [2, 120];
+    const [rounds, perRound] = context.size === 'full' ? [12, 300] : [2, 120];
     const choose = choices(context.seed);
     const tallies: Tallies = { reasons: new Tally(), kinds: new Tally(), results: new Tally(), advice: 0 };
     const namespaces = await Promise.all(

@@ -33,9 +33,10 @@ export function randomPod({ one, chance }: Choices, namespace: string, name: str
   if (chance(0.3)) labels['logs'] = one(['on', 'off']);
   if (chance(0.15)) labels['strange'] = 'yes';
   if (chance(0.3)) annotations[inject] = one(['true', 'false', 'maybe']);
-  if (chance(0.12)) annotations['sidecar.istio.io/proxyCPU'] = one(['100m', 'plenty']);
+  // Both count for few pods only: where the proxy of the default revision is injected.
+  if (chance(0.45)) annotations['sidecar.istio.io/proxyCPU'] = one(['100m', 'plenty']);
   if (chance(0.1)) annotations['inject.istio.io/templates'] = one(['sidecar', 'nobody']);
-  if (chance(0.12)) annotations['example.com/level'] = one(['info', 'info"\n  - name: stowaway\n    image: "x']);
+  if (chance(0.45)) annotations['example.com/level'] = one(['info', 'info"\n  - name: stowaway\n    image: "x']);
   const spec: Record<string, unknown> = { schedulerName: 'nobody' };
   if (chance(0.12)) spec['hostNetwork'] = true;
   if (chance(0.2)) spec['priorityClassName'] = 'system-cluster-critical';
