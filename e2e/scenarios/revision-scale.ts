@@ -60,12 +60,11 @@ export const revisionScale: Scenario = {
     context.measured({ readings: readings.map((reading) => ({ ...reading })), exponents });
     context.say(`exponents (0: constant, 1: linear, 2: product): ${JSON.stringify(exponents)}`);
     const last = readings.at(-1);
-    const first = readings[0];
-    if (last === undefined || first === undefined) throw new Error('nothing was measured');
+    if (last === undefined) throw new Error('nothing was measured');
     const bounds: [string, boolean][] = [
       [
         'an edit of one InjectorConfig takes the same requests, however much there is',
-        last.requestsPerEdit <= first.requestsPerEdit + 3,
+        exponents.requestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
       ],
       [
         'a label of one namespace takes at most a status for whom it leaves and whom it joins',
@@ -219,7 +218,10 @@ async function churn(
   context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
   await context.check(
     `a namespace that changes sides ${labels} times in ${seconds} s: at most ${bound} writes of one status, and nothing else`,
-    () => most >= 1 && most <= bound && [...perObject.keys()].every((written) => written.startsWith('injectorconfigs/status ')),
+    () =>
+      most >= 1 &&
+      most <= bound &&
+      [...perObject.keys()].every((written) => written.startsWith('injectorconfigs/status ')),
     { timeout: 0 },
   );
   return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };
