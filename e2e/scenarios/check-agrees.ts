@@ -133,7 +133,7 @@ async function checkRound(
 ): Promise<void> {
   const { client } = context;
   const home = namespaces[0] ?? '';
-  const round = randomRound(choose, namespaces.at(-1) ?? '', home);
+  const round = randomRound(choose, number, namespaces.at(-1) ?? '', home);
   for (const configMap of round.configMaps) await applyObject(client, configMap);
   for (const config of round.configs) await applyUntilReady(client, config);
   for (const webhook of round.webhooks) await applyObject(client, webhook);

@@ -44,8 +44,13 @@ export interface Round {
   readonly enableByTag: boolean;
 }
 
-/** Every kind of webhook and every kind of rule; what each says is chosen anew. @param excluded a namespace that none of them takes */
-export function randomRound(choose: Choices, excluded: string, home: string): Round {
+/**
+ * Every kind of webhook and every kind of rule; what each says is chosen anew. Who is the default, for whom and with which policy, goes in turn, so
+ * that everything occurs whatever the seed is.
+ * @param number of the round, from 0
+ * @param excluded a namespace that none of them takes
+ */
+export function randomRound(choose: Choices, number: number, excluded: string, home: string): Round {
   const { one, chance } = choose;
   const some = (): { name: string; expression: string }[] =>
     [0, 1].flatMap((index) => (chance(0.5) ? [{ name: `user-${index}`, expression: one(conditions) }] : []));
@@ -91,8 +96,8 @@ export function randomRound(choose: Choices, excluded: string, home: string): Ro
         'default',
         {
           templates: { sidecar: proxyTemplate },
-          enableNamespacesByDefault: chance(0.5),
-          policy: one(['enabled', 'disabled']),
+          enableNamespacesByDefault: number % 4 !== 2,
+          policy: number % 3 === 2 ? 'disabled' : 'enabled',
           ...selectors,
         },
         {},
@@ -119,7 +124,7 @@ export function randomRound(choose: Choices, excluded: string, home: string): Ro
       ),
     ],
     webhooks: [foreignWebhook(choose)],
-    enableByTag: chance(0.5),
+    enableByTag: number % 2 === 1,
   };
 }
 
