@@ -44,7 +44,7 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     [
       'a tag to an unknown revision',
       revisionTag('canary', 'v9'),
-      /spec\.revision v9: no InjectorConfig .* there are .*v2.*create it, or name another one/,
+      /spec\.revision v9: no InjectorConfig .*there are .*v2.*create it, or name another one/,
     ],
     ['a tag to another tag', revisionTag('canary', 'prod'), /spec\.revision prod: no InjectorConfig/],
     [
@@ -63,9 +63,11 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
       custom,
       /spec\.webhook\.selection: InjectorConfig .* takes the same pods/,
     ],
-    ...badRevisionTags.map(({ title, name, spec, field, message }): [string, KubernetesObject, RegExp] => {
-      return [title, { ...revisionTag(name, ''), spec }, new RegExp(`${field}.*(${message.source})`, 's')];
-    }),
+    ...badRevisionTags.map(({ title, name, spec, field, message }): [string, KubernetesObject, RegExp] => [
+      title,
+      { ...revisionTag(name, ''), spec: spec },
+      new RegExp(`${field.replaceAll(/[[\].]/g, '\\$&')}.*(${message.source})`, 's'),
+    ]),
   ];
   for (const [what, object, message] of rows) {
     await context.check(
