@@ -103,7 +103,7 @@ const workloads = (text: string) =>
         kind: z.string().max(63).describe('Its kind.'),
         name: z.string().max(253).describe('Its name.'),
         reason: z.string().max(64).describe('Why.'),
-        message: z.string().max(512).describe('A sentence for people.'),
+        message: z.string().max(2048).describe('A sentence for people.'),
       }),
     )
     .max(listedNames)
@@ -116,7 +116,7 @@ export const restartStatusSchema = z.object({
     .describe(
       'Idle: nothing to do. Waiting: for bounds or budgets. Stopped: a restarted workload is not complete in time.',
     ),
-  message: z.string().max(1024).describe('A sentence for people.'),
+  message: z.string().max(2048).describe('A sentence for people.'),
   stale: count('Workloads with stale pods.'),
   inProgress: count('Workloads that were restarted and are not complete yet.'),
   waiting: workloads('The first 20 workloads that wait, and for what.'),

@@ -121,3 +121,8 @@ export type CanaryStrategy = NonNullable<RolloutStrategy['canary']>;
 export type CanaryStep = CanaryStrategy['steps'][number];
 export type CanaryAnalysis = CanaryStrategy['analysis'];
 export type RestartStrategy = NonNullable<RolloutStrategy['restart']>;
+
+/** The bounds of restarts: those of the spec, or their defaults where only a rollback restarts anything. */
+export function restartBounds(strategy: RolloutStrategy): RestartStrategy {
+  return strategy.restart ?? restart.parse({});
+}
