@@ -37,7 +37,7 @@ export function answerAction(
   }
   const message = carried.state.message.slice(0, longestMessage);
   const answered: RolloutState = { ...carried.state, action: { verb, nonce, state: 'Done', message } };
-  return { state: answered, events: carried.events, isMoved: carried.state.phase !== state.phase || verb !== 'resume' };
+  return { state: answered, events: carried.events, isMoved: verb !== 'resume' };
 }
 
 /** The request, or what is wrong with it; a refusal is remembered by what was written. */

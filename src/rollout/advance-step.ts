@@ -1,7 +1,7 @@
 import type { CanaryStep, CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutState } from '../api/rollout-status.ts';
 import { podEvidence, shadowEvidence, withReport, type Evidence } from './evidence.ts';
-import { earliest, nextFailure, worsening } from './health.ts';
+import { earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import type { RolloutObservation } from './observation.ts';
 import { pauseOf } from './pause.ts';
 import { countBelow, thresholdFor } from './threshold.ts';
@@ -22,7 +22,7 @@ export function advanceStep(
   observed: RolloutObservation,
   now: Date,
 ): TimedTransition {
-  const { steps, analysis } = strategy;
+  const { steps } = strategy;
   const index = indexOfStep(before, steps);
   const step = stepAt(steps, index);
   if (index !== before.step || step.weight > before.weight) {
@@ -34,8 +34,9 @@ export function advanceStep(
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
   }
   const time = now.getTime();
-  const failure = nextFailure(observed.pods.canary, analysis, time);
-  const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, strategy, observed, time);
+  const judgement = judgementOf(state, strategy, now);
+  const failure = nextFailure(observed.pods.canary, judgement);
+  const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
   if (evidence.at === undefined || evidence.at > time) {
     return { state: said(state, evidence), events: [], at: moment(earliest([evidence.at, failure])) };
   }

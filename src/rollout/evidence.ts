@@ -1,6 +1,6 @@
 import type { CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutPhase } from '../api/rollout-status.ts';
-import { evidenceAt } from './health.ts';
+import { evidenceAt, type Judgement } from './health.ts';
 import type { RolloutObservation } from './observation.ts';
 import type { ActiveState } from './transitions.ts';
 import { getsCanary } from './workload-key.ts';
@@ -20,15 +20,15 @@ export interface Evidence {
  */
 export function podEvidence(
   state: ActiveState,
-  { analysis }: CanaryStrategy,
   { workloads, pods }: RolloutObservation,
-  now: number,
+  judgement: Judgement,
 ): Evidence {
+  const { analysis } = judgement;
   const share = workloads.filter(({ rank }) => getsCanary(rank, state.threshold));
   const inShare = share.reduce((sum, workload) => sum + workload.pods, 0);
   const needed = inShare === 0 ? analysis.minimumPods : Math.min(analysis.minimumPods, inShare);
-  const since = Date.parse(state.stepStartedAt);
-  const at = evidenceAt(pods.canary, { needed, since }, analysis, now);
+  const stepSince = Date.parse(state.stepStartedAt);
+  const at = evidenceAt(pods.canary, { needed, stepSince }, judgement);
   const step = `step ${state.step + 1} (${state.weight} percent)`;
   if (at === undefined) {
     const { ready } = state.pods.canary;

@@ -1,23 +1,41 @@
 import { durationMilliseconds } from '../api/duration.ts';
-import type { CanaryAnalysis } from '../api/rollout-strategy.ts';
-import type { PodCounts } from '../api/rollout-status.ts';
+import type { CanaryAnalysis, CanaryStrategy } from '../api/rollout-strategy.ts';
+import type { PodCounts, RolloutState } from '../api/rollout-status.ts';
 import type { ObservedPod } from './observation.ts';
 
+/** By what pods are judged, and when. Milliseconds since 1970. */
+export interface Judgement {
+  readonly analysis: CanaryAnalysis;
+  /** When the rollout began: how often an older pod has restarted says nothing about it. */
+  readonly since: number;
+  readonly now: number;
+}
+
+/** How the pods of a rollout are judged now; without a rollout no restart counts. */
+export function judgementOf(
+  { startedAt }: Pick<RolloutState, 'startedAt'>,
+  { analysis }: CanaryStrategy,
+  now: Date,
+): Judgement {
+  return { analysis, since: startedAt === undefined ? Infinity : Date.parse(startedAt), now: now.getTime() };
+}
+
 /** Pods of one revision, counted. `ready` are those that are ready and do not count as failing. */
-export function countPods(pods: readonly ObservedPod[], analysis: CanaryAnalysis, now: number): PodCounts {
-  const failing = pods.filter((pod) => isFailing(pod, analysis, now));
-  const ready = pods.filter((pod) => pod.ready && !isFailing(pod, analysis, now));
-  return { ready: ready.length, failing: failing.length, total: pods.length };
+export function countPods(pods: readonly ObservedPod[], judgement: Judgement): PodCounts {
+  const failing = pods.filter((pod) => isFailing(pod, judgement)).length;
+  const ready = pods.filter((pod) => pod.ready && !isFailing(pod, judgement)).length;
+  return { ready, failing, total: pods.length };
 }
 
 /** A pod is failing when it crashes, has restarted too often, or has not been ready for too long. */
-export function isFailing(pod: ObservedPod, analysis: CanaryAnalysis, now: number): boolean {
-  return pod.crashing || pod.restarts > analysis.maximumRestarts || now >= lateAt(pod, analysis);
+function isFailing(pod: ObservedPod, { analysis, since, now }: Judgement): boolean {
+  if (pod.crashing || now >= lateAt(pod, analysis)) return true;
+  return pod.createdAt >= since && pod.restarts > analysis.maximumRestarts;
 }
 
 /** The next moment at which a pod that is not ready becomes a failing one, if nothing changes; undefined when there is none. */
-export function nextFailure(pods: readonly ObservedPod[], analysis: CanaryAnalysis, now: number): number | undefined {
-  return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now));
+export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Judgement): number | undefined {
+  return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now && at < Infinity));
 }
 
 /**
@@ -34,18 +52,17 @@ export function worsening(canary: PodCounts, stable: PodCounts, analysis: Canary
 }
 
 /**
- * When the evidence of a step is complete if nothing changes: as many pods as are needed have been ready, within the step, for `minReadySeconds`.
- * Milliseconds since 1970; undefined when too few are ready.
+ * When the evidence of a step is complete if nothing changes: as many pods as are needed have been ready, since the step began, for
+ * `minReadySeconds`. Milliseconds since 1970; undefined when too few are ready.
  */
 export function evidenceAt(
   pods: readonly ObservedPod[],
-  { needed, since }: { readonly needed: number; readonly since: number },
-  analysis: CanaryAnalysis,
-  now: number,
+  { needed, stepSince }: { readonly needed: number; readonly stepSince: number },
+  judgement: Judgement,
 ): number | undefined {
   const proven = pods
-    .filter((pod) => pod.ready && !isFailing(pod, analysis, now))
-    .map((pod) => Math.max(pod.since, since) + analysis.minReadySeconds * 1000)
+    .filter((pod) => pod.ready && !isFailing(pod, judgement))
+    .map((pod) => Math.max(pod.since, stepSince) + judgement.analysis.minReadySeconds * 1000)
     .sort((one, other) => one - other);
   return proven[needed - 1];
 }

@@ -7,7 +7,9 @@ export interface ObservedPod {
   readonly ready: boolean;
   /** Since when it is, or is not; its creation while it has no such condition. Milliseconds since 1970. */
   readonly since: number;
-  /** How often its containers have restarted, all of them together. */
+  /** When it was made. Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** How often its containers have restarted, all of them together; counts only when it was made since the rollout began. */
   readonly restarts: number;
   /** It has failed, or one of its containers waits after a crash. */
   readonly crashing: boolean;

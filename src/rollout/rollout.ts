@@ -2,7 +2,7 @@ import type { CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutState } from '../api/rollout-status.ts';
 import { answerAction } from './actions.ts';
 import { advanceStep } from './advance-step.ts';
-import { countPods } from './health.ts';
+import { countPods, judgementOf } from './health.ts';
 import type { RolloutObservation } from './observation.ts';
 import { countBelow } from './threshold.ts';
 import { atRest, isActive, rollBack, startRollout, type RolloutEvent, type Transition } from './transitions.ts';
@@ -44,7 +44,7 @@ export function advanceRollout({ state, strategy, observed, now }: RolloutSituat
   if (moved !== undefined) return { ...moved, at: isActive(moved.state) ? now : undefined };
   const { state: answered, events, isMoved } = answerAction(current, strategy, observed, now);
   if (isMoved || strategy === undefined || !isActive(answered)) {
-    return { state: answered, at: isActive(answered) ? now : undefined, events };
+    return { state: answered, at: isMoved && isActive(answered) ? now : undefined, events };
   }
   const step = advanceStep(answered, strategy, observed, now);
   return { state: step.state, at: step.at, events: [...events, ...step.events] };
@@ -114,15 +114,15 @@ function withFigures(
   const followed = stable?.revision === state.stable.revision ? stable : state.stable;
   if (strategy === undefined) return { ...state, stable: followed };
   const ranks = workloads.map(({ rank }) => rank);
-  const { analysis } = strategy;
+  const judgement = judgementOf(state, strategy, now);
   return {
     ...state,
     stable: followed,
     knownWorkloads: new Set(ranks).size,
     canaryWorkloads: countBelow(ranks, state.threshold),
     pods: {
-      stable: countPods(pods.stable, analysis, now.getTime()),
-      canary: countPods(pods.canary, analysis, now.getTime()),
+      stable: countPods(pods.stable, judgement),
+      canary: countPods(pods.canary, judgement),
     },
     ...(isActive(state) ? { injectionErrors } : {}),
   };
