@@ -75,7 +75,9 @@ export const rolloutStatusSchema = z.object({
     })
     .exactOptional()
     .describe('What replicas had counted before the shadow step began.'),
-  rolledBackFrom: place.exactOptional().describe('The canary of the last rollout, if that was rolled back.'),
+  rolledBackFrom: place
+    .exactOptional()
+    .describe('The canary that was rolled back last; until it is tried again, or another one is promoted.'),
   action: z
     .object({
       verb: z.string().max(20).describe('What was asked for.'),

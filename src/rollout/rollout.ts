@@ -5,7 +5,15 @@ import { advanceStep } from './advance-step.ts';
 import { countPods, judgementOf } from './health.ts';
 import type { RolloutObservation } from './observation.ts';
 import { countBelow } from './threshold.ts';
-import { atRest, isActive, rollBack, startRollout, type RolloutEvent, type Transition } from './transitions.ts';
+import {
+  atRest,
+  isActive,
+  isSamePlace,
+  rollBack,
+  startRollout,
+  type RolloutEvent,
+  type Transition,
+} from './transitions.ts';
 
 /** What is known when a tag with a canary strategy is looked at. */
 export interface RolloutSituation {
@@ -98,10 +106,6 @@ function taken(revision: string, why: string): RolloutEvent {
 
 function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
   return { reason: 'Stable', message: `pods get revision ${revision}` };
-}
-
-function isSamePlace(one: RolloutState['stable'], other: RolloutState['stable']): boolean {
-  return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
 }
 
 /** The state with what is seen now; the stable revision's own edits are followed at once, as without a rollout. */

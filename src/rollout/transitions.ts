@@ -28,6 +28,11 @@ export function isActive(state: RolloutState): state is ActiveState {
   return state.canary !== undefined && state.step !== undefined && state.stepStartedAt !== undefined;
 }
 
+/** Whether the path names the same. */
+export function isSamePlace(one: RolloutPlace, other: RolloutPlace): boolean {
+  return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
+}
+
 /** A tag at rest. What was answered and counted stays. */
 export function atRest(
   before: Partial<RolloutState>,
@@ -75,6 +80,7 @@ export function startRollout(
     injectionErrors: 0,
   };
   delete begun.shadowReport;
+  if (before.rolledBackFrom !== undefined && isSamePlace(before.rolledBackFrom, canary)) delete begun.rolledBackFrom;
   const { state, events } = beginStep(begun, { index: 0, step: stepAt(steps, 0) }, observed, now);
   const message = `the rollout from revision ${before.stable.revision} to ${canary.revision} (configuration ${canary.hash}) begins`;
   return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { countPods, earliest, evidenceAt, nextFailure, worsening, type Judgement } from './health.ts';
+import type { ObservedPod } from './observation.ts';
+import { at, readyPods, second, start, strategyOf, unreadyPods } from './testdata/situation.ts';
+
+const { analysis } = strategyOf([{ weight: 5 }]);
+const judgement = (seconds: number): Judgement => ({ analysis, since: start, now: at(seconds).getTime() });
+const [pod] = readyPods(1) as [ObservedPod];
+
+describe('countPods', () => {
+  const cases: readonly (readonly [string, Partial<ObservedPod>, number, 'ready' | 'failing' | 'neither'])[] = [
+    ['ready', {}, 0, 'ready'],
+    ['ready after two restarts', { restarts: 2 }, 0, 'ready'],
+    ['restarted three times since the rollout began', { restarts: 3 }, 0, 'failing'],
+    ['older than the rollout, and restarted often', { restarts: 30, createdAt: start - 1 }, 0, 'ready'],
+    ['not ready yet', { ready: false }, 299, 'neither'],
+    ['not ready in time', { ready: false }, 300, 'failing'],
+    ['crashing', { ready: false, crashing: true }, 0, 'failing'],
+    ['crashing in one container while another is ready', { crashing: true }, 0, 'failing'],
+    ['ready for longer than the timeout', {}, 9999, 'ready'],
+  ];
+  for (const [title, fields, seconds, expected] of cases) {
+    it(`counts a pod that is ${title} as ${expected}`, () => {
+      assert.deepEqual(countPods([{ ...pod, ...fields }], judgement(seconds)), {
+        ready: expected === 'ready' ? 1 : 0,
+        failing: expected === 'failing' ? 1 : 0,
+        total: 1,
+      });
+    });
+  }
+});
+
+describe('worsening', () => {
+  const counts = (failing: number, total: number) => ({ failing, total, ready: total - failing });
+  const cases: readonly (readonly [string, [number, number], [number, number], boolean])[] = [
+    ['no pod of the canary', [0, 0], [0, 10], false],
+    ['none failing', [0, 10], [0, 10], false],
+    ['just the bound', [1, 10], [0, 10], false],
+    ['more than the bound', [2, 19], [0, 10], true],
+    ['the only pod failing, without any stable one', [1, 1], [0, 0], true],
+    ['one of ten failing, without any stable one', [1, 10], [0, 0], false],
+    ['as bad as the stable revision', [50, 100], [50, 100], false],
+    ['worse than the stable revision within the bound', [60, 100], [50, 100], false],
+    ['worse than the stable revision beyond the bound', [61, 100], [50, 100], true],
+    ['better than the stable revision', [1, 100], [50, 100], false],
+  ];
+  for (const [title, canary, stable, isWorse] of cases) {
+    it(`${isWorse ? 'is told' : 'is not told'} of ${title}`, () => {
+      const message = worsening(counts(...canary), counts(...stable), analysis);
+      assert.equal(message !== undefined, isWorse, message);
+    });
+  }
+
+  it('says what was counted and which bound it was', () => {
+    assert.equal(
+      worsening(counts(3, 4), counts(1, 9), analysis),
+      '3 of 4 pods of the canary are failing, and 1 of 9 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent)',
+    );
+  });
+
+  it('compares shares, whatever the numbers', () => {
+    const count = fc
+      .tuple(fc.nat(1000), fc.integer({ min: 1, max: 1000 }))
+      .map(([failing, total]) => counts(Math.min(failing, total), total));
+    fc.assert(
+      fc.property(count, count, (canary, stable) => {
+        const excess = (100 * canary.failing) / canary.total - (100 * stable.failing) / stable.total;
+        fc.pre(Math.abs(excess - 10) > 1e-6);
+        assert.equal(worsening(canary, stable, analysis) !== undefined, excess > 10);
+      }),
+    );
+  });
+});
+
+describe('evidenceAt', () => {
+  const seconds = (pods: readonly ObservedPod[], needed: number, stepSince: number): number | undefined => {
+    const time = evidenceAt(pods, { needed, stepSince: at(stepSince).getTime() }, judgement(1000));
+    return time === undefined ? undefined : (time - start) / second;
+  };
+
+  it('is when the last pod that is needed has been ready for long enough', () => {
+    const pods = [...readyPods(1, 30), ...readyPods(1, 10), ...readyPods(1, 20)];
+    assert.deepEqual([seconds(pods, 1, 0), seconds(pods, 2, 0), seconds(pods, 3, 0)], [70, 80, 90]);
+  });
+
+  it('counts from the beginning of the step for pods that were ready before', () => {
+    assert.equal(seconds(readyPods(3), 3, 500), 560);
+  });
+
+  it('is unknown while too few pods are ready', () => {
+    assert.equal(seconds(readyPods(2), 3, 0), undefined);
+    assert.equal(seconds([...readyPods(2), ...unreadyPods(5, 999)], 3, 0), undefined);
+  });
+
+  it('does not count failing pods', () => {
+    assert.equal(seconds([...readyPods(2), { ...pod, restarts: 3 }, { ...pod, crashing: true }], 3, 0), undefined);
+  });
+});
+
+describe('nextFailure', () => {
+  it('is the first moment to come at which a pod is late', () => {
+    const pods = [...unreadyPods(1, 0), ...unreadyPods(1, 100), ...unreadyPods(1, 50), ...readyPods(1, 20)];
+    assert.equal(nextFailure(pods, judgement(300)), at(350).getTime());
+    assert.equal(nextFailure(pods, judgement(400)), undefined);
+    assert.equal(nextFailure(readyPods(2), judgement(0)), undefined);
+  });
+});
+
+describe('earliest', () => {
+  it('leaves out what never comes', () => {
+    assert.equal(earliest([undefined, 3, undefined, 2, 5]), 2);
+    assert.equal(earliest([undefined]), undefined);
+    assert.equal(earliest([]), undefined);
+  });
+});

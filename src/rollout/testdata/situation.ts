@@ -1,0 +1,74 @@
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import type { CanaryStrategy, RestartStrategy } from '../../api/rollout-strategy.ts';
+import type { RolloutPlace } from '../../api/rollout-status.ts';
+import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
+
+/** 2026-01-01, in milliseconds. */
+export const start = Date.UTC(2026, 0, 1);
+export const second = 1000;
+
+/** Some moment after the start. */
+export function at(seconds: number): Date {
+  return new Date(start + seconds * second);
+}
+
+/** A canary strategy with the defaults of the schema. */
+export function strategyOf(steps: readonly object[], analysis: object = {}): CanaryStrategy {
+  const strategy = specOf({ canary: { steps, analysis } });
+  if (strategy?.canary === undefined) throw new Error('no canary');
+  return strategy.canary;
+}
+
+/** Bounds with the defaults of the schema. */
+export function boundsOf(restart: object): RestartStrategy {
+  const strategy = specOf({ restart });
+  if (strategy?.restart === undefined) throw new Error('no bounds');
+  return strategy.restart;
+}
+
+function specOf(strategy: object) {
+  return parseRevisionTag({
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'RevisionTag',
+    metadata: { name: 'prod' },
+    spec: { revision: '1-25', strategy },
+  }).spec.strategy;
+}
+
+export function place(revision: string, hash = '00000001'): RolloutPlace {
+  return { revision, injectorConfig: `config-${revision}`, hash };
+}
+
+/** `count` workloads with ranks in even distances, `pods` pods each. */
+export function workloads(count: number, pods = 1): ObservedWorkload[] {
+  return Array.from({ length: count }, (_, index) => {
+    const rank = ((1n << 64n) * BigInt(index)) / BigInt(count);
+    return { rank: rank.toString(16).padStart(16, '0'), pods };
+  });
+}
+
+/** Pods that are ready since some seconds after the start. */
+export function readyPods(count: number, since = 0): ObservedPod[] {
+  const time = start + since * second;
+  return Array.from({ length: count }, () => ({ ready: true, since: time, createdAt: time, restarts: 0, crashing: false }));
+}
+
+/** Pods that are not ready since some seconds after the start. */
+export function unreadyPods(count: number, since = 0): ObservedPod[] {
+  return readyPods(count, since).map((pod) => ({ ...pod, ready: false }));
+}
+
+/** A tag that is to lead from 1-24 to 1-25, seen in health: a hundred workloads. */
+export function observation(fields: Partial<RolloutObservation> = {}): RolloutObservation {
+  return {
+    revision: '1-25',
+    generation: 2,
+    before: place('1-24'),
+    wanted: place('1-25'),
+    stable: place('1-24'),
+    workloads: workloads(100),
+    pods: { stable: readyPods(100), canary: [] },
+    injectionErrors: 0,
+    ...fields,
+  };
+}
