@@ -8,6 +8,7 @@ import { admissionPod } from '../../inject/explain/admission-pod.ts';
 import type { Surroundings } from '../../inject/explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { getsCanary, rankOf, workloadOfPod } from '../../rollout/workload-key.ts';
 import type { Subject } from './subject.ts';
 
 /** Where a configuration is read from: its texts, or why they cannot be had. */
@@ -31,6 +32,8 @@ export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configu
   const loaded = new Map<string, Injector | { unavailable: string }>();
   return {
     webhooks: podWebhooks(configurations),
+    getsCanary: ({ tag, threshold }, pod, namespace) =>
+      getsCanary(rankOf(tag, workloadOfPod(pod, namespace)), threshold),
     injectorOf: (target) => {
       const key = `${target.namespace ?? ''}/${target.injectorConfig}.${target.hash}`;
       const known = loaded.get(key);

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { configurationHash } from '../../api/configuration-hash.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { tagRolloutPath } from '../../api/names.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../../manifests/config-maps.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
+import { rankOf } from '../../rollout/workload-key.ts';
 import { checkSubject, type CheckReport } from './check-report.ts';
 import { surroundingsOf } from './facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
@@ -25,12 +27,15 @@ const shop: KubernetesObject = {
 };
 
 /** What the operator would have put into a cluster for one InjectorConfig. */
-function installed(webhook: Record<string, unknown> = {}): {
+function installed(
+  webhook: Record<string, unknown> = {},
+  name = '1-24',
+): {
   webhooks: KubernetesObject;
   configMap: KubernetesObject;
   config: KubernetesObject;
 } {
-  const config = injectorConfig('1-24', { webhook });
+  const config = injectorConfig(name, { webhook });
   const files = configurationFiles(config);
   const hash = configurationHash(files);
   const context = { namespace: home, operatorClass: 'default', podSelector: {}, targetPort: 15017 };
@@ -58,6 +63,27 @@ describe('readClusterFacts', () => {
   it('finds it by its labels where the webhook is a URL', async () => {
     const byUrl = installed({ url: 'https://example.com/hooks' });
     assert.equal((await check([shop, byUrl.webhooks, byUrl.configMap, byUrl.config])).result, 'Injected');
+  });
+
+  it('reads both configurations of a rollout, and tells which one a workload gets', async () => {
+    const next = installed({}, '1-25');
+    const [stable, canary] = [configMap, next.configMap].map(({ metadata: { name = '' } }) => {
+      const [, revision = '', hash = ''] = /^sidecar-injector-(.*)-([0-9a-f]{8})$/.exec(name) ?? [];
+      return { name: revision, hash };
+    });
+    assert.ok(stable !== undefined && canary !== undefined);
+    const rank = rankOf('prod', { namespace: 'shop', kind: 'Pod', name: 'web' });
+    const ask = async (threshold: string, shadow = false): Promise<readonly string[]> => {
+      const path = tagRolloutPath({ tag: 'prod', stable, canary, threshold, shadow });
+      const text = JSON.stringify(webhooks).replaceAll(/"path":"[^"]*"/g, `"path":"${path}"`);
+      const inRollout = JSON.parse(text) as KubernetesObject;
+      const { result, injectedBy } = await check([shop, inRollout, configMap, next.configMap, config, next.config]);
+      assert.equal(result, 'Injected');
+      return injectedBy;
+    };
+    assert.deepEqual(await ask(rank), [`1-24.${stable.hash}`]);
+    assert.deepEqual(await ask('ffffffffffffffff'), [`1-25.${canary.hash}`]);
+    assert.deepEqual(await ask('ffffffffffffffff', true), [`1-24.${stable.hash}`]);
   });
 
   const unknown: [what: string, objects: KubernetesObject[], forbidden: string[], mention: RegExp][] = [

@@ -28,7 +28,10 @@ export async function readClusterFacts(client: Reader, names: readonly string[])
     listIfAllowed(client, injectorConfigKind),
     listIfAllowed(client, revisionTagKind),
   ]);
-  const targets = podWebhooks(configurations).flatMap(({ target }) => target ?? []);
+  const targets = podWebhooks(configurations).flatMap(({ target, canary }) => [
+    ...(target === undefined ? [] : [target]),
+    ...(canary === undefined ? [] : [canary.target]),
+  ]);
   const files = new Map<string, FoundFiles>();
   const read = async (target: WebhookTarget): Promise<void> => {
     files.set(keyOf(target), await readFiles(client, target));

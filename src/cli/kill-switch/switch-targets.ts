@@ -1,7 +1,7 @@
 import { group } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/labels.ts';
-import { objectNames, tagWebhookConfiguration } from '../../api/names.ts';
+import { objectNames, rolloutOfPath, tagWebhookConfiguration } from '../../api/names.ts';
 import { pathProbeName } from '../../api/path-probe.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
@@ -114,9 +114,15 @@ const injectPath = /\/(?:revisions|tags\/[^/]+)\/([^/]+)\/[0-9a-f]{8}\/inject$/;
 /** The InjectorConfigs that the webhooks of a configuration call, by their paths. */
 function calledConfigs({ webhooks }: KubernetesObject): string[] {
   const list = (webhooks ?? []) as { clientConfig?: { url?: string; service?: { path?: string } } }[];
-  return list.flatMap(
-    ({ clientConfig }) => injectPath.exec(clientConfig?.service?.path ?? clientConfig?.url ?? '')?.[1] ?? [],
-  );
+  return list.flatMap(({ clientConfig }) => {
+    const path = clientConfig?.service?.path ?? clientConfig?.url ?? '';
+    const rollout = rolloutOfPath(path);
+    // While it is only tried, the canary stops nobody.
+    if (rollout !== undefined) {
+      return rollout.shadow ? [rollout.stable.name] : [rollout.stable.name, rollout.canary.name];
+    }
+    return injectPath.exec(path)?.[1] ?? [];
+  });
 }
 
 function revisionIn(webhook: KubernetesObject): string | undefined {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { tagRolloutPath } from '../../api/names.ts';
 import { explainCreation } from './explain-creation.ts';
 import {
   configuration,
@@ -106,6 +107,26 @@ describe('explainCreation', () => {
       namespace: 'home',
     });
     assert.deepEqual(injectedBy, ['default.00000000']);
+  });
+
+  it('asks in a rollout the one that the workload gets, and in shadow always the stable one', () => {
+    const rollout = {
+      tag: 'prod',
+      stable: { name: 'old', hash: '00000000' },
+      canary: { name: 'new', hash: '11111111' },
+    };
+    const ask = (threshold: string, shadow = false) => {
+      const path = tagRolloutPath({ ...rollout, threshold, shadow });
+      const webhook = ourWebhook('rev.namespace', 'old', { clientConfig: { service: { namespace: 'home', path } } });
+      const injectors = { old: injectorNamed('old'), new: injectorNamed('new') };
+      const tagged = configuration('sidecar-injector-tag-prod', [webhook]);
+      const { webhooks, injectedBy } = explainCreation(creation(), surroundings([tagged], injectors));
+      assert.equal(webhooks[0]?.target?.tag, 'prod');
+      return injectedBy;
+    };
+    assert.deepEqual(ask('0000000000000000'), ['old.00000000']);
+    assert.deepEqual(ask('ffffffffffffffff'), ['new.11111111']);
+    assert.deepEqual(ask('ffffffffffffffff', true), ['old.00000000']);
   });
 
   it('asks in the order of names, each on the pod as the one before has left it', () => {

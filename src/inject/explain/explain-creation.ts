@@ -6,7 +6,7 @@ import type { Injector } from '../injector.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { readPodFacts } from '../pod/pod-facts.ts';
 import type { PodCreation } from './pod-creation.ts';
-import type { PodWebhook, WebhookTarget } from './pod-webhook.ts';
+import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
 import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
 
 /** What becomes of a pod. `Refused`: the API server does not create it. */
@@ -48,6 +48,8 @@ export interface Surroundings {
   readonly webhooks: readonly PodWebhook[];
   /** The configuration that a webhook names, loaded; or why it cannot be had. */
   readonly injectorOf: (target: WebhookTarget) => Injector | { readonly unavailable: string };
+  /** Whether a pod of the namespace is of a workload that gets the canary of a rollout. */
+  readonly getsCanary: (canary: RolloutCanary, pod: JsonObject, namespace: string) => boolean;
   readonly request?: Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
 }
 
@@ -69,7 +71,7 @@ export function explainCreation(creation: PodCreation, surroundings: Surrounding
     if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') asked.push(each);
     if (answer.pod !== undefined) {
       pod = answer.pod;
-      if (each.target !== undefined) injectedBy.push(entryOf(each.target));
+      if (answer.finding.target !== undefined) injectedBy.push(entryOf(answer.finding.target));
       for (const earlier of asked) again.add(earlier);
     }
   }
@@ -99,7 +101,9 @@ interface Answer {
 }
 
 function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: Surroundings): Answer {
-  const { configuration, webhook, target } = each;
+  const { configuration, webhook, canary } = each;
+  const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
+  const target = isCanary ? canary.target : each.target;
   const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
   const choice = chooseWebhook(webhook, creation, pod);
   const { called, reason, message, steps, unmet } = choice;

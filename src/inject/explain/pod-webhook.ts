@@ -1,5 +1,6 @@
 import { group } from '../../api/injector-config.ts';
 import type { KubernetesObject, LabelSelector } from '../../api/kubernetes.ts';
+import { type NamedConfiguration, rolloutOfPath } from '../../api/names.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
 /** A webhook of admissionregistration.k8s.io/v1 as far as the API server's choice depends on it. Absent fields have the API server's defaults. */
@@ -37,6 +38,16 @@ export interface PodWebhook {
   readonly webhook: MutatingWebhook;
   /** Undefined for other injectors' webhooks, whose answer nobody here knows. */
   readonly target: WebhookTarget | undefined;
+  /** In the rollout of a tag: where it sends the pods of some workloads instead. */
+  readonly canary?: RolloutCanary;
+}
+
+/** Who gets the canary of a rollout, and where that is. */
+export interface RolloutCanary {
+  readonly tag: string;
+  /** 16 hex digits, see `src/rollout`. */
+  readonly threshold: string;
+  readonly target: WebhookTarget;
 }
 
 const targetPath = /\/(?:revisions\/([^/]+)|tags\/([^/]+)\/([^/]+))\/([0-9a-f]{8})\/inject$/;
@@ -55,23 +66,29 @@ export function podWebhooks(configurations: readonly KubernetesObject[]): PodWeb
           configuration: name,
           createdAt: creationTimestamp,
           webhook,
-          target: targetOf(webhook),
+          ...targetsOf(webhook),
         })),
     );
 }
 
-function targetOf({ name, clientConfig = {} }: MutatingWebhook): WebhookTarget | undefined {
-  if (!name.endsWith(`.${group}`)) return undefined;
+function targetsOf({ name, clientConfig = {} }: MutatingWebhook): Pick<PodWebhook, 'target' | 'canary'> {
+  if (!name.endsWith(`.${group}`)) return { target: undefined };
   const { service, url } = clientConfig;
-  const match = targetPath.exec(service?.path ?? url ?? '');
-  if (match === null) return undefined;
+  const path = service?.path ?? url ?? '';
+  const namespace = service?.namespace;
+  const rollout = rolloutOfPath(path);
+  if (rollout !== undefined) {
+    const { tag, stable, canary, threshold, shadow } = rollout;
+    const to = ({ name: injectorConfig, hash }: NamedConfiguration): WebhookTarget => {
+      return { injectorConfig, hash, tag, namespace };
+    };
+    return { target: to(stable), ...(shadow ? {} : { canary: { tag, threshold, target: to(canary) } }) };
+  }
+  const match = targetPath.exec(path);
+  if (match === null) return { target: undefined };
   const [, revision, tag, tagged, hash = ''] = match;
-  return {
-    injectorConfig: revision ?? tagged ?? '',
-    hash,
-    ...(tag === undefined ? {} : { tag }),
-    namespace: service?.namespace,
-  };
+  const injectorConfig = revision ?? tagged ?? '';
+  return { target: { injectorConfig, hash, ...(tag === undefined ? {} : { tag }), namespace } };
 }
 
 /** As Go compares strings. Names of objects are ASCII. */

@@ -72,6 +72,8 @@ export function surroundings(
   return {
     webhooks: podWebhooks(configurations),
     injectorOf: ({ injectorConfig }: WebhookTarget) => injectors[injectorConfig] ?? { unavailable: 'it was not read' },
+    // As for a workload in the middle.
+    getsCanary: ({ threshold }) => '8000000000000000' < threshold,
   };
 }
 
