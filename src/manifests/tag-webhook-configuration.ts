@@ -11,6 +11,8 @@ import { tagSelectors } from './webhook-selectors.ts';
 
 export interface TagWebhookInput extends WebhookInput {
   readonly tag: RevisionTag;
+  /** Absent: the tag is at rest, and everybody gets the InjectorConfig's `hash`. Its stable side is that. */
+  readonly rollout?: names.TagRollout | undefined;
 }
 
 /**
@@ -18,9 +20,10 @@ export interface TagWebhookInput extends WebhookInput {
  * InjectorConfig's, so moving a tag is one write of one object.
  */
 export function tagWebhookConfiguration(input: TagWebhookInput, context: ManifestContext): KubernetesObject {
-  const { tag, config, hash, caBundlePem } = input;
+  const { tag, config, hash, caBundlePem, rollout } = input;
   const { name } = tag.metadata;
-  const path = names.tagInjectPath(name, config.metadata.name, hash);
+  const path =
+    rollout === undefined ? names.tagInjectPath(name, config.metadata.name, hash) : names.tagRolloutPath(rollout);
   const selectors = tagSelectors(tag, config, excludedNamespaces(config, context.namespace));
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',

@@ -5,6 +5,7 @@ import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
+import { rolloutInForce } from './published-webhook.ts';
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
 export const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
@@ -118,6 +119,18 @@ export class ClusterView {
       .filter((object) => injectorConfigOf(object) === name && this.isOurs(object))
       .filter(({ metadata }) => metadata.name !== own?.metadata.name && !isPathProbeName(metadata.name ?? ''));
     return [...(own === undefined ? [] : [own]), ...others];
+  }
+
+  /** Those, and the tags' that send some of their admissions to an InjectorConfig, as the canary of a rollout. */
+  webhooksNaming(name: string): KubernetesObject[] {
+    return [...this.webhooksOf(name), ...this.rolloutsTo(name)];
+  }
+
+  /** The webhook configurations of tags that are on their way to an InjectorConfig by a rollout. */
+  rolloutsTo(name: string): KubernetesObject[] {
+    return this.mutatingWebhooks
+      .list()
+      .filter((object) => rolloutInForce(object)?.canary.name === name && this.isOurs(object));
   }
 
   /**

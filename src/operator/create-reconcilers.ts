@@ -24,6 +24,7 @@ import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
 import { Refusals } from './refusals.ts';
 import { Removal } from './removal.ts';
+import { Rollouts } from './rollout/rollouts.ts';
 import { RevisionCertificates } from './revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from './serving-role.ts';
@@ -153,6 +154,12 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     locks,
     reports,
     webhook: new TagWebhook(view, owned, gate),
+    rollouts: new Rollouts({
+      podsOf: settings.followPods === false ? undefined : (tag) => usage.podsOf(tag),
+      configOf: (name) => targets.configs().find(({ metadata }) => metadata.name === name),
+      reports,
+      clock,
+    }),
     refusals: new Refusals(events, logger, 'revisionTag'),
     events,
     usage: told,

@@ -109,13 +109,16 @@ interface Webhook {
   clientConfig?: { url?: string; service?: { namespace?: string; name?: string; port?: number } };
 }
 
+/** At the end of a url: the path of an InjectorConfig, of a tag, or of a tag in a rollout. */
+const injectPaths = /\/(revisions\/[^/]+\/[^/]+|tags\/[^/]+\/[^/]+\/[^/]+(\/[^/]+\/[^/]+\/[^/]+)?)\/(inject|shadow)$/;
+
 /** Where our webhooks of a configuration lead, without the path; empty when there are none or they do not agree. */
 function placeOf(configuration: KubernetesObject | undefined): string {
   const webhooks = (configuration?.webhooks ?? []) as Webhook[];
   const ours = webhooks.filter(({ name }) => name?.endsWith(`.${group}`) === true);
   const places = new Set(
     ours.map(({ clientConfig: { url, service } = {} }) => {
-      if (url !== undefined) return url.replace(/\/(revisions|tags\/[^/]+)\/[^/]+\/[^/]+\/inject$/, '');
+      if (url !== undefined) return url.replace(injectPaths, '');
       return `${service?.namespace ?? ''}/${service?.name ?? ''}:${service?.port ?? ''}`;
     }),
   );

@@ -2,6 +2,7 @@ import { injectedByAnnotation } from '../api/labels.ts';
 import type { KubernetesObject, ObjectMeta } from '../api/kubernetes.ts';
 import type { DecisionFacts } from '../inject/decide.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
+import { podHealth, type PodHealth } from './pods/pod-health.ts';
 import type { PodGroup } from './usage/pod-group.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface PodRecord extends KubernetesObject {
   readonly group?: PodGroup;
   /** When it was made, in seconds since 1970. */
   readonly createdAt?: number;
+  /** How it does; absent where nobody counts it. */
+  readonly health?: PodHealth;
 }
 
 /** What is kept of a pod that has just come, until it has been looked at. */
@@ -36,7 +39,7 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
  * The bounded part of a pod as the API server sends it.
  * @param group the pods that have what it has; undefined where nobody counts it
  */
-export function podRecord({ apiVersion, kind, metadata }: KubernetesObject, group?: PodGroup): PodRecord {
+export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObject, group?: PodGroup): PodRecord {
   const { name = '', namespace = '', uid = '', resourceVersion = '', creationTimestamp = '' } = metadata;
   // Of a pod that is counted the group has the same texts, once for all of them.
   const injectedBy =
@@ -49,9 +52,8 @@ export function podRecord({ apiVersion, kind, metadata }: KubernetesObject, grou
       : { apiVersion, kind, metadata: kept, injectedBy };
   }
   const createdAt = Date.parse(creationTimestamp) / 1000;
-  return injectedBy === undefined
-    ? { apiVersion, kind, metadata: kept, group, createdAt }
-    : { apiVersion, kind, metadata: kept, group, createdAt, injectedBy };
+  const counted = { apiVersion, kind, metadata: kept, group, createdAt, health: podHealth(status) };
+  return injectedBy === undefined ? counted : { ...counted, injectedBy };
 }
 
 /** A copy of its own: a slice would keep the whole text in memory. */

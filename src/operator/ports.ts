@@ -1,5 +1,6 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
+import type { RolloutState } from '../api/rollout-status.ts';
 import type { RolloutPair, ShadowReport } from '../api/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
@@ -84,6 +85,10 @@ export interface OperatorMetrics extends WatchObserver {
   podEventOmitted?(): void;
   /** Where the figures about usage are to be read; they are undefined while another process leads. */
   usageFrom?(read: () => UsageFigures | undefined): void;
+  /** How the rollout of a tag stands after a pass over it; undefined: it has none. */
+  rollout?(tag: string, state: RolloutState | undefined): void;
+  /** Something happened in the rollout of a tag: a step, a rollback, a promotion. */
+  rolloutEvent?(tag: string, reason: string): void;
   /** An InjectorConfig is gone: forget its series. */
   forget?(name: string): void;
 }

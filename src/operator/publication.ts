@@ -189,9 +189,9 @@ export class Publication {
     const stored = this.#view
       .belongingTo(config.metadata.name)
       .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
-    // A tag may not have moved on yet.
+    // A tag may not have moved on yet, or be on its way to this one by a rollout.
     const named = this.#view
-      .webhooksOf(config.metadata.name)
+      .webhooksNaming(config.metadata.name)
       .flatMap((webhook) => namedHashes(webhook, config.metadata.name));
     const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
     const spare = stored

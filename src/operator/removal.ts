@@ -39,6 +39,11 @@ export class Removal {
       // The view tells when it is gone; in case it does not, look again.
       return servingGraceMs;
     }
+    // A tag's pass brings the workloads of its canary back to stable, and wakes us; until then they need what answers here.
+    if (this.#view.rolloutsTo(name).length > 0) {
+      this.#goneSince.delete(name);
+      return servingGraceMs;
+    }
     const others = keys.filter((key) => !isWebhook(key));
     const objects = [...labelled, ...(await this.#unlabelled(name, others, signal))];
     if (objects.length === 0) {

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { RotationChange } from '../certs/rotation-state.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { RolloutEvent } from '../rollout/transitions.ts';
 import type { Repair } from './owned-objects.ts';
 
 /** What happened to an InjectorConfig, for people who ask `kubectl describe`. */
@@ -20,6 +21,13 @@ export class RevisionEvents {
   led(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
     const note = `the tag leads to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
     this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
+  }
+
+  /** A rollout has gone a step on, or back. */
+  rollout(tag: KubernetesObject, happened: readonly RolloutEvent[]): void {
+    for (const { type, reason, message } of happened) {
+      this.#recorder.record(tag, { type, reason, action: 'Rollout', note: message });
+    }
   }
 
   paused(object: KubernetesObject, note: string): void {

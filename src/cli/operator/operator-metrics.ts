@@ -1,6 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RolloutState } from '../../api/rollout-status.ts';
 import type { WatchEnd } from '../../kube/ports.ts';
 import type { OperatorMetrics } from '../../operator/ports.ts';
+import { rolloutGauges } from './rollout-gauges.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
 /** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
@@ -20,6 +22,9 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #watchEnds;
   readonly #podsNotInjected;
   readonly #podEventsOmitted;
+  readonly #rolloutEvents;
+  /** By tag. */
+  readonly #rollouts = new Map<string, RolloutState>();
   #readUsage: () => UsageFigures | undefined = () => undefined;
   /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
   readonly #conditionTypes = new Map<string, Set<string>>();
@@ -109,6 +114,27 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       help: 'Pods that were not injected and about which no Event was written, since there were too many.',
       registers,
     });
+    this.#rolloutEvents = new Counter({
+      name: 'injector_rollout_events_total',
+      help: 'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.',
+      labelNames: ['tag', 'reason'],
+      registers,
+    });
+    for (const { name, help, labels, of } of rolloutGauges) {
+      const rollouts = this.#rollouts;
+      new Gauge({
+        name,
+        help,
+        labelNames: ['tag', ...labels],
+        registers,
+        collect() {
+          this.reset();
+          for (const [tag, state] of rollouts) {
+            for (const [values, figure] of of(state)) this.set({ tag, ...values }, figure);
+          }
+        },
+      });
+    }
     const readUsage = (): UsageFigures | undefined => this.#readUsage();
     new Gauge({
       name: 'injector_pods',
@@ -136,6 +162,15 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
     });
   }
 
+  rollout(tag: string, state: RolloutState | undefined): void {
+    if (state === undefined) this.#rollouts.delete(tag);
+    else this.#rollouts.set(tag, state);
+  }
+
+  rolloutEvent(tag: string, reason: string): void {
+    this.#rolloutEvents.inc({ tag, reason });
+  }
+
   usageFrom(read: () => UsageFigures | undefined): void {
     this.#readUsage = read;
   }
@@ -159,6 +194,8 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
 
   leading(leading: boolean): void {
     this.#leader.set(leading ? 1 : 0);
+    // Whoever leads tells how rollouts stand.
+    if (!leading) this.#rollouts.clear();
   }
 
   applied(kind: string, outcome: string): void {

@@ -2,12 +2,14 @@ import { ConfigurationError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
 import type { UsageStatus } from '../../api/usage-status.ts';
 import { validateRevisionTag } from '../../api/validate-revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
 import { claimantOfTag, nameOf } from '../../manifests/claims.ts';
+import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import { ConflictMemory } from '../conflict-memory.ts';
 import { foreignFinding, foreignOverlap } from '../foreign-overlap.ts';
@@ -20,6 +22,7 @@ import { publishedHash } from '../published-webhook.ts';
 import type { Refusals } from '../refusals.ts';
 import type { RevisionEvents } from '../revision-events.ts';
 import type { Finding } from '../revision-status.ts';
+import { isSameCourse, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
 import { resyncMs, statusManager, type OperatorSettings } from '../settings.ts';
 import type { PublishedRevisions } from './published-revisions.ts';
 import type { RevisionLocks } from './revision-locks.ts';
@@ -37,6 +40,7 @@ export interface TagReconcilerOptions {
   readonly locks: RevisionLocks;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly webhook: TagWebhook;
+  readonly rollouts: Rollouts;
   /** Who uses a tag, where somebody counts. */
   readonly usage?: { tag(name: string): UsageStatus | undefined };
   readonly refusals: Refusals;
@@ -103,7 +107,8 @@ export class TagReconciler {
         context === undefined
           ? no('OwnerMissing', 'the owner of the webhook configurations (--owner) does not exist; nothing is published')
           : this.#withoutTarget(tag, plan);
-      return this.#write(tag, object, findings, [resyncMs], signal);
+      const again = this.#options.rollouts.wait(tag, plan.rollout);
+      return this.#write(tag, object, findings, [resyncMs, again], signal);
     }
     const target: TagTarget = { tag, context, ...plan.target };
     const isInForce = webhook.live(name) !== undefined;
@@ -130,14 +135,14 @@ export class TagReconciler {
   /** With the locks of all that is involved: written only if the plan is what was tried out. */
   async #move(
     tag: RevisionTag,
-    object: KubernetesObject,
+    read: KubernetesObject,
     findings: TagFindings,
     tried: TagTarget,
     signal: AbortSignal,
   ): Promise<number> {
-    const { view, settings, webhook, events, refusals, logger } = this.#options;
+    const { view, settings, webhook, events, refusals, rollouts, logger } = this.#options;
     const { name } = tag.metadata;
-    const { target: now } = this.#plan(tag);
+    const { target: now, rollout } = this.#plan(tag);
     const context = manifestContext(settings, view);
     const isAsTried =
       view.tags.get(name)?.metadata.generation === tag.metadata.generation &&
@@ -146,11 +151,12 @@ export class TagReconciler {
     if (!isAsTried) return 0;
     const target = { tag, context, ...now };
     if (!webhook.isOpen(target)) return 0;
+    const object = rollout === undefined ? read : await this.#course(tag, read, rollout, signal);
     const before = this.#place(name);
     const writes = noWrites();
     const { isDeferred, narrowed, refusal } = await webhook.apply(target, writes, signal);
     const { config, published } = target;
-    const waits = [resyncMs, ...(isDeferred ? [pendingMs] : [])];
+    const waits = [resyncMs, ...(isDeferred ? [pendingMs] : []), rollouts.wait(tag, rollout)];
     if (refusal === undefined) {
       if (!isDeferred) {
         const message = `the webhook leads to InjectorConfig ${config.metadata.name}, configuration ${published.hash}`;
@@ -177,20 +183,45 @@ export class TagReconciler {
     events.repaired(object, writes.repairs);
     if (again !== undefined) waits.push(again);
     if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
-    return this.#write(tag, object, findings, waits, signal);
+    return this.#write(tag, object, findings, waits, signal, rollout?.state);
+  }
+
+  /** Writes where a rollout goes before the path goes there: whoever leads next finishes it. */
+  async #course(
+    { metadata: { name }, status }: RevisionTag,
+    object: KubernetesObject,
+    { state, events: happened }: RolloutPass,
+    signal: AbortSignal,
+  ): Promise<KubernetesObject> {
+    const { client, view, events, metrics, logger } = this.#options;
+    const before = status?.rollout;
+    if (state === undefined || (before !== undefined && isSameCourse(before, state))) return object;
+    const wanted = { ...(object.status as object | undefined), rollout: state };
+    const stored = await writeStatus(client, object, wanted, { fieldManager: statusManager, signal });
+    if (stored !== undefined) view.tags.upsert(stored);
+    events.rollout(object, happened);
+    for (const { reason, message } of happened) {
+      metrics.rolloutEvent?.(name, reason);
+      logger.info('rollout', { revisionTag: name, reason, message });
+    }
+    return stored ?? object;
   }
 
   #plan(tag: RevisionTag): TagPlan {
-    const { targets, published, reports } = this.#options;
+    const { targets, published, reports, rollouts, webhook } = this.#options;
     const configs = targets.configs();
-    return planTag({
+    const current = targets.current(tag.metadata.name);
+    const situation = {
       tag,
       wanted: targets.wanted(tag),
-      current: targets.current(tag.metadata.name),
-      published: (name) => published.of(name),
-      lacking: (name, hash) => reports.lacking(name, hash),
+      current,
+      published: (name: string) => published.of(name),
+      lacking: (name: string, hash: string) => reports.lacking(name, hash),
       revisions: revisionsOf(configs),
-    });
+    };
+    // Before it leads anywhere there is nobody to be careful with.
+    if (tag.spec.strategy?.canary === undefined || current === undefined) return planTag(situation);
+    return rollouts.plan({ ...situation, current }, webhook.live(tag.metadata.name));
   }
 
   /** What to say of the webhook when it cannot be written now. */
@@ -213,7 +244,8 @@ export class TagReconciler {
   #involved(tag: RevisionTag): string[] {
     const { targets } = this.#options;
     const configs: (InjectorConfig | undefined)[] = [targets.current(tag.metadata.name), targets.wanted(tag)];
-    return [...new Set(configs.flatMap((config) => config?.metadata.name ?? []))];
+    const decided = tag.status?.rollout?.stable.injectorConfig;
+    return [...new Set([...configs.map((config) => config?.metadata.name), decided].flatMap((name) => name ?? []))];
   }
 
   /** Somebody older takes the same pods: nothing of this tag may be there. */
@@ -230,7 +262,9 @@ export class TagReconciler {
     const { refusals, metrics, webhook, locks, targets, logger } = this.#options;
     refusals.forget(name);
     this.#conflicts.forget(name);
+    this.#options.rollouts.forget(name);
     metrics.forget?.(metricName(name));
+    metrics.rollout?.(name, undefined);
     const current = targets.current(name)?.metadata.name;
     // One update by that InjectorConfig's own pass: in between nobody would be injected.
     const heir = name === defaultRevision ? targets.configs().find(isHeir) : undefined;
@@ -262,15 +296,23 @@ export class TagReconciler {
   }
 
   async #write(
-    tag: Pick<RevisionTag, 'metadata' | 'status'>,
+    tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] },
     object: KubernetesObject,
     findings: TagFindings,
     waits: readonly number[],
     signal: AbortSignal,
+    state?: RolloutState,
   ): Promise<number> {
-    const { client, clock, view, metrics, usage } = this.#options;
+    const { client, clock, view, metrics, usage, rollouts } = this.#options;
     const { name } = tag.metadata;
-    const status = tagStatus(tag, findings, this.#place(name), usage?.tag(name), clock.now());
+    const before = (object as RevisionTag).status?.rollout;
+    const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
+    const rollout = !hasStrategy ? undefined : state === undefined ? before : rollouts.shown(name, before, state);
+    if (tag.spec?.strategy?.canary !== undefined && this.#place(name) !== undefined) {
+      findings.RolloutComplete = rolloutFinding(tag.spec.revision, rollout);
+    }
+    metrics.rollout?.(name, state ?? rollout);
+    const status = tagStatus(tag, findings, this.#place(name), usage?.tag(name), clock.now(), rollout);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
     if (!signal.aborted) {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import type { TagRollout } from '../../api/names.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { Finding } from '../revision-status.ts';
 import type { PublishedRevision } from './published-revisions.ts';
 
@@ -22,9 +24,18 @@ export interface TagSituation {
 /** Where a tag should lead, and why not where its spec says. */
 export interface TagPlan {
   /** Undefined: nowhere that could be written now; what is in force stays. */
-  readonly target: { readonly config: InjectorConfig; readonly published: PublishedRevision } | undefined;
+  readonly target:
+    | {
+        readonly config: InjectorConfig;
+        readonly published: PublishedRevision;
+        /** Absent: everybody is led there. */
+        readonly rollout?: TagRollout | undefined;
+      }
+    | undefined;
   /** Whether the revision of the spec can be led to; undefined: it is not known yet, so nothing is to be said. */
   readonly revisionReady: Finding | undefined;
+  /** How the rollout goes on; its state is written before the path that it stands for. */
+  readonly rollout?: RolloutPass;
 }
 
 /**

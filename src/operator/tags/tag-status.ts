@@ -2,6 +2,7 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import { mergeConditions, type ObservedCondition } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RevisionTag, RevisionTagStatus } from '../../api/revision-tag.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
 import { usageOf, type UsageStatus } from '../../api/usage-status.ts';
 import type { Finding } from '../revision-status.ts';
 
@@ -11,6 +12,8 @@ export interface TagFindings {
   RevisionReady?: Finding | undefined;
   /** Whether the webhook leads there. */
   WebhookReady?: Finding | undefined;
+  /** Whether everybody gets the revision of the spec; only of tags with a canary strategy. */
+  RolloutComplete?: Finding | undefined;
   /** Shown only once it has been true. */
   Overlap?: Finding;
   /** Shown only once it has been true. */
@@ -27,7 +30,7 @@ export interface TagPlace {
   readonly hash: string;
 }
 
-const required = ['RevisionReady', 'WebhookReady'] as const;
+const required = ['RevisionReady', 'WebhookReady', 'RolloutComplete'] as const;
 const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as const;
 
 /** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
@@ -37,6 +40,7 @@ export function tagStatus(
   place: TagPlace | undefined,
   usage: UsageStatus | undefined,
   now: Date,
+  rollout?: RolloutState,
 ): RevisionTagStatus {
   const observedGeneration = metadata.generation ?? 0;
   const isKnown = (type: string): boolean => before?.conditions?.some((condition) => condition.type === type) === true;
@@ -45,7 +49,9 @@ export function tagStatus(
     const isShown = required.some((each) => each === type) || finding?.status === 'True' || isKnown(type);
     return finding === undefined || !isShown ? [] : [{ type, observedGeneration, ...finding }];
   });
-  const merged = mergeConditions(before?.conditions ?? [], observed, now);
+  const known = before?.conditions ?? [];
+  const kept = rollout === undefined ? known.filter(({ type }) => type !== 'RolloutComplete') : known;
+  const merged = mergeConditions(kept, observed, now);
   const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged, place) }], now);
   return {
     observedGeneration,
@@ -57,6 +63,7 @@ export function tagStatus(
           hash: place.hash,
         }),
     conditions,
+    ...(rollout === undefined ? {} : { rollout }),
     ...(usage ?? usageOf(before)),
   };
 }
@@ -67,6 +74,7 @@ function readiness(conditions: readonly Condition[], place: TagPlace | undefined
   if (overlap !== undefined) return { status: 'False', reason: 'Overlap', message: overlap.message };
   for (const type of required) {
     const condition = conditions.find((each) => each.type === type);
+    if (condition === undefined && type === 'RolloutComplete') continue;
     if (condition === undefined)
       return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
     if (condition.status !== 'True') {

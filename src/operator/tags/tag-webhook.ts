@@ -2,10 +2,9 @@ import type { InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
-import { tagWebhookConfiguration as webhookName } from '../../api/names.ts';
+import { tagProbeSubject, tagWebhookConfiguration as webhookName, type TagRollout } from '../../api/names.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
-import { tagProbeSubject } from '../../api/names.ts';
 import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { InstallGate } from '../install-gate.ts';
@@ -19,6 +18,8 @@ export interface TagTarget {
   readonly tag: RevisionTag;
   readonly config: InjectorConfig;
   readonly published: PublishedRevision;
+  /** Absent: everybody is led there. */
+  readonly rollout?: TagRollout | undefined;
   readonly context: ManifestContext;
 }
 
@@ -88,9 +89,9 @@ export class TagWebhook {
     return this.#view.isOurs(live) && (label === tag || (label === undefined && tag !== defaultRevision));
   }
 
-  #desired({ tag, config, published, context }: TagTarget): ReturnType<typeof leaveNarrowed> {
+  #desired({ tag, config, published, rollout, context }: TagTarget): ReturnType<typeof leaveNarrowed> {
     return leaveNarrowed(
-      tagWebhookConfiguration({ tag, config, ...published }, context),
+      tagWebhookConfiguration({ tag, config, ...published, rollout }, context),
       this.live(tag.metadata.name),
       config.spec.webhook.toleratedManagers,
     );

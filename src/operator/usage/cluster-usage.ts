@@ -143,6 +143,13 @@ export class ClusterUsage implements UsageSource {
     return this.#snapshots.of(subjectOf('RevisionTag', name));
   }
 
+  /** The pods that follow a tag; undefined until all have been read, and while another process counts. */
+  podsOf(tag: string): Iterable<PodGroup> | undefined {
+    const { usage, stores } = this.#counting ?? {};
+    if (usage === undefined || stores?.pods.hasSynced !== true || !stores.namespaces.hasSynced) return undefined;
+    return usage.subject(subjectOf('RevisionTag', tag))?.groups.keys() ?? [];
+  }
+
   /** What metrics show; nothing while another process counts. */
   figures(): UsageFigures | undefined {
     return this.#counting && usageFigures(this.#counting.usage, this.#counting.families);

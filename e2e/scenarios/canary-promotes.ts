@@ -1,0 +1,82 @@
+import { applyObject } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
+
+const weights = [5, 25, 50, 100];
+
+/** A canary rollout from the first workload to promotion, looked at by the pods that are stored. */
+export const canaryPromotes: Scenario = {
+  name: 'canary-promotes',
+  about:
+    'a tag goes to another revision in steps of 5, 25, 50 and 100 percent of the workloads: exact shares, none flips back, 0 lost, promotion',
+  destructive: 'it needs the audit log of the embedded control plane',
+  full: 'over 203 workloads, about 3 minutes',
+  run: async (context) => {
+    const { client, size } = context;
+    const workloads = size === 'full' ? 203 : 41;
+    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const writes = context.startAudit();
+    const strategy = {
+      canary: {
+        steps: weights.map((weight) => ({ weight, pause: 'UntilResumed' })),
+        analysis: { minimumPods: 2, minReadySeconds: 1 },
+      },
+    };
+    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
+    const shares: string[] = [];
+    for (const weight of weights) {
+      const step = `at ${weight} percent`;
+      await waitForRollout(context, 'prod', `paused ${step}`, (rollout) => {
+        return rollout.phase === 'Paused' && rollout.weight === weight;
+      });
+      const makers = await shop.renew();
+      const mixed = [...makers].filter(([, each]) => each.size !== 1).map(([name]) => name);
+      const canary = [...makers.values()].filter((each) => each.has('v2')).length;
+      const share = Math.ceil((workloads * weight) / 100);
+      await context.check(`${step} exactly ${share} of ${workloads} workloads get the canary`, () => {
+        found(mixed.join(), '');
+        return found(String(canary), String(share));
+      });
+      shares.push(`${canary}`);
+      await ask(context, 'prod', 'resume', `at-${weight}`);
+    }
+    await waitForRollout(context, 'prod', 'promoted', ({ phase }) => phase === 'Promoted');
+    await context.check('the canary is stable then: the tag leads there, and says that it is Ready', async () => {
+      const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      const path = await pathOf(context, 'prod');
+      found(status?.stableRevision ?? '', 'v2');
+      found(`${ready?.status} ${ready?.reason}`, 'True Published');
+      return /^\/tags\/prod\/v2\/[0-9a-f]{8}\/inject$/.test(path);
+    });
+    const last = await shop.renew();
+    await shop.close();
+    await context.check('and every pod that is made then is of it', () =>
+      found([...new Set([...last.values()].flatMap((each) => [...each]))].join(), 'v2'),
+    );
+    await context.check('no workload that got the canary has got stable again', () =>
+      found(shop.flippedBack('v2', 'v1').join(), ''),
+    );
+    const updates = (writes?.events() ?? []).filter(
+      ({ verb, objectRef }) => objectRef?.name === 'sidecar-injector-tag-prod' && ['patch', 'update'].includes(verb),
+    );
+    await context.check('one update of the webhook for each step and one for the promotion', () =>
+      found(String(updates.length), String(weights.length + 1)),
+    );
+    const { created, lost } = shop.lost();
+    for (const line of lost.slice(0, 5)) context.say(line);
+    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    context.measured({ workloads, created, lost: 0, shares, updates: updates.length });
+    return `${shares.join(', ')} of ${workloads} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none flipped back`;
+  },
+};

@@ -1,0 +1,65 @@
+import { applyObject } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
+import { failingConfig } from './canary/failing-config.ts';
+
+/** A canary whose pods fail. */
+export const canaryRollsBack: Scenario = {
+  name: 'canary-rolls-back',
+  about: 'a canary whose pods crash is rolled back by itself: new pods are stable at once, the reason is in the status',
+  destructive: 'it needs the audit log of the embedded control plane',
+  run: async (context) => {
+    const { client } = context;
+    const workloads = 12;
+    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, failingConfig('v2', 'two'));
+    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const strategy = {
+      canary: { steps: [{ weight: 25 }, { weight: 100 }], analysis: { minimumPods: 1, minReadySeconds: 5 } },
+    };
+    const before = await pathOf(context, 'prod');
+    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
+    const rolled = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack');
+    const since = Date.now();
+    await context.check('the status says what failed, how many, and by which bound', () =>
+      /^revision v2 was rolled back to v1 at step 1 \(25 percent\): \d+ of \d+ pods of the canary are failing.*maximumFailingPercent/.test(
+        rolled.message,
+      ),
+    );
+    await context.check('the webhook leads to stable again, as before', async () =>
+      found(await pathOf(context, 'prod'), before),
+    );
+    const tookMs = Date.now() - since;
+    const makers = await shop.renew();
+    await context.check('every pod that is made then is of the stable revision', () =>
+      found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1'),
+    );
+    await context.check('and every workload is healthy again', async () => (await shop.ready()).size === workloads);
+    await context.check('the tag says that it is not where its spec says, and why', async () => {
+      const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      return found(`${ready?.status} ${ready?.reason} ${status?.stableRevision}`, 'False RolledBack v1');
+    });
+    await ask(context, 'prod', 'retry', 'again');
+    await waitForRollout(context, 'prod', 'rolled back a second time', ({ phase, action, message }) => {
+      return phase === 'RolledBack' && action?.nonce === 'again' && message.includes('failing');
+    });
+    await context.check('a retry of it is rolled back as well', async () =>
+      found(await pathOf(context, 'prod'), before),
+    );
+    await shop.close();
+    const { created, lost } = shop.lost();
+    for (const line of lost.slice(0, 5)) context.say(line);
+    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    context.measured({ workloads, created, lost: 0, stableAgainMilliseconds: tookMs });
+    return `rolled back by itself twice, stable again within ${tookMs} ms of the decision; ${created} pods created, 0 lost`;
+  },
+};

@@ -1,0 +1,68 @@
+import { applyObject } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { brokenConfig } from './canary/failing-config.ts';
+import { pathOf, Shop, waitForRollout } from './canary/shop.ts';
+
+/** A canary that is only rendered beside the stable revision. */
+export const canaryShadow: Scenario = {
+  name: 'canary-shadow',
+  about: 'a shadow step finds a broken template, and what a good one changes, without touching a pod',
+  destructive: 'it needs the audit log of the embedded control plane',
+  run: async (context) => {
+    const { client } = context;
+    const workloads = 8;
+    await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, brokenConfig('v2', 'two'));
+    await applyUntilReady(client, markedConfig('v3', 'three'));
+    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const strategy = {
+      canary: {
+        steps: [{ weight: 0, shadow: true, pause: 'UntilResumed' }, { weight: 100 }],
+        analysis: { minimumPods: 5, minReadySeconds: 1 },
+      },
+    };
+    const before = await pathOf(context, 'prod');
+    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
+    const broken = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack', 45_000);
+    await context.check('a template that fails is found by rendering alone, and its error is in the status', () =>
+      /^revision v2 was rolled back to v1 at step 1 \(0 percent\): it failed for .*this canary is broken/s.test(
+        broken.message,
+      ),
+    );
+    await context.check('the webhook leads to stable alone again', async () =>
+      found(await pathOf(context, 'prod'), before),
+    );
+    await applyObject(client, revisionTag('prod', 'v3', { strategy }));
+    const good = await waitForRollout(
+      context,
+      'prod',
+      'paused after the comparison',
+      ({ phase, shadow }) => phase === 'Paused' && shadow,
+      45_000,
+    );
+    await context.check('of one that works the status says what it would change', () => {
+      const { compared = 0, failed, changed = [] } = good.shadowReport ?? {};
+      const fields = changed.join(', ');
+      return compared >= 5 && failed === 0 && fields.includes('spec.containers[marked].image');
+    });
+    const makers = await shop.renew();
+    await context.check('and no pod is of any canary', () => {
+      found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1');
+      return found([...shop.makers()].join(), 'v1');
+    });
+    await shop.close();
+    const { created, lost } = shop.lost();
+    for (const line of lost.slice(0, 5)) context.say(line);
+    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    context.measured({ workloads, created, lost: 0, compared: good.shadowReport?.compared ?? 0 });
+    return `a broken canary found with ${broken.shadowReport?.compared ?? 0} comparisons, a good one let through; ${created} pods created, all stable, 0 lost`;
+  },
+};

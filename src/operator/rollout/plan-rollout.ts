@@ -1,0 +1,130 @@
+import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
+import type { RolloutPlace, RolloutState } from '../../api/rollout-status.ts';
+import type { RolloutPair, ShadowReport } from '../../api/shadow-report.ts';
+import type { RolloutObservation } from '../../rollout/observation.ts';
+import { advanceRollout, type RolloutPass } from '../../rollout/rollout.ts';
+import { obstacleOf, planTag, type TagPlan, type TagSituation } from '../tags/tag-plan.ts';
+import type { PodGroup } from '../usage/pod-group.ts';
+import { observePods } from './observe-pods.ts';
+import { isInForce, knownState, rolloutOf, withShare, type RolloutTraces } from './rollout-memory.ts';
+
+/** What is known when a tag with a canary strategy is looked at that leads somewhere. */
+export interface RolloutSituation extends TagSituation {
+  readonly current: InjectorConfig;
+  /** What the cluster holds of it. */
+  readonly traces: RolloutTraces;
+  readonly configOf: (name: string) => InjectorConfig | undefined;
+  /** The pods that follow the tag; undefined while they have not been read. */
+  readonly pods: Iterable<PodGroup> | undefined;
+  readonly shadowReport: (pair: RolloutPair) => ShadowReport;
+  /** How many injections of the canary have failed since the rollout began, by what replicas report in sum. */
+  readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
+  readonly now: Date;
+}
+
+/**
+ * Where a tag with a canary strategy should lead: as `advanceRollout` says, of what can be observed. While something is not known (what is stable
+ * has not been looked at, pods have not been read) everything stays as it is.
+ */
+export function planRollout(situation: RolloutSituation): TagPlan {
+  const { current, published, traces, pods } = situation;
+  const plain = planTag(situation);
+  const { revisionReady } = plain;
+  const held: TagPlan = { target: undefined, revisionReady };
+  if (current.spec.paused || published(current.metadata.name) === undefined) return held;
+  const state = knownState(traces);
+  const obstacle = obstacleOf(situation);
+  if (state !== undefined && obstacle === undefined && !isInForce(state, traces)) {
+    const unfinished = finish(situation, plain, state);
+    if (unfinished !== 'again') return unfinished;
+  }
+  if (pods === undefined && (obstacle === undefined || state?.canary === undefined)) {
+    return state === undefined ? held : led(situation, revisionReady, { state, at: undefined, events: [] });
+  }
+  const observed = observe(situation, plain, state);
+  const { strategy } = situation.tag.spec;
+  const pass = advanceRollout({ state, strategy: strategy?.canary, observed, now: situation.now });
+  if (pass.state === undefined) return held;
+  const kept = state === undefined ? withShare(pass.state, traces.live) : pass.state;
+  return led(situation, revisionReady, { ...pass, state: kept });
+}
+
+/** What the state says is written to the path first; `again` when that is not what anybody wants now. */
+function finish(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'again' {
+  const { lacking, traces } = situation;
+  const { revisionReady } = plain;
+  const { canary, stable } = state;
+  const wanted = wantedPlace(situation, plain);
+  if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash) {
+    return 'again';
+  }
+  const isNamed = canary?.injectorConfig === traces.live?.canary.name && canary?.hash === traces.live?.canary.hash;
+  if (canary !== undefined && !isNamed && lacking(canary.injectorConfig, canary.hash).length > 0) {
+    // It may be gone for good: whatever the spec says now is looked at.
+    return wanted === undefined ? { target: undefined, revisionReady } : 'again';
+  }
+  const followed = servedBy(situation, stable.injectorConfig) ?? stable;
+  return led(situation, revisionReady, { state: { ...state, stable: followed }, at: situation.now, events: [] });
+}
+
+/** The plan that a state stands for. */
+function led(situation: RolloutSituation, revisionReady: TagPlan['revisionReady'], pass: RolloutPass): TagPlan {
+  const { state } = pass;
+  const config = state && situation.configOf(state.stable.injectorConfig);
+  const published = config && situation.published(config.metadata.name);
+  if (state === undefined || config === undefined || config.spec.paused || published === undefined) {
+    return { target: undefined, revisionReady };
+  }
+  const { hash } = state.stable;
+  const rollout = rolloutOf(situation.tag.metadata.name, state);
+  return { target: { config, published: { ...published, hash }, rollout }, revisionReady, rollout: pass };
+}
+
+function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutState | undefined): RolloutObservation {
+  const { tag, traces, shadowReport, failedInjections } = situation;
+  const { name, generation = 0, annotations = {} } = tag.metadata;
+  const wanted = wantedPlace(situation, plain);
+  const stable = servedBy(situation, state?.stable.injectorConfig ?? traces.place.injectorConfig);
+  const canary = state?.canary;
+  const pair = { tag: name, stable: named(state?.stable ?? traces.place), canary: named(canary ?? wanted) };
+  const shadow = shadowReport(pair);
+  const gone = obstacleOf(situation)?.message;
+  const action = annotations[rolloutActionAnnotation];
+  return {
+    revision: tag.spec.revision,
+    generation,
+    before: traces.place,
+    ...(wanted === undefined ? {} : { wanted }),
+    ...(stable === undefined ? {} : { stable }),
+    ...(gone === undefined ? {} : { gone }),
+    ...observePods(name, situation.pods ?? [], { stable: pair.stable.name, canary }),
+    injectionErrors: failedInjections(state, shadow.failed),
+    shadow,
+    ...(action === undefined ? {} : { action }),
+  };
+}
+
+/** What the revision of the spec serves, if the tag may be led there now. */
+function wantedPlace({ wanted, current }: RolloutSituation, plain: TagPlan): RolloutPlace | undefined {
+  const { target, revisionReady } = plain;
+  if (wanted === undefined || target?.config.metadata.name !== wanted.metadata.name) return undefined;
+  const isThere = current.metadata.name === wanted.metadata.name;
+  return isThere || revisionReady?.status === 'True' ? placeOf(wanted, target.published.hash) : undefined;
+}
+
+/** What an InjectorConfig serves now. */
+function servedBy({ configOf, published }: RolloutSituation, name: string): RolloutPlace | undefined {
+  const config = configOf(name);
+  const hash = published(name)?.hash;
+  return config === undefined || hash === undefined ? undefined : placeOf(config, hash);
+}
+
+/** A revision and one of its configurations. */
+export function placeOf(config: InjectorConfig, hash: string): RolloutPlace {
+  return { revision: revisionOf(config), injectorConfig: config.metadata.name, hash };
+}
+
+function named(place: RolloutPlace | undefined): { name: string; hash: string } {
+  return { name: place?.injectorConfig ?? '', hash: place?.hash ?? '' };
+}
