@@ -19,6 +19,8 @@ export interface Changing {
   readonly how: 'not' | 'in steps' | 'at once';
   /** Milliseconds from the beginning of one load to that of the next; 0 for one after the other without a pause. */
   readonly every: number;
+  /** What is edited: the values (the default), or what every template has to be compiled anew for. */
+  readonly what?: 'values' | 'templates';
 }
 
 /** What it is told, of the time since it last asked. */
@@ -72,9 +74,14 @@ async function serve(configurationFile = ''): Promise<void> {
   let rounds = 0;
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  async function change({ how, every }: Changing): Promise<void> {
+  async function change({ how, every, what }: Changing): Promise<void> {
     const begun = clock();
-    const changed = { ...files, values: `${files.values.trimEnd()}${' '.repeat(++rounds % 100)}` };
+    const spaces = ' '.repeat(++rounds % 100);
+    // Of other settings every template is compiled anew; of other values none is.
+    const changed =
+      what === 'templates'
+        ? { ...files, settings: `${files.settings}${spaces}` }
+        : { ...files, values: `${files.values.trimEnd()}${spaces}` };
     configurationHash(changed);
     if (how === 'in steps') current = await loader.load(changed);
     else {

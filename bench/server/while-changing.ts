@@ -35,9 +35,10 @@ const notAtAll: Changing = { how: 'not', every: 0 };
 
 const disturbances: readonly Disturbance[] = [
   { name: 'undisturbed' },
-  { name: 'a change every second, loaded in steps', changing: { how: 'in steps', every: 1000 } },
-  { name: 'changes without a pause, loaded in steps', changing: { how: 'in steps', every: 0 } },
-  { name: 'a change every second, loaded at once', changing: { how: 'at once', every: 1000 } },
+  { name: 'other values every second', changing: { how: 'in steps', every: 1000 } },
+  { name: 'all templates anew every second', changing: { how: 'in steps', every: 1000, what: 'templates' } },
+  { name: 'all templates anew without a pause', changing: { how: 'in steps', every: 0, what: 'templates' } },
+  { name: 'the same, every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
   { name: '19 MiB bodies, decided in the lane', largeTo: paths.lane },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
@@ -123,7 +124,7 @@ async function measureCalmLoads(
   usage: () => ProcessUsage,
 ): Promise<Figures> {
   const before = usage().cpuMilliseconds;
-  await ask({ how: 'in steps', every: 0 });
+  await ask({ how: 'in steps', every: 0, what: 'templates' });
   await sleep(1000);
   const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
   const cpuMilliseconds = (usage().cpuMilliseconds - before) / loads;

@@ -6,6 +6,7 @@ import type { ExecutionLimits } from '../template/execution.ts';
 import { atOnce, type Steps } from '../template/steps.ts';
 import { familyOf, type Family } from './configuration/family.ts';
 import { compileTemplates } from './configuration/compile-templates.ts';
+import type { KnownTemplates } from './configuration/known-templates.ts';
 import type { InjectorConfigText, SelectorText } from './configuration/parse-injector-config.ts';
 import { readConfiguration, type ReadConfiguration } from './configuration/read-configuration.ts';
 import type { Values } from './configuration/values.ts';
@@ -30,6 +31,8 @@ export interface InjectorOptions {
   readonly limits?: ExecutionLimits;
   /** The files as another thread has read them: then only the templates are left to compile. */
   readonly read?: ReadConfiguration;
+  /** The templates of configurations that are in use; this one's are added. */
+  readonly known?: KnownTemplates;
 }
 
 /** A configuration ready for use: everything that does not depend on a pod is done. Immutable; share it between requests. */
@@ -70,7 +73,12 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
 export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
   const { settings, config, mesh, values } = options.read ?? (yield* readConfiguration(files));
-  const templates = yield* compileTemplates(config, settings.delimiters, options.limits ?? {});
+  const { known } = options;
+  const context = `${config.legacy ? 'template' : 'templates'} ${files.settings}`;
+  const templates = yield* compileTemplates(config, settings.delimiters, options.limits ?? {}, (text) =>
+    known?.find(context, text),
+  );
+  known?.note(context, config.templates, templates.byName);
   const family = familyOf(settings.keys, config.templates.values());
   const overrides = settings.annotationOverrides;
   const guard =

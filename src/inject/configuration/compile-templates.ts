@@ -15,18 +15,20 @@ const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
 /**
  * Compiles the templates of a config.
  * @param limits of each execution
+ * @param find what a text has been compiled to before, if that is known
  * @throws ConfigurationError naming the template, and line and column in it
  */
 export function* compileTemplates(
   config: InjectorConfigText,
   delimiters: readonly [string, string],
   limits: ExecutionLimits,
+  find: (text: string) => Template | undefined = () => undefined,
 ): Steps<TemplateSet> {
   const byName = new Map<string, Template>();
   const changesData = [...config.templates.values()].some((text) => dataChange.test(text));
   for (const [name, text] of config.templates) {
     yield;
-    byName.set(name, yield* compileOne(name, text, config.legacy, delimiters));
+    byName.set(name, find(text) ?? (yield* compileOne(name, text, config.legacy, delimiters)));
   }
   return { byName, legacy: config.legacy, limits, outputs: new TemplateOutputs(), changesData };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationLoader } from './configuration-loader.ts';
 
@@ -97,6 +98,40 @@ describe('ConfigurationLoader', () => {
     await hasty(config);
     const second = await hasty(config);
     assert.ok(second < 1.2 * plain, `${second} readings instead of ${plain}: it waited for the rehearsal`);
+  });
+
+  it('compiles of an edit what has changed, and shares the rest with configurations of the revision that are in use', async () => {
+    const { load } = loader();
+    const template = (env: string): string =>
+      `spec: {containers: [{name: proxy, image: "{{ .Values.global.image }}", env: [{name: ${env}, value: "{{ .ObjectMeta.Name }}"}]}]}`;
+    const files = (one: string, image: string, revision = 'a'): ConfigurationFiles => ({
+      config: `policy: enabled\ndefaultTemplates: [one, two]\ntemplates: {one: '${template(one)}', two: 'metadata: {labels: {two: "{{ .Revision }}"}}'}\n`,
+      values: JSON.stringify({ global: { image } }),
+      mesh: '{}',
+      settings: JSON.stringify({ revision }),
+    });
+    const before = await load(files('A', 'first'));
+    const values = await load(files('A', 'second'));
+    const edited = await load(files('B', 'second'));
+    const other = await load(files('A', 'first', 'b'));
+    const isShared = (injector: Injector, name: string): boolean =>
+      injector.templates.byName.get(name) === before.templates.byName.get(name);
+    assert.deepEqual([isShared(values, 'one'), isShared(values, 'two')], [true, true]);
+    assert.deepEqual([isShared(edited, 'one'), isShared(edited, 'two')], [false, true]);
+    assert.deepEqual([isShared(other, 'one'), isShared(other, 'two')], [false, false]);
+    // In turn, as while a path moves: each pod is what a process that knows one configuration only would make of it.
+    for (const name of ['x', 'x', 'y']) {
+      for (const injector of [before, values, edited, other, before]) {
+        const request = { pod: { metadata: { name }, spec: { containers: [] } }, namespace: 'shop' };
+        const patchOf = (from: Injector): string => {
+          const result = inject(from, request);
+          assert.ok(result.outcome === 'injected', JSON.stringify(result));
+          return JSON.stringify(result.patch);
+        };
+        assert.equal(patchOf(injector), patchOf(loadInjector(injector.files)));
+        assert.match(patchOf(injector), injector === before || injector === other ? /first/ : /second/);
+      }
+    }
   });
 
   it('loads what a trial shows to inject nothing: that is for others to judge', async () => {

@@ -1,6 +1,7 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { KnownTemplates } from '../../inject/configuration/known-templates.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
-import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
+import { loadInjectorInSteps, type Injector, type InjectorOptions } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from './lane-limits.ts';
@@ -24,6 +25,7 @@ export class ConfigurationLoader {
   #last: Promise<unknown> = Promise.resolve();
   /** Loads that have been asked for and have not begun. */
   #waiting = 0;
+  readonly #known = new KnownTemplates();
   /** Configurations that have been loaded. */
   #loaded = 0;
 
@@ -49,7 +51,7 @@ export class ConfigurationLoader {
     const { clock, readElsewhere } = this.#options;
     const read = isLarge(files) ? { read: await readElsewhere(files) } : {};
     const trial = this.#loaded === 0 ? firstTrial : laterTrial;
-    const injector = await this.#inSlices(loadAndTry(files, read, clock, trial));
+    const injector = await this.#inSlices(loadAndTry(files, { ...read, known: this.#known }, clock, trial));
     this.#loaded++;
     return injector;
   }
@@ -72,11 +74,11 @@ export class ConfigurationLoader {
 
 function* loadAndTry(
   files: ConfigurationFiles,
-  read: { readonly read?: ReadConfiguration },
+  options: Pick<InjectorOptions, 'read' | 'known'>,
   clock: MonotonicClock,
   trial: Trial,
 ): Generator<void, Injector, void> {
-  const injector = yield* loadInjectorInSteps(files, { ...read, limits: mainThreadLimits });
+  const injector = yield* loadInjectorInSteps(files, { ...options, limits: mainThreadLimits });
   yield;
   yield* tryOut(injector, clock, trial);
   return injector;
