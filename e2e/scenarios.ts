@@ -1,5 +1,8 @@
 import type { Scenario } from './harness/scenario.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
+import { canaryPromotes } from './scenarios/canary-promotes.ts';
+import { canaryRollsBack } from './scenarios/canary-rolls-back.ts';
+import { canaryShadow } from './scenarios/canary-shadow.ts';
 import { certificateClocks } from './scenarios/certificate-clocks.ts';
 import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
@@ -23,6 +26,7 @@ import { resourceValidation } from './scenarios/resource-validation.ts';
 import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
 import { rotationWithTags } from './scenarios/rotation-with-tags.ts';
 import { roles } from './scenarios/roles.ts';
+import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
@@ -44,6 +48,10 @@ export const scenarios: Scenario[] = [
   rollingRestarts,
   publication,
   tagSwitch,
+  rolloutPaths,
+  canaryPromotes,
+  canaryRollsBack,
+  canaryShadow,
   rotationUnderLoad,
   rotationWithTags,
   leaderKilledInRotation,

@@ -9,15 +9,17 @@ const annotation = 'e2e.sidecar-injector.io/mark';
  * configurations shows two marks.
  *
  * @param mark lower-case letters and digits
+ * @param outcome what becomes of every pod that it injects (kwok-stages.yaml); without it they become ready
  */
 export function markedConfig(
   name: string,
   mark: string,
   spec: { webhook?: Record<string, unknown>; certificate?: Record<string, unknown> } = {},
+  outcome?: 'unready' | 'crash',
 ): InjectorConfigObject {
   const template = `metadata:
   annotations:
-    ${annotation}-mesh: "{{ .MeshConfig.DefaultConfig.DiscoveryAddress }}"
+    ${annotation}-mesh: "{{ .MeshConfig.DefaultConfig.DiscoveryAddress }}"${outcome === undefined ? '' : `\n    e2e.sidecar-injector.io/outcome: ${outcome}`}
 spec:
   containers:
   - name: marked

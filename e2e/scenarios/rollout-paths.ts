@@ -1,0 +1,233 @@
+import { rolloutOfPath, type TagRollout, tagRolloutPath } from '../../src/api/names.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from '../../src/api/shadow-report.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { readReplicaLease } from '../../src/operator/replica-lease.ts';
+import { everyWorkload, noWorkload, rankOf } from '../../src/rollout/workload-key.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import type { Pod } from '../harness/pod.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { barePod, deployment, podsOf } from '../harness/workloads.ts';
+
+const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+const ours = 'rollout-paths-e2e';
+const tag = 'prod';
+const workloads = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+
+/** What the listener does on the paths of rollouts, without anybody who moves them: a webhook of our own leads there. */
+export const rolloutPaths: Scenario = {
+  name: 'rollout-paths',
+  about:
+    'a share of the workloads gets the canary by the path alone, exactly and for good; pods of a canary fail; in shadow nobody gets it, and replicas report what it would have done',
+  run: async (context) => {
+    const { client } = context;
+    await context.startReplicas({ webhooks: 2, controllers: 1 });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, markedConfig('v2', 'two', {}, 'crash'));
+    await applyUntilReady(client, brokenConfig('v3'));
+    const namespace = await context.namespace('shop');
+    try {
+      const road = await Road.open(context, namespace);
+      await checkShares(context, road, namespace);
+      await checkShadow(context, road, namespace);
+    } finally {
+      await client.delete({ ...webhookConfiguration, metadata: { name: ours } });
+    }
+    return '5, then 10 of 20 workloads have the canary and the others never; 0 in shadow, where a broken canary is found';
+  },
+};
+
+/** Compiles, and refuses every pod. */
+function brokenConfig(name: string): InjectorConfigObject {
+  const config = markedConfig(name, 'three');
+  const template = '{{ if .ObjectMeta }}{{ fail "no such mesh" }}{{ end }}';
+  config.spec.injection['templates'] = { sidecar: template };
+  return config;
+}
+
+const webhookConfiguration = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'MutatingWebhookConfiguration',
+} as const;
+
+interface ClientConfig {
+  readonly service: { readonly path: string };
+  readonly caBundle: string;
+}
+
+/** The webhook of our own, and where it leads. */
+class Road {
+  readonly #context: ScenarioContext;
+  readonly #namespace: string;
+  readonly #clientConfig: ClientConfig;
+  readonly hashes: ReadonlyMap<string, string>;
+
+  private constructor(
+    context: ScenarioContext,
+    namespace: string,
+    clientConfig: ClientConfig,
+    hashes: ReadonlyMap<string, string>,
+  ) {
+    this.#context = context;
+    this.#namespace = namespace;
+    this.#clientConfig = clientConfig;
+    this.hashes = hashes;
+  }
+
+  /** Takes Service and bundle from the webhook of v1, which stays stable all along. */
+  static async open(context: ScenarioContext, namespace: string): Promise<Road> {
+    const hashes = new Map<string, string>();
+    let clientConfig: ClientConfig | undefined;
+    for (const name of ['v3', 'v2', 'v1']) {
+      const { webhooks } = await context.client.get(webhookKind, `sidecar-injector-${name}`);
+      const [webhook] = webhooks as { clientConfig: ClientConfig }[];
+      clientConfig = webhook?.clientConfig;
+      hashes.set(name, clientConfig?.service.path.split('/')[3] ?? '');
+    }
+    if (clientConfig === undefined) throw new Error('v1 has no webhook');
+    return new Road(context, namespace, clientConfig, hashes);
+  }
+
+  rollout(canary: string, threshold: string, shadow = false): TagRollout {
+    const of = (name: string) => ({ name, hash: this.hashes.get(name) ?? '' });
+    return { tag, stable: of('v1'), canary: of(canary), threshold, shadow };
+  }
+
+  /** Leads there, and waits until the API server does. */
+  async lead(rollout: TagRollout): Promise<void> {
+    const path = tagRolloutPath(rollout);
+    if (rolloutOfPath(path) === undefined) throw new Error(`${path} is no path of a rollout`);
+    const { service, caBundle } = this.#clientConfig;
+    const webhook = {
+      name: 'rollout.example.com',
+      clientConfig: { caBundle, service: { ...service, path } },
+      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': this.#namespace } },
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      failurePolicy: 'Fail',
+    };
+    const { client } = this.#context;
+    const configuration = { ...webhookConfiguration, metadata: { name: ours } };
+    if ((await client.find(webhookKind, ours)) === undefined) {
+      await client.create({ ...configuration, webhooks: [webhook] });
+    } else await client.patch(configuration, 'merge', { webhooks: [webhook] });
+    // A pod for each side of the threshold, whose ranks nobody else has.
+    const threshold = rollout.shadow ? noWorkload : rollout.threshold;
+    for (const canary of [true, false]) {
+      const name = nameOnSide(this.#namespace, threshold, canary);
+      if (name === undefined) continue;
+      await this.#context.check(`in force: ${path}, ${canary ? 'the canary' : 'the stable one'}`, async () => {
+        const pod = await dryRun(this.#context.client, barePod(this.#namespace, name));
+        return found(configurationOf(pod), canary ? rollout.canary.name : rollout.stable.name);
+      });
+    }
+  }
+}
+
+/** The name of a bare pod that gets the canary, or does not; undefined when there is none. */
+function nameOnSide(namespace: string, threshold: string, canary: boolean): string | undefined {
+  if (threshold === (canary ? noWorkload : everyWorkload)) return undefined;
+  const names = Array.from({ length: 1000 }, (_, index) => `probe-${index}`);
+  return names.find((name) => rankOf(tag, { namespace, kind: 'Pod', name }) < threshold === canary);
+}
+
+/** The InjectorConfig that injected a pod, by its annotation and by its marks. */
+function configurationOf(pod: Pod): string {
+  const { marks, configuration = 'none' } = marksOf(pod);
+  const name = configuration.split('.')[0] ?? '';
+  const mark = { v1: 'one', v2: 'two' }[name];
+  return marks.join() === mark ? name : `${configuration} marked ${marks.join(' and ')}`;
+}
+
+async function checkShares(context: ScenarioContext, road: Road, namespace: string): Promise<void> {
+  const { client } = context;
+  const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
+  const ranked = [...workloads].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+  await road.lead(road.rollout('v2', rank(ranked[5] ?? '')));
+  for (const name of workloads) await client.create(deployment(namespace, name, { replicas: 2 }));
+  await checkPods(context, namespace, 'exactly 5 of 20 workloads have the canary, by rank', ranked.slice(0, 5));
+  await context.check('pods of the canary crash, all others are ready', async () => {
+    const pods = await podsOf(client, namespace);
+    const wrong = pods.filter(
+      (pod) => isReady(pod) === (configurationOf(pod) === 'v2') || isCrashing(pod) === isReady(pod),
+    );
+    return pods.length === 40 && found(wrong.map(({ metadata }) => metadata.name).join(), '');
+  });
+  await road.lead(road.rollout('v2', rank(ranked[10] ?? '')));
+  await deletePods(context, namespace);
+  await checkPods(context, namespace, 'with 10 of 20, nobody who had it lost it', ranked.slice(0, 10));
+  await road.lead(road.rollout('v2', everyWorkload));
+  await deletePods(context, namespace);
+  await checkPods(context, namespace, 'with 100 % all have it', ranked);
+}
+
+async function checkShadow(context: ScenarioContext, road: Road, namespace: string): Promise<void> {
+  for (const [canary, expected] of [
+    [
+      'v2',
+      (report) =>
+        report.failed === 0 && report.differing > 0 && report.changed.includes('spec.containers[marked].image'),
+    ],
+    ['v3', (report) => report.failed > 0 && report.differing === 0 && /no such mesh/.test(report.error ?? '')],
+  ] as [string, (report: ShadowReport) => boolean][]) {
+    const rollout = road.rollout(canary, noWorkload, true);
+    await road.lead(rollout);
+    await deletePods(context, namespace);
+    await checkPods(context, namespace, `in shadow of ${canary} nobody gets it`, []);
+    const report = await context.check(`replicas report what ${canary} would have done`, async () => {
+      const report = await reportOf(context, rollout);
+      return expected(report) && report.compared >= 20 && report;
+    });
+    context.say(JSON.stringify(report));
+  }
+}
+
+/** What the replicas' Leases say, in sum. */
+async function reportOf({ client }: ScenarioContext, rollout: TagRollout): Promise<ShadowReport> {
+  const { items } = await client.listAll(resourceKind('coordination.k8s.io/v1', 'Lease'));
+  return items
+    .flatMap((lease: KubernetesObject) => readReplicaLease(lease).shadow ?? [])
+    .filter((report) => isOfPair(report, rollout))
+    .reduce<ShadowReport>(addShadowReports, emptyShadowReport);
+}
+
+async function deletePods({ client }: ScenarioContext, namespace: string): Promise<void> {
+  for (const pod of await podsOf(client, namespace)) await client.delete(pod);
+}
+
+/** Waits until each Deployment has both of its pods, and reads from these who injected them. */
+async function checkPods(
+  context: ScenarioContext,
+  namespace: string,
+  statement: string,
+  canaries: readonly string[],
+): Promise<void> {
+  await context.check(
+    statement,
+    async () => {
+      const pods = (await podsOf(context.client, namespace)).filter(
+        ({ metadata }) => metadata.deletionTimestamp === undefined,
+      );
+      const wrong = pods.filter((pod) => {
+        const name = pod.metadata.labels?.['app'] ?? '';
+        return configurationOf(pod) !== (canaries.includes(name) ? 'v2' : 'v1');
+      });
+      const text = wrong.map((pod) => `${pod.metadata.name ?? ''} has ${configurationOf(pod)}`).join();
+      return pods.length === 2 * workloads.length && found(text, '');
+    },
+    { timeout: 40_000 },
+  );
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') === true;
+}
+
+function isCrashing({ status }: Pod): boolean {
+  return status?.containerStatuses?.some(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff') === true;
+}
