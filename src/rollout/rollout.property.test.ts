@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { World, type Happening } from './testdata/world.ts';
+
+const steps = fc
+  .tuple(
+    fc.integer({ min: 0, max: 2 }),
+    fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { maxLength: 5 }),
+    fc.constantFrom(undefined, '30s', '10m', 'UntilResumed'),
+  )
+  .filter(([shadows, weights]) => shadows + weights.length > 0)
+  .map(([shadows, weights, pause]) => [
+    ...Array.from({ length: shadows }, () => ({ weight: 0, shadow: true })),
+    ...weights
+      .sort((one, other) => one - other)
+      .map((weight, index) => ({ weight, ...(pause && index % 2 === 0 ? { pause } : {}) })),
+  ]);
+const revision = fc.constantFrom('1-24', '1-25', '1-25', '1-26');
+const which = fc.nat(1000);
+const of = <T extends Happening>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  of(8, fc.constant({ kind: 'pass' } as const)),
+  of(8, fc.constant({ kind: 'deadline' } as const)),
+  of(2, fc.constant({ kind: 'lostPass' } as const)),
+  of(6, fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 0, max: 90 }) })),
+  of(6, fc.record({ kind: fc.constant('restart' as const), which })),
+  of(2, fc.constant({ kind: 'create' } as const)),
+  of(1, fc.record({ kind: fc.constant('remove' as const), which })),
+  of(1, fc.record({ kind: fc.constantFrom('fail' as const, 'heal' as const), which })),
+  of(2, fc.record({ kind: fc.constant('revision' as const), revision })),
+  of(1, fc.record({ kind: fc.constant('configuration' as const), revision })),
+  of(1, fc.record({ kind: fc.constant('steps' as const), steps })),
+  of(1, fc.record({ kind: fc.constant('known' as const), isKnown: fc.boolean() })),
+  of(
+    3,
+    fc.record({ kind: fc.constant('compare' as const), failed: fc.integer({ min: 0, max: 19 }).map((n) => n === 0) }),
+  ),
+  of(
+    1,
+    fc.record({ kind: fc.constantFrom('promote' as const, 'abort' as const, 'retry' as const, 'resume' as const) }),
+  ),
+);
+
+describe('a rollout, over random histories,', function () {
+  this.timeout(120_000);
+
+  it('keeps its promises, and comes to an end once all is well', () => {
+    const reached = new Map<string, number>();
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 60 }),
+        steps,
+        fc.array(happening, { maxLength: 120, minLength: 20 }),
+        (count, plan, history) => {
+          const world = new World(count, plan);
+          world.happen({ kind: 'revision', revision: '1-25' });
+          for (const each of history) {
+            world.happen(each);
+            const phase = world.state?.phase ?? 'none';
+            reached.set(phase, (reached.get(phase) ?? 0) + 1);
+          }
+          world.settle();
+        },
+      ),
+      { numRuns: 400 },
+    );
+    const phases = ['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'];
+    assert.deepEqual(
+      phases.filter((phase) => !reached.has(phase)),
+      [],
+      'the histories lead everywhere',
+    );
+  });
+});

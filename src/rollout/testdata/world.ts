@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { CanaryStrategy } from '../../api/rollout-strategy.ts';
+import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/rollout-status.ts';
+import type { ObservedPod, RolloutObservation } from '../observation.ts';
+import { advanceRollout, type RolloutPass } from '../rollout.ts';
+import { getsCanary, rankOf } from '../workload-key.ts';
+import { place, second, start, strategyOf } from './situation.ts';
+
+interface WorldPod extends ObservedPod {
+  /** What injected it. */
+  readonly place: RolloutPlace;
+}
+
+/** What may happen. */
+export type Happening =
+  | { readonly kind: 'pass' | 'lostPass' | 'create' | 'resume' | 'abort' | 'retry' | 'promote' }
+  | { readonly kind: 'wait'; readonly seconds: number }
+  | { readonly kind: 'deadline' }
+  | { readonly kind: 'remove' | 'restart' | 'fail' | 'heal'; readonly which: number }
+  | { readonly kind: 'revision'; readonly revision: string }
+  | { readonly kind: 'configuration'; readonly revision: string }
+  | { readonly kind: 'steps'; readonly steps: readonly object[] }
+  | { readonly kind: 'known'; readonly isKnown: boolean }
+  | { readonly kind: 'compare'; readonly failed: boolean };
+
+/** A tag, its workloads and their pods, and a controller that passes over them; every pass is held to what a rollout promises. */
+export class World {
+  now = start;
+  state: RolloutState | undefined;
+  last: RolloutPass | undefined;
+  #strategy: CanaryStrategy;
+  #revision = '1-24';
+  #generation = 1;
+  #action: string | undefined;
+  #nonce = 0;
+  #created = 0;
+  #isKnown = true;
+  #shadow = { compared: 0, failed: 0, differing: 0, changed: [] as string[] };
+  readonly #places = new Map([...['1-24', '1-25', '1-26']].map((revision) => [revision, place(revision)]));
+  readonly #workloads = new Map<string, WorldPod[]>();
+
+  constructor(workloads: number, steps: readonly object[]) {
+    this.#strategy = strategyOf(steps);
+    this.pass();
+    for (let count = 0; count < workloads; count += 1) this.happen({ kind: 'create' });
+  }
+
+  happen(happening: Happening): void {
+    switch (happening.kind) {
+      case 'pass':
+        this.pass();
+        break;
+      case 'lostPass':
+        this.#advance();
+        break;
+      case 'create':
+        this.#created += 1;
+        this.#make(rankOf('prod', { namespace: 'shop', kind: 'Deployment', name: `w${this.#created}` }));
+        break;
+      case 'remove':
+        this.#workloads.delete(this.#pick(happening.which));
+        break;
+      case 'restart':
+        this.#make(this.#pick(happening.which));
+        break;
+      case 'fail':
+      case 'heal':
+        this.#setReady(this.#pick(happening.which), happening.kind === 'heal');
+        break;
+      case 'wait':
+        this.now += happening.seconds * second;
+        break;
+      case 'deadline':
+        this.now = Math.max(this.now, this.last?.at?.getTime() ?? 0);
+        this.pass();
+        break;
+      case 'revision':
+        if (happening.revision !== this.#revision) this.#generation += 1;
+        this.#revision = happening.revision;
+        break;
+      case 'configuration':
+        this.#places.set(happening.revision, place(happening.revision, String(this.now % 1e8).padStart(8, '0')));
+        break;
+      case 'steps':
+        this.#strategy = strategyOf(happening.steps);
+        this.#generation += 1;
+        break;
+      case 'known':
+        this.#isKnown = happening.isKnown;
+        break;
+      case 'compare':
+        this.#shadow.compared += 1;
+        this.#shadow.failed += happening.failed ? 1 : 0;
+        break;
+      default:
+        this.#nonce += 1;
+        this.#action = `${happening.kind}:${this.#nonce}`;
+    }
+  }
+
+  /** A pass whose state is written. */
+  pass(): void {
+    const before = this.state;
+    const pass = this.#advance();
+    if (before !== undefined && pass.state !== undefined) this.#judge(before, pass.state);
+    if (pass.at !== undefined && pass.at.getTime() <= this.now) {
+      assert.ok(!isDeepStrictEqual(before, pass.state), 'it wants to be called again at once, and has done nothing');
+    }
+    this.state = pass.state && rolloutStatusSchema.parse(JSON.parse(JSON.stringify(pass.state)));
+    this.last = pass;
+  }
+
+  /** In health, with somebody who restarts and resumes, every rollout comes to its end. */
+  settle(): void {
+    this.#isKnown = true;
+    this.#action = undefined;
+    for (let round = 0; round < 200; round += 1) {
+      if (this.state?.canary === undefined && round > 2) return;
+      for (const [rank, pods] of this.#workloads) {
+        if (!pods.every((pod) => pod.ready && isDeepStrictEqual(pod.place, this.#placeOf(rank)))) this.#make(rank);
+      }
+      this.#shadow.compared += 1;
+      this.now += second;
+      this.pass();
+      if (this.state?.reason === 'UntilResumed') this.happen({ kind: 'resume' });
+      this.now = Math.max(this.now, this.last?.at?.getTime() ?? 0);
+      if (this.#workloads.size === 0) this.happen({ kind: 'create' });
+    }
+    assert.fail(`no end: ${JSON.stringify(this.state)}`);
+  }
+
+  #advance(): RolloutPass {
+    const situation = { state: this.state, strategy: this.#strategy, observed: this.#observe(), now: new Date(this.now) };
+    const pass = advanceRollout(situation);
+    assert.deepEqual(advanceRollout(structuredClone(situation)), pass, 'the same for the same');
+    return pass;
+  }
+
+  /** What a rollout promises, told by what was seen and not by what it says. */
+  #judge(before: RolloutState, after: RolloutState): void {
+    const ranks = [...this.#workloads.keys()];
+    const taken = (state: RolloutState): string[] => ranks.filter((rank) => getsCanary(rank, state.threshold));
+    const isSame = before.canary !== undefined && after.canary !== undefined && before.startedAt === after.startedAt && before.canary.hash === after.canary.hash && before.canary.revision === after.canary.revision;
+    const isOtherStep = after.step !== before.step || after.stepStartedAt !== before.stepStartedAt;
+    if (isSame) {
+      assert.ok(after.threshold >= before.threshold, 'a workload flips back');
+      assert.ok(after.weight >= before.weight, 'the weight shrinks');
+      assert.deepEqual(before.stable.revision, after.stable.revision);
+      if (!isOtherStep && taken(before).length > 0) assert.equal(after.threshold, before.threshold, 'it moves within a weight');
+    }
+    const begins = after.canary !== undefined && isOtherStep;
+    if (begins && !after.shadow) {
+      const share = Math.ceil((ranks.length * after.weight) / 100);
+      assert.equal(taken(after).length, Math.max(share, isSame ? taken(before).length : 0), 'not exactly the share');
+    }
+    if (after.shadow || after.canary === undefined) {
+      if (after.phase !== 'Promoted') assert.equal(taken(after).length, 0);
+    }
+    const wasAsked = (verb: string): boolean => after.action?.verb === verb && after.action.state === 'Done' && after.action.nonce !== before.action?.nonce;
+    if (after.phase === 'Promoted' && before.phase !== 'Promoted') {
+      assert.deepEqual(after.stable, before.canary);
+      if (!wasAsked('promote')) {
+        assert.equal(before.step, this.#strategy.steps.length - 1, 'a step was skipped');
+        this.#hasEvidence(before);
+      }
+    } else if (isSame && after.step !== before.step && this.#strategy.steps[before.step ?? -1]?.weight === before.weight) {
+      assert.equal(after.step, (before.step ?? -1) + 1, 'a step was skipped');
+      this.#hasEvidence(before);
+    }
+    if (before.phase === 'RolledBack' && after.phase !== 'RolledBack' && before.generation === this.#generation) {
+      assert.ok(wasAsked('retry'), 'it left a rollback by itself');
+    }
+    if (after.stable.revision !== before.stable.revision) assert.equal(after.phase, 'Promoted', 'stable moved without promotion');
+  }
+
+  #hasEvidence(state: RolloutState): void {
+    const { minimumPods, minReadySeconds } = this.#strategy.analysis;
+    if (state.shadow) {
+      assert.ok(this.#shadow.compared >= minimumPods);
+      return;
+    }
+    const share = [...this.#workloads].filter(([rank]) => getsCanary(rank, state.threshold)).flatMap(([, pods]) => pods);
+    const ready = this.#podsOf(state.canary).filter(
+      (pod) => pod.ready && this.now - Math.max(pod.since, Date.parse(state.stepStartedAt ?? '')) >= minReadySeconds * second,
+    );
+    assert.ok(ready.length >= Math.max(1, Math.min(minimumPods, share.length || minimumPods)), 'no evidence');
+  }
+
+  #observe(): RolloutObservation {
+    const wanted = this.#places.get(this.#revision);
+    const stable = this.#places.get(this.state?.stable.revision ?? '');
+    return {
+      revision: this.#revision,
+      generation: this.#generation,
+      ...(this.#isKnown && wanted ? { wanted } : {}),
+      ...(this.#isKnown && stable ? { stable } : {}),
+      workloads: [...this.#workloads].map(([rank, pods]) => ({ rank, pods: pods.length })),
+      pods: { stable: this.#podsOf(this.state?.stable), canary: this.#podsOf(this.state?.canary) },
+      injectionErrors: 0,
+      shadow: { ...this.#shadow },
+      ...(this.#action === undefined ? {} : { action: this.#action }),
+    };
+  }
+
+  #podsOf(of: RolloutPlace | undefined): WorldPod[] {
+    return [...this.#workloads.values()].flat().filter((pod) => isDeepStrictEqual(pod.place, of));
+  }
+
+  #pick(which: number): string {
+    const ranks = [...this.#workloads.keys()];
+    return ranks[which % Math.max(ranks.length, 1)] ?? '';
+  }
+
+  /** A workload's pods, made anew as the path says. */
+  #make(rank: string): void {
+    const chosen = this.#placeOf(rank);
+    if (rank === '' || chosen === undefined) return;
+    const pod = { ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, place: chosen };
+    this.#workloads.set(rank, [pod, { ...pod }]);
+  }
+
+  /** What the webhook's path gives to a workload now. */
+  #placeOf(rank: string): RolloutPlace | undefined {
+    const { state } = this;
+    return state?.canary !== undefined && getsCanary(rank, state.threshold) ? state.canary : state?.stable;
+  }
+
+  #setReady(rank: string, ready: boolean): void {
+    const pods = this.#workloads.get(rank);
+    if (pods === undefined) return;
+    this.#workloads.set(rank, pods.map((pod) => (pod.ready === ready ? pod : { ...pod, ready, since: this.now })));
+  }
+}
