@@ -25,6 +25,8 @@ const large = { connections: 2, bytes: 19 * 1024 * 1024 };
 interface Disturbance {
   readonly name: string;
   readonly changing?: Changing;
+  /** Of what one core can do; {@link share} unless told. */
+  readonly load?: number;
   /** Where 19 MiB bodies are sent to, one after the other. */
   readonly largeTo?: string;
   /** Waits until the lane's thread has ended. */
@@ -38,7 +40,8 @@ const disturbances: readonly Disturbance[] = [
   { name: 'other values every second', changing: { how: 'in steps', every: 1000 } },
   { name: 'all templates anew every second', changing: { how: 'in steps', every: 1000, what: 'templates' } },
   { name: 'all templates anew without a pause', changing: { how: 'in steps', every: 0, what: 'templates' } },
-  { name: 'the same, every second, loaded at once', changing: { how: 'at once', every: 1000 } },
+  { name: 'the same at 35 % load', changing: { how: 'in steps', every: 0, what: 'templates' }, load: 0.35 },
+  { name: 'every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
   { name: '19 MiB bodies, decided in the lane', largeTo: paths.lane },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
@@ -75,10 +78,10 @@ export async function measureWhileChanging(
     await load(warmUp, {});
     const before = usage().cpuMilliseconds;
     await load(warmUp, {});
-    const perSecond = Math.round((share * 1000 * warmUp) / (usage().cpuMilliseconds - before));
-    const requests = perSecond * seconds;
+    const capacity = (1000 * warmUp) / (usage().cpuMilliseconds - before);
     const results: Figures[] = [];
-    for (const { name, changing = notAtAll, largeTo, pauseBefore } of disturbances) {
+    for (const { name, changing = notAtAll, largeTo, pauseBefore, load: ofCore = share } of disturbances) {
+      const perSecond = Math.round(ofCore * capacity);
       if (pauseBefore === true) await sleep(idleLane);
       let pressure: LargeBodies | undefined;
       if (largeTo !== undefined) pressure = largeBodies(port, largeTo, large.connections, large.bytes);
@@ -86,7 +89,7 @@ export async function measureWhileChanging(
       if (pressure !== undefined) await sleep(2000);
       await ask(changing);
       const start = usage();
-      const { latencies, lateness, failed } = await load(requests, { perSecond });
+      const { latencies, lateness, failed } = await load(perSecond * seconds, { perSecond });
       const end = usage();
       const { loads, loadMilliseconds, longestDelay } = await ask(notAtAll);
       await pressure?.stop();
