@@ -10,7 +10,20 @@ export interface Terminal {
   readInput(): Promise<string>;
   /** Asks the person at the terminal a question and returns the line; undefined when nobody sits there (standard input is no terminal). */
   ask(question: string): Promise<string | undefined>;
+  /** The screen on which `out` appears; undefined when that goes to a file or another program. */
+  screen(): Screen | undefined;
+  /**
+   * Calls back once when the command is to end: SIGINT, SIGTERM, or the program that reads `out` has gone.
+   * @returns stops listening
+   */
+  onInterrupt(callback: () => void): () => void;
   setExitCode(code: number): void;
+}
+
+/** In characters. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
 }
 
 /** The process's own terminal. */
@@ -40,6 +53,19 @@ export const processTerminal: Terminal = {
     } finally {
       lines.close();
     }
+  },
+  screen() {
+    const { isTTY, columns, rows } = process.stdout;
+    return isTTY ? { columns, rows } : undefined;
+  },
+  onInterrupt(callback) {
+    // Once: a second SIGINT ends the process at once.
+    process.once('SIGINT', callback).once('SIGTERM', callback);
+    process.stdout.once('error', callback);
+    return () => {
+      process.off('SIGINT', callback).off('SIGTERM', callback);
+      process.stdout.off('error', callback);
+    };
   },
   setExitCode(code) {
     process.exitCode = code;

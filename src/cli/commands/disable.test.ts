@@ -51,6 +51,8 @@ describe('injector disable and enable', () => {
       error: () => undefined,
       readInput: () => Promise.resolve(''),
       ask: () => Promise.resolve(undefined),
+      screen: () => undefined,
+      onInterrupt: () => () => undefined,
       setExitCode: (value: number) => {
         code = value;
       },

@@ -18,6 +18,8 @@ async function run(argv: readonly string[], configMaps: Record<string, Record<st
     error: () => undefined,
     readInput: () => Promise.resolve(deployment),
     ask: () => Promise.resolve(undefined),
+    screen: () => undefined,
+    onInterrupt: () => () => undefined,
     setExitCode: () => undefined,
   };
   const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {

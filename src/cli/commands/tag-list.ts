@@ -32,13 +32,17 @@ export function tagListCommand(terminal: Terminal): Command {
 }
 
 function row(report: TagReport): string[] {
-  const { tag, revision, stableRevision, namespaces, pods } = report;
-  const isMoving = stableRevision !== undefined && stableRevision !== revision;
-  return [
-    tag,
-    isMoving ? `${revision} (still ${stableRevision})` : revision,
-    formatNames(namespaces),
-    formatPodCounts(pods),
-    formatReadiness(report),
-  ];
+  const { tag, namespaces, pods } = report;
+  return [tag, formatRevision(report), formatNames(namespaces), formatPodCounts(pods), formatReadiness(report)];
+}
+
+/** `1-25`, `1-25 (still 1-24)`, `1-25 (Progressing 25 %, else 1-24)`. */
+function formatRevision({ revision, stableRevision, rollout }: TagReport): string {
+  if (rollout !== undefined) {
+    const share = rollout.shadow ? '' : ` ${rollout.weight} %`;
+    return `${rollout.canaryRevision} (${rollout.phase}${share}, else ${stableRevision ?? '-'})`;
+  }
+  return stableRevision === undefined || stableRevision === revision
+    ? revision
+    : `${revision} (still ${stableRevision})`;
 }

@@ -4,6 +4,7 @@ import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
+import { noSuchTag } from '../tags/find-tag.ts';
 import { describeFollowers, hasFollowers, readFollowers } from '../tags/followers.ts';
 import { agrees, tagRights } from '../tags/precautions.ts';
 import { deleteTag } from '../tags/write-tag.ts';
@@ -31,9 +32,9 @@ async function removeTag(client: ApiClient, name: string, isAgreed: boolean, ter
   const installation = await readInstallation(client);
   const tag = installation.tags.find(({ metadata }) => metadata.name === name);
   if (tag === undefined) {
-    const known = installation.tags.map(({ metadata }) => metadata.name).sort();
-    throw new Error(
-      `there is no tag ${name}; ${known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`}`,
+    throw noSuchTag(
+      name,
+      installation.tags.map(({ metadata }) => metadata.name),
     );
   }
   const followers = await readFollowers(client, installation, tag);

@@ -5,7 +5,8 @@ import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from '../tags/followers.ts';
-import { untilInForce } from '../tags/follow-tag.ts';
+import { untilBegun, untilInForce } from '../tags/follow-tag.ts';
+import { beginsRollout, describeMove, describeStanding } from '../tags/describe-move.ts';
 import { planTag } from '../tags/plan-tag.ts';
 import { agrees, tagRights } from '../tags/precautions.ts';
 import { tagManifest, type TagRequest } from '../tags/tag-manifest.ts';
@@ -50,7 +51,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const plan = planTag(request, options.overwrite === true, installation);
   if (plan.action === 'refuse') throw new Error(plan.message);
   if (plan.action === 'nothing') {
-    terminal.out(`RevisionTag ${name}: leads to revision ${revision} already\n`);
+    terminal.out(`RevisionTag ${name}: ${describeStanding(plan.tag)}\n`);
     return;
   }
   const { tag, before, concerns } = plan;
@@ -58,16 +59,21 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   if (concerns.length > 0 && !(await agrees(terminal, concerns, options.skipConfirmation === true))) return;
 
   const written = await writeTag(client, tag, before);
-  const done = before === undefined ? 'created' : `moved from revision ${before.spec.revision}`;
-  terminal.out(`RevisionTag ${name}: ${done}, leads to revision ${revision}\n`);
+  const isRollout = before !== undefined && beginsRollout(before, revision);
+  terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}\n`);
   if (options.timeout > 0) {
-    const why = await untilInForce(client, name, written.metadata.generation ?? 0, options.timeout);
+    const wait = isRollout ? untilBegun : untilInForce;
+    const why = await wait(client, name, written.metadata.generation ?? 0, options.timeout);
     if (why !== undefined) {
       throw new Error(
         `RevisionTag ${name}: not in force after ${options.timeout} s, pods get what they got before: ${why}`,
       );
     }
-    terminal.out('new pods get it now\n');
+    terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
+  }
+  if (isRollout) {
+    terminal.out(`\`injector tag watch ${name}\` shows it\n`);
+    return;
   }
   const keys = keysOfTag(installation, tag);
   const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;

@@ -3,6 +3,7 @@ import { apiVersion } from '../../api/injector-config.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { readinessOf } from '../usage/readiness.ts';
 
 const tagKind = resourceKind(apiVersion, revisionTagKind);
@@ -15,17 +16,40 @@ const interval = 200;
  * @param seconds how long at most
  * @returns why they do not yet; undefined when they do
  */
-export async function untilInForce(
+export function untilInForce(
   client: Pick<ApiClient, 'find'>,
   name: string,
   generation: number,
   seconds: number,
 ): Promise<string | undefined> {
+  return until(client, name, seconds, (tag) => whyNotInForce(tag, generation));
+}
+
+/** The same until the rollout to what a tag asks for is under way, or done. */
+export function untilBegun(
+  client: Pick<ApiClient, 'find'>,
+  name: string,
+  generation: number,
+  seconds: number,
+): Promise<string | undefined> {
+  return until(client, name, seconds, (tag) => {
+    const why = whyNotInForce(tag, generation);
+    const isSeen = (tag.status?.observedGeneration ?? 0) >= generation;
+    return isSeen && rolloutUnderWay(tag)?.canary.revision === tag.spec.revision ? undefined : why;
+  });
+}
+
+async function until(
+  client: Pick<ApiClient, 'find'>,
+  name: string,
+  seconds: number,
+  whyNot: (tag: RevisionTag) => string | undefined,
+): Promise<string | undefined> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const tag = await client.find<RevisionTag>(tagKind, name);
     if (tag === undefined) return 'somebody has deleted it';
-    const why = whyNotInForce(tag, generation);
+    const why = whyNot(tag);
     if (why === undefined || performance.now() >= end) return why;
     await sleep(interval);
   }

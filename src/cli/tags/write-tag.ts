@@ -39,6 +39,20 @@ export async function writeTag(
 }
 
 /**
+ * Sets annotations of a tag unless somebody has changed its spec since it was read.
+ * @throws Error saying that it was changed meanwhile
+ */
+export async function annotateTag(
+  client: Pick<ApiClient, 'patch' | 'find'>,
+  tag: RevisionTag,
+  annotations: Readonly<Record<string, string>>,
+): Promise<void> {
+  await asRead(client, tag, (resourceVersion) =>
+    client.patch(target(tag.metadata.name), 'merge', { metadata: { annotations, resourceVersion } }, options),
+  );
+}
+
+/**
  * Deletes a tag unless somebody has changed it since it was read.
  * @param isUsed whether it is in use, and somebody has agreed all the same, which the validating webhook must be told. It must be told too when the
  *   status, which it goes by and which is half a minute old, says so still.

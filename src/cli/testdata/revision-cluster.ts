@@ -12,7 +12,7 @@ import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
-import { runCommand, type Seen } from './recording-terminal.ts';
+import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
 
 const context = {
   namespace: 'injection',
@@ -37,8 +37,8 @@ export class RevisionCluster {
   }
 
   /** Runs `injector` against it; without an answer nobody sits at the terminal. */
-  injector(argv: readonly string[], answer?: string): Promise<Seen> {
-    return runCommand([...argv, '--kubeconfig', join(this.#folder, 'kubeconfig')], '', answer);
+  injector(argv: readonly string[], answer?: string, surroundings?: Surroundings): Promise<Seen> {
+    return runCommand([...argv, '--kubeconfig', join(this.#folder, 'kubeconfig')], '', answer, surroundings);
   }
 
   /** What was written, apart from questions about rights. */

@@ -1,4 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { readinessOf } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
@@ -11,12 +13,19 @@ export interface TagReport {
   /** What pods get now; absent while the tag leads nowhere. */
   readonly stableRevision?: string;
   readonly injectorConfig?: string;
+  /** While a rollout is under way. */
+  readonly rollout?: TagRolloutReport;
   readonly namespaces: readonly string[];
   /** Those that follow it now. */
   readonly pods: PodCounts;
   readonly ready: boolean;
   readonly reason: string;
   readonly message: string;
+}
+
+/** Where a rollout stands, in short; `injector tag watch` shows it whole. */
+export interface TagRolloutReport extends Pick<RolloutState, 'phase' | 'weight' | 'shadow'> {
+  readonly canaryRevision: string;
 }
 
 /** All tags, by name. */
@@ -35,8 +44,16 @@ function tagReport(tag: RevisionTag, installation: Installation, usage: UsageRep
     revision: tag.spec.revision,
     ...(stableRevision === undefined ? {} : { stableRevision }),
     ...(injectorConfig === undefined ? {} : { injectorConfig }),
+    ...rolloutOf(tag),
     namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
     pods: usage.tags.get(name) ?? noPods,
     ...readinessOf(tag),
   };
+}
+
+function rolloutOf(tag: RevisionTag): Pick<TagReport, 'rollout'> {
+  const underWay = rolloutUnderWay(tag);
+  if (underWay === undefined) return {};
+  const { phase, weight, shadow, canary } = underWay;
+  return { rollout: { phase, weight, shadow, canaryRevision: canary.revision } };
 }

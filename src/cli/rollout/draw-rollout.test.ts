@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+import { ready } from '../testdata/revision-cluster.ts';
+import { drawRollout, duration } from './draw-rollout.ts';
+import { rolloutLine } from './rollout-lines.ts';
+
+const now = new Date('2026-01-01T01:03:05Z');
+const wide = { columns: 120, rows: 40 };
+
+describe('a rollout as a picture', () => {
+  it('shows way, news, share, pods and steps', () => {
+    assert.deepEqual(drawRollout(rolloutTag(paused), wide, now), [
+      'RevisionTag prod: revision 1-24 -> 1-25: Paused, for 1h03m',
+      '',
+      'step 2 (25 percent) is paused until somebody resumes it',
+      '',
+      'share    [########......................]  25 % = 53 of 212 workloads',
+      'stable   150 of 159 pods ready, 1 failing (1-24)',
+      'canary   50 of 53 pods ready, 0 failing (1-25, configuration 00000000)',
+      '',
+      'x  1  shadow',
+      '>  2    25 %  pause until resumed, paused for 1h01m',
+      '   3    50 %  pause 10m',
+      '   4   100 %',
+    ]);
+  });
+
+  it('shows what a shadow step has found', () => {
+    const shadowReport = {
+      compared: 12,
+      failed: 1,
+      differing: 2,
+      changed: ['spec.containers[proxy].image', 'x'],
+      error: 'nil',
+    };
+    const lines = drawRollout(rolloutTag({ ...paused, step: 0, shadow: true, weight: 0, shadowReport }), wide, now);
+    assert.deepEqual(lines.slice(7, 10), [
+      'shadow   12 pods compared: 1 failed, 2 differ',
+      '         differing: spec.containers[proxy].image, x',
+      '         error: nil',
+    ]);
+    assert.match(lines[4] ?? '', /^share {4}\[\.{30}\] {2}shadow$/);
+  });
+
+  it('marks all steps of one that was promoted, and none of one that was rolled back', () => {
+    const marks = (tag: ReturnType<typeof rolloutTag>): string =>
+      drawRollout(tag, wide, now)
+        .slice(-4)
+        .map((line) => line[0])
+        .join('');
+    assert.equal(marks(rolloutTag(promoted)), 'xxxx');
+    assert.equal(marks(rolloutTag(rolledBack)), '    ');
+    assert.match(drawRollout(rolloutTag(rolledBack), wide, now).join('\n'), /\ncanary .*\(1-25, configuration/);
+  });
+
+  it('fits every screen, with the present step on it', () => {
+    const steps = Array.from({ length: 20 }, (_, index) => ({ weight: index * 5 }));
+    const shadowReport = { compared: 1, failed: 0, differing: 1, changed: ['spec.containers[x].env'.repeat(9)] };
+    const tag = rolloutTag(
+      { ...paused, step: 14, message: 'word '.repeat(300), shadowReport },
+      { spec: { strategy: { canary: { steps } } } },
+    );
+    for (const columns of [20, 80]) {
+      for (const rows of [18, 24, 60]) {
+        const lines = drawRollout(tag, { columns, rows }, now);
+        assert.ok(lines.length < rows, `${lines.length} lines on ${rows} rows`);
+        assert.ok(lines.every((line) => line.length <= columns));
+        assert.equal(lines.filter((line) => line.startsWith('> 15')).length, 1);
+      }
+    }
+    assert.equal(drawRollout(tag, { columns: 1, rows: 1 }, now).length, 1);
+  });
+
+  it('lets nobody steer the terminal', () => {
+    const tag = rolloutTag({
+      ...paused,
+      message: 'a\u001B[2J\nb',
+      shadowReport: { compared: 1, failed: 1, differing: 0, changed: ['\u009B1m'], error: '\u001B]0;x\u0007' },
+    });
+    // eslint-disable-next-line no-control-regex -- it is them that are looked for
+    assert.doesNotMatch([...drawRollout(tag, wide, now), rolloutLine(tag)].join(''), /[\u0000-\u001F\u007F-\u009F]/);
+  });
+
+  for (const [milliseconds, text] of [
+    [-5, '0s'],
+    [59_999, '59s'],
+    [185_000, '3m05s'],
+    [3_785_000, '1h03m'],
+  ] as const) {
+    it(`says ${text} for ${milliseconds} ms`, () => {
+      assert.equal(duration(milliseconds), text);
+    });
+  }
+});
+
+describe('a rollout in one line', () => {
+  const trouble = { status: { conditions: [ready('False', 'NotReachable', 'refused')] } };
+  const rows: [string, ReturnType<typeof rolloutTag>, string][] = [
+    [
+      'a step',
+      rolloutTag(paused),
+      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until somebody resumes it',
+    ],
+    [
+      'a shadow step',
+      rolloutTag({ ...paused, phase: 'Shadowing', shadow: true, step: 0, message: 'm' }),
+      'Shadowing, step 1 of 4, shadow, 0 pods compared, 0 failed, 0 differ: m',
+    ],
+    ['a rollback', rolloutTag(rolledBack), `RolledBack: ${rolledBack.message}`],
+    ['a promotion', rolloutTag(promoted), `Promoted: ${promoted.message}`],
+    ['what keeps it from beginning', rolloutTag(rolloutState(), trouble), 'Idle: NotReachable: refused'],
+    [
+      'trouble with the webhook',
+      rolloutTag({ ...rolledBack, message: 'm' }, trouble),
+      'RolledBack: m; NotReachable: refused',
+    ],
+    [
+      'that nobody has looked',
+      rolloutTag(undefined, { metadata: { generation: 2 } }),
+      'Waiting: NotLookedAt: no operator has looked at it; is one running?',
+    ],
+    [
+      'a request that waits',
+      rolloutTag(
+        { ...rolledBack, message: 'm' },
+        { metadata: { annotations: { 'sidecar-injector.io/action': 'retry:1' } } },
+      ),
+      'RolledBack: m; retry was asked for, and is not answered yet',
+    ],
+  ];
+  for (const [what, tag, line] of rows) {
+    it(`shows ${what}`, () => {
+      assert.equal(rolloutLine(tag), line);
+    });
+  }
+
+  it('counts steps that the spec has lost', () => {
+    const { steps } = strategy.canary;
+    assert.match(
+      rolloutLine(rolloutTag({ ...paused, step: 7 }, { spec: { strategy: { canary: { steps } } } })),
+      /step 8 of 8,/,
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { CanaryStep } from '../../api/rollout-strategy.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
+import type { Screen } from '../terminal.ts';
+import { newsOf, oneLine, podsOf, shareOf } from './rollout-lines.ts';
+import { rolloutUnderWay } from './rollout-standing.ts';
+
+/** Characters of the bar that shows the share. */
+const barLength = 30;
+/** Lines of a message, and of fields in which shadow pods differ. */
+const longestParagraph = 4;
+
+/**
+ * A rollout as a picture: what is said, the share, the pods, and the steps with the present one marked. Every line fits the screen, and there are
+ * fewer lines than it has, so that the picture can be drawn over itself.
+ */
+export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Date): string[] {
+  const rollout = tag.status?.rollout;
+  const head = [
+    heading(tag, now),
+    '',
+    ...wrap(newsOf(tag), columns, longestParagraph),
+    '',
+    ...(rollout === undefined ? [] : figures(rollout, columns)),
+  ];
+  const steps = stepLines(tag, now);
+  const current = rolloutUnderWay(tag)?.step ?? 0;
+  const lines = [...head, ...window(steps, current, rows - 1 - head.length)];
+  return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1));
+}
+
+function heading({ metadata, spec, status }: RevisionTag, now: Date): string {
+  const rollout = status?.rollout;
+  const { stable, canary, phase, startedAt } = rollout ?? {};
+  const way =
+    canary === undefined ? `revision ${spec.revision}` : `revision ${stable?.revision ?? '?'} -> ${canary.revision}`;
+  const since =
+    canary === undefined || startedAt === undefined ? '' : `, for ${duration(now.getTime() - Date.parse(startedAt))}`;
+  return `RevisionTag ${metadata.name}: ${way}: ${phase ?? 'Waiting'}${since}`;
+}
+
+function figures(rollout: RolloutState, columns: number): string[] {
+  const { stable, canary, rolledBackFrom, pods, injectionErrors, shadowReport } = rollout;
+  const lines = canary === undefined ? [] : [`share    ${bar(rollout)}  ${shareOf(rollout)}`];
+  lines.push(`stable   ${podsOf(pods.stable)} (${stable.revision})`);
+  const other = canary ?? (rollout.phase === 'RolledBack' ? rolledBackFrom : undefined);
+  if (other !== undefined)
+    lines.push(`canary   ${podsOf(pods.canary)} (${other.revision}, configuration ${other.hash})`);
+  if (injectionErrors > 0) lines.push(`errors   ${injectionErrors} injections of the canary failed`);
+  if (shadowReport !== undefined) lines.push(...shadow(shadowReport, columns));
+  return [...lines, ''];
+}
+
+function shadow(report: NonNullable<RolloutState['shadowReport']>, columns: number): string[] {
+  const { compared, failed, differing, changed, error } = report;
+  const lines = [`shadow   ${compared} pods compared: ${failed} failed, ${differing} differ`];
+  if (changed.length > 0)
+    lines.push(...wrap(`differing: ${changed.join(', ')}`, columns - 9, 2).map((line) => `         ${line}`));
+  if (error !== undefined) lines.push(...wrap(`error: ${error}`, columns - 9, 2).map((line) => `         ${line}`));
+  return lines;
+}
+
+function bar({ weight }: RolloutState): string {
+  const filled = Math.round((weight * barLength) / 100);
+  return `[${'#'.repeat(filled)}${'.'.repeat(barLength - filled)}]`;
+}
+
+function stepLines(tag: RevisionTag, now: Date): string[] {
+  const steps = tag.spec.strategy?.canary?.steps ?? [];
+  const underWay = rolloutUnderWay(tag);
+  const isPromoted =
+    tag.status?.rollout?.phase === 'Promoted' && tag.status.rollout.stable.revision === tag.spec.revision;
+  return steps.map((step, index) => {
+    const mark = isPromoted || index < (underWay?.step ?? 0) ? 'x' : index === underWay?.step ? '>' : ' ';
+    const weight = step.shadow ? 'shadow' : `${step.weight} %`;
+    const text = `${mark} ${String(index + 1).padStart(2)}  ${weight.padStart(6)}${pauseOf(step, mark === '>' ? underWay : undefined, now)}`;
+    return text.trimEnd();
+  });
+}
+
+/** The pause of a step, and what is left of it. */
+function pauseOf({ pause }: CanaryStep, current: RolloutState | undefined, now: Date): string {
+  if (pause === undefined) return '';
+  const text = pause === 'UntilResumed' ? '  pause until resumed' : `  pause ${pause}`;
+  if (current?.pausedAt === undefined) return text;
+  if (current.resumed === true) return `${text}, resumed`;
+  return `${text}, paused for ${duration(now.getTime() - Date.parse(current.pausedAt))}`;
+}
+
+/** The lines around the present one, as many as there is room for. */
+function window(lines: readonly string[], current: number, room: number): readonly string[] {
+  const size = Math.max(1, room);
+  const start = Math.max(0, Math.min(current - Math.floor(size / 2), lines.length - size));
+  return lines.slice(start, start + size);
+}
+
+/** `1h02m`, `3m05s`, `12s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  if (seconds >= 3600) return `${Math.floor(seconds / 3600)}h${two(Math.floor(seconds / 60) % 60)}m`;
+  if (seconds >= 60) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
+  return `${seconds}s`;
+}
+
+/** Words in lines of at most so many columns; what is beyond the last line is cut. */
+function wrap(text: string, columns: number, most: number): string[] {
+  const lines = [''];
+  for (const word of oneLine(text).split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  if (lines.length <= most) return lines;
+  const kept = lines.slice(0, most);
+  kept[most - 1] = `${(kept[most - 1] ?? '').slice(0, Math.max(0, columns - 1))}…`;
+  return kept;
+}
+
+function cut(line: string, columns: number): string {
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import { paused, promoted, rolledBack, rolloutState, rolloutTag } from '../testdata/rollout-tag.ts';
+import { rolloutEnd } from './rollout-end.ts';
+
+describe('the end of a watched rollout', () => {
+  const asked = (value: string) => ({ metadata: { annotations: { [rolloutActionAnnotation]: value } } });
+  const answer = { verb: 'retry', nonce: '1', state: 'Done', message: 'begun' } as const;
+
+  const goesOn: [string, RevisionTag][] = [
+    ['it is under way', rolloutTag(paused)],
+    ['the spec has not been looked at', rolloutTag(promoted, { metadata: { generation: 2 } })],
+    ['there is no state yet', rolloutTag(undefined)],
+    ['the tag is not where its spec says', rolloutTag(rolloutState())],
+    ['one before it was promoted', rolloutTag({ ...promoted, stable: paused.stable })],
+    ['a retry is not answered yet', rolloutTag(rolledBack, asked('retry:1'))],
+    [
+      'another request was answered',
+      rolloutTag({ ...rolledBack, action: { ...answer, verb: 'abort' } }, asked('retry:1')),
+    ],
+  ];
+  for (const [what, tag] of goesOn) {
+    it(`is not there while ${what}`, () => {
+      assert.equal(rolloutEnd(tag, true), undefined);
+    });
+  }
+
+  const back = { spec: { revision: '1-24' } };
+  const ends: [string, RevisionTag, boolean, boolean, RegExp][] = [
+    ['it was promoted', rolloutTag(promoted), true, true, /1-25 is stable now/],
+    ['it was rolled back', rolloutTag(rolledBack), false, false, /9 of 53 pods/],
+    [
+      'the request was answered',
+      rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')),
+      true,
+      false,
+      /9 of 53/,
+    ],
+    ['nobody can read the request', rolloutTag(rolledBack, asked('again')), true, false, /9 of 53/],
+    ['the spec was set back', rolloutTag(rolloutState(), back), true, false, /ended: pods get revision 1-24/],
+    ['there was nothing to do', rolloutTag(rolloutState(), back), false, true, /^no rollout is under way: pods get/],
+    [
+      'the strategy was removed',
+      rolloutTag(undefined, { spec: { strategy: {} }, status: { stableRevision: '1-25' } }),
+      true,
+      true,
+      /^pods get revision 1-25; the tag has no canary/,
+    ],
+  ];
+  for (const [what, tag, wasUnderWay, isWanted, message] of ends) {
+    it(`is there when ${what}`, () => {
+      const end = rolloutEnd(tag, wasUnderWay);
+      assert.ok(end);
+      assert.equal(end.isWanted, isWanted);
+      assert.match(end.message, message);
+    });
+  }
+});

@@ -1,0 +1,33 @@
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import { isObserved, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
+
+/** How what was watched has ended. */
+export interface RolloutEnd {
+  /** Whether everybody gets the revision of the spec, by a promotion or because there was nothing to roll out. */
+  readonly isWanted: boolean;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+/**
+ * How the rollout of a tag has ended; undefined while it goes on, or is about to begin: until the operator has looked at the spec and at what was
+ * asked for, and while the tag is not where its spec says without having been rolled back.
+ * @param wasUnderWay whether the rollout was seen while it was under way
+ */
+export function rolloutEnd(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {
+  const { spec, status } = tag;
+  if (!isObserved(tag) || pendingAction(tag) !== undefined || rolloutUnderWay(tag) !== undefined) return undefined;
+  const rollout = status?.rollout;
+  if (rollout === undefined || spec.strategy?.canary === undefined) {
+    const isThere = status?.stableRevision === spec.revision && spec.strategy?.canary === undefined;
+    return isThere
+      ? { isWanted: true, message: `pods get revision ${spec.revision}; the tag has no canary strategy` }
+      : undefined;
+  }
+  const { phase, stable, message } = rollout;
+  if (phase === 'RolledBack') return { isWanted: false, message };
+  if (stable.revision !== spec.revision) return undefined;
+  if (phase === 'Promoted') return { isWanted: true, message };
+  if (wasUnderWay) return { isWanted: false, message: `the rollout was ended: ${message}` };
+  return { isWanted: true, message: `no rollout is under way: ${message}` };
+}

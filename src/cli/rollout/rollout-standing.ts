@@ -1,0 +1,34 @@
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import { parseRolloutAction, rolloutActionAnnotation, type RolloutAction } from '../../api/rollout-action.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
+
+/** A rollout under way: two revisions are in force. */
+export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary' | 'step'>>;
+
+/** The rollout of a tag that is under way; undefined at rest. */
+export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): RolloutUnderWay | undefined {
+  const rollout = status?.rollout;
+  return rollout !== undefined && isUnderWay(rollout) ? rollout : undefined;
+}
+
+function isUnderWay(rollout: RolloutState): rollout is RolloutUnderWay {
+  return rollout.canary !== undefined && rollout.step !== undefined;
+}
+
+/** Whether the status is that of the spec as it is now. */
+export function isObserved({ metadata, status }: RevisionTag): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+/** What was asked for by annotation and not answered yet. What cannot be read is answered by the operator, and counts as nothing here. */
+export function pendingAction({ metadata, status }: RevisionTag): RolloutAction | undefined {
+  const value = metadata.annotations?.[rolloutActionAnnotation];
+  if (value === undefined) return undefined;
+  const answer = status?.rollout?.action;
+  try {
+    const action = parseRolloutAction(value);
+    return answer?.nonce === action.nonce && answer.verb === action.verb ? undefined : action;
+  } catch {
+    return undefined;
+  }
+}

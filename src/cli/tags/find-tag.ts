@@ -1,0 +1,33 @@
+import { apiVersion } from '../../api/injector-config.ts';
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
+
+const tagKind = resourceKind(apiVersion, revisionTagKind);
+
+/** A tag as it is now; undefined when there is none of this name. */
+export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
+  const found = await client.find(tagKind, name);
+  return found && parseRevisionTag(found);
+}
+
+/**
+ * A tag that has to be there.
+ * @throws Error that names those there are
+ */
+export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name: string): Promise<RevisionTag> {
+  const tag = await readTag(client, name);
+  if (tag !== undefined) return tag;
+  const { items } = await client.listAll(tagKind);
+  throw noSuchTag(
+    name,
+    items.map(({ metadata }) => metadata.name ?? ''),
+  );
+}
+
+/** That there is no tag of this name, and which there are. */
+export function noSuchTag(name: string, known: readonly string[]): Error {
+  const there = known.length === 0 ? 'there is none' : `there are ${[...known].sort().join(', ')}`;
+  return new Error(`there is no tag ${name}; ${there}`);
+}

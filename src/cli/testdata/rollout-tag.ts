@@ -1,0 +1,86 @@
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
+import { ready } from './revision-cluster.ts';
+
+const place = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });
+const pods = { ready: 0, failing: 0, total: 0 };
+
+/** `status.rollout` of a tag that leads from 1-24 to 1-25, at rest unless told. */
+export function rolloutState(more: Partial<RolloutState> = {}): RolloutState {
+  return {
+    phase: 'Idle',
+    reason: 'Stable',
+    message: 'pods get revision 1-24',
+    stable: place('1-24'),
+    weight: 0,
+    threshold: '0'.repeat(16),
+    shadow: false,
+    knownWorkloads: 212,
+    canaryWorkloads: 0,
+    pods: { stable: pods, canary: pods },
+    injectionErrors: 0,
+    ...more,
+  };
+}
+
+/** At step 2 of 4, paused. */
+export const paused = rolloutState({
+  phase: 'Paused',
+  reason: 'UntilResumed',
+  message: 'step 2 (25 percent) is paused until somebody resumes it',
+  canary: place('1-25'),
+  step: 1,
+  weight: 25,
+  threshold: `4${'0'.repeat(15)}`,
+  startedAt: '2026-01-01T00:00:00Z',
+  stepStartedAt: '2026-01-01T00:01:00Z',
+  pausedAt: '2026-01-01T00:02:00Z',
+  canaryWorkloads: 53,
+  pods: { stable: { ready: 150, failing: 1, total: 159 }, canary: { ready: 50, failing: 0, total: 53 } },
+});
+
+/** Rolled back from 1-25, by itself. */
+export const rolledBack = rolloutState({
+  phase: 'RolledBack',
+  reason: 'PodsFailing',
+  message: 'revision 1-25 was rolled back to 1-24 at step 2 (25 percent): 9 of 53 pods of the canary are failing',
+  rolledBackFrom: place('1-25'),
+  generation: 1,
+});
+
+/** Promoted to 1-25. */
+export const promoted = rolloutState({
+  phase: 'Promoted',
+  reason: 'Promoted',
+  message: 'revision 1-25 is stable now, in place of 1-24: all steps are done',
+  stable: place('1-25'),
+  weight: 100,
+});
+
+export const strategy = {
+  canary: {
+    steps: [{ weight: 0, shadow: true }, { weight: 25, pause: 'UntilResumed' }, { weight: 50, pause: '10m' }, { weight: 100 }],
+  },
+};
+
+/** Tag prod that asks for 1-25, in steps, as the operator leaves it. */
+export function rolloutTag(rollout: RolloutState | undefined, more: { metadata?: object; spec?: object; status?: object } = {}): RevisionTag {
+  const isThere = rollout?.stable.revision === '1-25';
+  const finding = isThere ? ready('True', 'Published') : ready('False', rollout?.phase ?? 'NotObserved', rollout?.message);
+  return parseRevisionTag({
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'RevisionTag',
+    metadata: { name: 'prod', generation: 1, ...more.metadata },
+    spec: { revision: '1-25', strategy, ...more.spec },
+    status: {
+      observedGeneration: 1,
+      stableRevision: rollout?.stable.revision ?? '1-24',
+      injectorConfig: rollout?.stable.injectorConfig ?? '1-24',
+      hash: '00000000',
+      conditions: [finding],
+      ...(rollout === undefined ? {} : { rollout }),
+      ...more.status,
+    },
+  });
+}
