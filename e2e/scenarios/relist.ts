@@ -94,9 +94,13 @@ export const relist: Scenario = {
     );
     // In the short size other things run beside it; a list that holds up the event loop shows all the same.
     const bound = context.size === 'full' ? 10 : 60;
-    await context.check(`p99 of an admission meanwhile is at most ${bound} ms`, () => figures.p99Milliseconds <= bound, {
-      timeout: 0,
-    });
+    await context.check(
+      `p99 of an admission meanwhile is at most ${bound} ms`,
+      () => figures.p99Milliseconds <= bound,
+      {
+        timeout: 0,
+      },
+    );
     return `${objects} pods in ${pages.length} pages within ${figures.listMilliseconds} ms; admission p99 ${figures.p99Milliseconds.toFixed(1)} ms (before: ${figures.p99MillisecondsBefore.toFixed(1)} ms)`;
   },
 };

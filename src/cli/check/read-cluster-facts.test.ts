@@ -6,11 +6,13 @@ import { tagRolloutPath } from '../../api/names.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../../manifests/config-maps.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { rankOf } from '../../rollout/workload-key.ts';
 import { checkSubject, type CheckReport } from './check-report.ts';
 import { surroundingsOf } from './facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
 import { subjectOf } from './subject.ts';
+import type { ListPage } from '../../kube/request-options.ts';
 import { MemoryClient } from './testdata/memory-client.ts';
 
 const home = 'injector-system';
@@ -46,8 +48,12 @@ function installed(
   };
 }
 
-async function check(objects: readonly KubernetesObject[], forbidden: readonly string[] = []): Promise<CheckReport> {
-  const facts = await readClusterFacts(new MemoryClient(objects, forbidden), ['shop']);
+async function check(
+  objects: readonly KubernetesObject[],
+  forbidden: readonly string[] = [],
+  Client = MemoryClient,
+): Promise<CheckReport> {
+  const facts = await readClusterFacts(new Client(objects, forbidden), ['shop']);
   const subject = subjectOf(pod, 'shop');
   assert.ok(subject);
   return checkSubject(subject, facts, surroundingsOf(facts));
@@ -111,10 +117,50 @@ describe('readClusterFacts', () => {
   });
 
   it('a revision without a webhook: the condition of its InjectorConfig says why', async () => {
-    const conditions = [{ type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3' }];
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const conditions = [
+      { type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3', lastTransitionTime },
+    ];
     const { result, notes } = await check([shop, { ...config, status: { conditions } }]);
     assert.equal(result, 'NotInjected');
     assert.match(notes.join(), /InjectorConfig 1-24 has no webhook: TemplateError: line 3/);
+  });
+
+  it('an InjectorConfig that is not understood here costs only explanations', async () => {
+    const strange: KubernetesObject = { ...config, metadata: { name: 'strange' }, spec: { injection: 7 } };
+    const { result, notes } = await check([shop, webhooks, configMap, config, strange]);
+    assert.equal(result, 'Injected');
+    assert.match(
+      notes.join(),
+      /InjectorConfig strange is not understood here: InjectorConfig strange: spec\.injection/,
+    );
+  });
+
+  const failing: [what: string, kind: string, error: Error, result: string | RegExp][] = [
+    ['no definition', 'InjectorConfig', new ApiError({ code: 404, reason: 'NotFound', message: 'none' }), 'Injected'],
+    ['no connection', 'RevisionTag', new ApiError({ code: 0, reason: 'Unreachable', message: 'gone' }), /gone/],
+    ['a mistake of this program', 'ConfigMap', new TypeError('mistake'), /mistake/],
+  ];
+  for (const [what, kind, error, expected] of failing) {
+    it(`${what}, asked for ${kind}: ${String(expected)}`, async () => {
+      class Failing extends MemoryClient {
+        override find<T>(...argv: Parameters<MemoryClient['find']>): Promise<T | undefined> {
+          return argv[0].kind === kind ? Promise.reject(error) : super.find<T>(...argv);
+        }
+        override listAll<T>(...argv: Parameters<MemoryClient['listAll']>): Promise<ListPage<T>> {
+          return argv[0].kind === kind ? Promise.reject(error) : super.listAll<T>(...argv);
+        }
+      }
+      const answer = check([shop, webhooks, configMap, config], [], Failing);
+      if (typeof expected === 'string') assert.equal((await answer).result, expected);
+      else await assert.rejects(answer, expected);
+    });
+  }
+
+  it('what is asked about a configuration that no webhook named is unknown', async () => {
+    const facts = await readClusterFacts(new MemoryClient([]), []);
+    const target = { injectorConfig: '1-24', hash: '00000000', namespace: home };
+    assert.deepEqual(facts.filesOf(target), { unavailable: 'it was not read' });
   });
 
   it('the webhook configurations must be readable', async () => {

@@ -1,8 +1,11 @@
-import { apiVersion, injectorConfigKind, type InjectorConfig } from '../../api/injector-config.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import { apiVersion, injectorConfigKind } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import { revisionTagKind } from '../../api/revision-tag.ts';
 import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
@@ -25,8 +28,8 @@ export async function readClusterFacts(client: Reader, names: readonly string[])
   const [{ items: configurations }, namespaces, injectorConfigs, revisionTags] = await Promise.all([
     client.listAll(webhookKind),
     Promise.all([...new Set(names)].map((name) => client.find(namespaceKind, name))),
-    listIfAllowed(client, injectorConfigKind),
-    listIfAllowed(client, revisionTagKind),
+    listIfAllowed(client, injectorConfigKind, parseInjectorConfig),
+    listIfAllowed(client, revisionTagKind, parseRevisionTag),
   ]);
   const targets = podWebhooks(configurations).flatMap(({ target, canary }) => [
     ...(target === undefined ? [] : [target]),
@@ -43,8 +46,8 @@ export async function readClusterFacts(client: Reader, names: readonly string[])
     configurations,
     namespaces: new Map(there.map((namespace) => [namespace.metadata.name ?? '', namespace])),
     filesOf: (target) => files.get(keyOf(target)) ?? { unavailable: 'it was not read' },
-    injectorConfigs: injectorConfigs.items as InjectorConfig[],
-    revisionTags: revisionTags.items as RevisionTag[],
+    injectorConfigs: injectorConfigs.items,
+    revisionTags: revisionTags.items,
     notes: [...injectorConfigs.notes, ...revisionTags.notes],
   };
 }
@@ -74,10 +77,16 @@ function hashSelector(injectorConfig: string, hash: string): string {
   return `${labelNames.injectorConfig}=${injectorConfig},${labelNames.configurationHash}=${hash}`;
 }
 
-/** What is only needed for explanations may be missing: the definition, or the right. */
-async function listIfAllowed(client: Reader, kind: string): Promise<{ items: KubernetesObject[]; notes: string[] }> {
+interface Explaining<T> {
+  readonly items: readonly T[];
+  readonly notes: readonly string[];
+}
+
+/** What is only needed for explanations may be missing: the definition, or the right; and what another version wrote may not be understood. */
+async function listIfAllowed<T>(client: Reader, kind: string, parse: (object: unknown) => T): Promise<Explaining<T>> {
+  let objects: readonly KubernetesObject[];
   try {
-    return { items: (await client.listAll(resourceKind(apiVersion, kind))).items, notes: [] };
+    objects = (await client.listAll(resourceKind(apiVersion, kind))).items;
   } catch (error) {
     if (isNotFound(error)) return { items: [], notes: [] };
     if (error instanceof ApiError && error.code === 403) {
@@ -88,4 +97,15 @@ async function listIfAllowed(client: Reader, kind: string): Promise<{ items: Kub
     }
     throw error;
   }
+  const items: T[] = [];
+  const notes: string[] = [];
+  for (const object of objects) {
+    try {
+      items.push(parse({ ...object, apiVersion, kind }));
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      notes.push(`${kind} ${object.metadata.name ?? ''} is not understood here: ${error.message}`);
+    }
+  }
+  return { items, notes };
 }

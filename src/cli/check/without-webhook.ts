@@ -7,15 +7,13 @@ import type { Facts } from './facts.ts';
 
 /** Why a revision that the labels of a pod or its namespace name takes nobody: it does not exist, or is there without a webhook. */
 export function whatHasNoWebhook(creation: PodCreation, facts: Facts, surroundings: Surroundings): string[] {
-  const { injectorConfigs, revisionTags } = facts;
   const notes: string[] = [];
-  const keys = new Set(injectorConfigs.map(({ spec }) => spec.webhook.keys.revision));
+  const keys = new Set(facts.injectorConfigs.map(({ spec }) => spec.webhook.keys.revision));
   for (const key of keys) {
     const [whose, value] = revisionLabel(creation, key);
     if (value === undefined) continue;
-    const config = injectorConfigs.find(
-      (each) => each.spec.webhook.keys.revision === key && revisionOf(each) === value,
-    );
+    const { injectorConfigs, revisionTags } = familyOf(key, facts);
+    const config = injectorConfigs.find((each) => revisionOf(each) === value);
     const tag = revisionTags.find(({ metadata }) => metadata.name === value);
     const named = `${whose} label ${key} is ${JSON.stringify(value)}`;
     if (config === undefined && tag === undefined) {
@@ -41,6 +39,16 @@ export function whatHasNoWebhook(creation: PodCreation, facts: Facts, surroundin
     notes.push(`${named}, but ${owner} has no webhook: ${why}`);
   }
   return notes;
+}
+
+/** What a revision label can name: the InjectorConfigs that go by it, and the tags but for those that lead to others. */
+function familyOf(key: string, facts: Facts): Pick<Facts, 'injectorConfigs' | 'revisionTags'> {
+  const isOurs = ({ spec }: Facts['injectorConfigs'][number]): boolean => spec.webhook.keys.revision === key;
+  const revisionTags = facts.revisionTags.filter(({ spec }) => {
+    const configs = facts.injectorConfigs.filter((each) => revisionOf(each) === spec.revision);
+    return configs.length === 0 || configs.some(isOurs);
+  });
+  return { injectorConfigs: facts.injectorConfigs.filter(isOurs), revisionTags };
 }
 
 /** The namespace's revision label beats the pod's. */

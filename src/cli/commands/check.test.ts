@@ -179,7 +179,12 @@ webhooks:
     ['both', () => runCommand(['check', 'pod/x', '-f', '/nowhere.yaml']), /say what to check/],
     ['an unknown type', () => runCommand(['check', 'secret/x']), /TYPE is one of pod, namespace, deployment/],
     ['no name', () => runCommand(['check', 'pod/']), /TYPE\/NAME/],
-    ['files without pods', () => check([config]), /neither pods nor workloads/],
+    [
+      'files without pods',
+      () => check([config, tag, config.replace('1-24', '1-25')]),
+      /neither pods nor workloads \(only InjectorConfig, RevisionTag\): add the Pod or the workload .* its Namespace/,
+    ],
+    ['an empty file', () => check(['']), /neither pods nor workloads \(they are empty\): add the Pod/],
     ['a file that is none', () => runCommand(['check', '-f', '/nowhere.yaml']), /\/nowhere.yaml: no such file/],
     ['no Kubernetes object', () => check(['- 1\n']), /without apiVersion and kind/],
     ['no YAML', () => check(['a: b: c\n']), /not YAML: line 1/],

@@ -76,6 +76,7 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
   if (options.as === undefined && options.asGroup.length > 0) throw new UsageError('--as-group needs --as');
   const wanted = targets.map(parseTarget);
   const objects = await readFileObjects(terminal, files);
+  if (files.length > 0) refuseWithoutPods(objects);
   if (bringWebhooks(objects)) {
     if (options.dryRun === true)
       throw new UsageError('--dry-run needs a cluster; the files bring their own webhooks, so none is asked');
@@ -100,9 +101,17 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
 }
 
 function fileSubjects(objects: readonly KubernetesObject[], namespace: string): Subject[] {
-  const subjects = objects.flatMap((object) => subjectOf(object, namespace) ?? []);
-  if (subjects.length === 0) throw new UsageError('--filename: the files hold neither pods nor workloads');
-  return subjects;
+  return objects.flatMap((object) => subjectOf(object, namespace) ?? []);
+}
+
+/** @throws UsageError that says what to add to files that ask about nothing */
+function refuseWithoutPods(objects: readonly KubernetesObject[]): void {
+  if (fileSubjects(objects, '').length > 0) return;
+  const kinds = [...new Set(objects.map(({ kind }) => kind))].sort().join(', ');
+  throw new UsageError(
+    `--filename: the files hold neither pods nor workloads (${kinds === '' ? 'they are empty' : `only ${kinds}`}): ` +
+      'add the Pod or the workload (Deployment, CronJob …) that is asked about, and its Namespace with the labels that it has',
+  );
 }
 
 async function reportsOf(

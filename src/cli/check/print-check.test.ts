@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import type { WebhookFinding } from '../../inject/explain/explain-creation.ts';
+import type { Terminal } from '../terminal.ts';
+import type { CheckReport } from './check-report.ts';
+import { printChecks } from './print-check.ts';
+
+const plain: CheckReport = {
+  kind: 'Pod',
+  namespace: 'shop',
+  name: 'web',
+  result: 'NotInjected',
+  reason: 'NoWebhook',
+  message: 'none is published',
+  injectedBy: [],
+  webhooks: [],
+  reinvoked: [],
+  advice: [],
+  notes: [],
+};
+const target = { injectorConfig: '1-24', hash: '00000000', namespace: 'home' };
+const called: WebhookFinding = {
+  configuration: 'a',
+  webhook: 'x.example.com',
+  target: undefined,
+  failurePolicy: 'Ignore',
+  reinvocationPolicy: 'Never',
+  outcome: 'Called',
+  reason: 'Foreign',
+  message: 'it is asked',
+  steps: [],
+  unmet: { namespace: [], pod: [] },
+};
+
+function printed(reports: readonly CheckReport[], withSteps = false): string {
+  let text = '';
+  const append = (more: string): void => {
+    text += more;
+  };
+  const terminal: Pick<Terminal, 'out' | 'error'> = { out: append, error: append };
+  printChecks(terminal as Terminal, 'table', reports, withSteps);
+  return text;
+}
+
+describe('printChecks', () => {
+  const rows: [what: string, report: Partial<CheckReport>, row: RegExp][] = [
+    ['nobody injects, and there is no pod', {}, /\nshop +pod\/web +NotInjected +- +- +none is published\n/],
+    [
+      'several inject a pod that exists',
+      { result: 'Injected', injectedBy: ['a.00000000', 'b.00000000'], existing: state('Stale') },
+      /\nshop +pod\/web +Injected +a\.00000000,b\.00000000 +Stale +none is published\n/,
+    ],
+  ];
+  for (const [what, report, row] of rows) {
+    it(`the table: ${what}`, () => {
+      assert.match(printed([{ ...plain, ...report }]), row);
+    });
+  }
+
+  const step = { step: 'MatchCondition', result: 'No', name: 'x', message: 'matchCondition x: false' } as const;
+  const details: [what: string, report: Partial<CheckReport>, lines: string[]][] = [
+    ['no webhook', {}, ['  no webhook is asked about pods']],
+    [
+      "another injector's webhook without steps: what it says",
+      { webhooks: [called] },
+      ['  a/x.example.com (another injector, Ignore): asked', '    it is asked'],
+    ],
+    [
+      'ours, with its steps',
+      { webhooks: [{ ...called, target, outcome: 'NotCalled', failurePolicy: 'Fail', steps: [step] }] },
+      ['  a/x.example.com (InjectorConfig 1-24, Fail): not asked', '    no      matchCondition    x: false'],
+    ],
+    [
+      'ours, by a tag',
+      { webhooks: [{ ...called, target: { ...target, tag: 'prod' }, outcome: 'Unknown', message: 'who knows' }] },
+      ['  a/x.example.com (RevisionTag prod, InjectorConfig 1-24, Ignore): cannot be told', '    who knows'],
+    ],
+    [
+      'everything else, in this order',
+      {
+        webhooks: [called],
+        reinvoked: ['a/x.example.com', 'b/y.example.com'],
+        existing: state('Missing'),
+        dryRun: { result: 'Refused', injectedBy: [], message: 'no', foreseen: false },
+        notes: ['a note'],
+        advice: [{ changes: [], outcome: 'Injected', injectedBy: [], sentence: 'do this' }],
+      },
+      [
+        '  a/x.example.com (another injector, Ignore): asked',
+        '    it is asked',
+        '  asked a second time (reinvocationPolicy): a/x.example.com, b/y.example.com',
+        '  now: it is Missing',
+        '  the API server, by a dry run: no (not what was foreseen here)',
+        '  note: a note',
+        '  do this',
+      ],
+    ],
+    [
+      'a dry run that was foreseen',
+      { dryRun: { result: 'NotInjected', injectedBy: [], message: 'plain', foreseen: true } },
+      ['  no webhook is asked about pods', '  the API server, by a dry run: plain'],
+    ],
+  ];
+  for (const [what, report, lines] of details) {
+    it(`the steps: ${what}`, () => {
+      const [, steps = ''] = printed([{ ...plain, ...report }]).split('\n\n');
+      assert.deepEqual(steps.trimEnd().split('\n'), ['pod/web in namespace shop:', ...lines]);
+    });
+  }
+
+  it('of several objects only the table, unless asked', () => {
+    const both = [plain, { ...plain, name: 'other' }];
+    assert.ok(!printed(both).includes('in namespace'));
+    assert.match(printed(both, true), /pod\/web in namespace shop:\n(.*\n)+\npod\/other in namespace shop:\n/);
+  });
+
+  it('nothing to tell of', () => {
+    assert.equal(printed([]), 'nothing that makes pods was found');
+  });
+});
+
+function state(name: 'Stale' | 'Missing'): NonNullable<CheckReport['existing']> {
+  return { state: name, injectedBy: [], message: `it is ${name}` };
+}

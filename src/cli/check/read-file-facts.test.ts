@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { configurationHash } from '../../api/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import type { Facts } from './facts.ts';
+import { bringWebhooks, namespacesIn, readFileFacts } from './read-file-facts.ts';
+
+const ours = 'sidecar-injector.io/v1alpha1';
+const templates = { sidecar: 'spec: {containers: [{name: hello, image: busybox}]}' };
+
+function config(name: string, spec: Record<string, unknown> = {}): KubernetesObject {
+  return { apiVersion: ours, kind: 'InjectorConfig', metadata: { name }, spec: { injection: { templates }, ...spec } };
+}
+
+function tag(name: string, revision: string): KubernetesObject {
+  return { apiVersion: ours, kind: 'RevisionTag', metadata: { name }, spec: { revision } };
+}
+
+function configMap(name: string, data: Record<string, string>, namespace?: string): KubernetesObject {
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+}
+
+function webhooks(name: string, path: string): KubernetesObject {
+  const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
+  const clientConfig = { service: { namespace: 'home', name: 'x', path } };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [{ name: 'x.sidecar-injector.io', rules, clientConfig }],
+  };
+}
+
+function read(...objects: KubernetesObject[]): Facts {
+  return readFileFacts(objects, 'home');
+}
+
+function targetOf({ configurations }: Facts, index = 0): WebhookTarget {
+  const target = podWebhooks(configurations)[index]?.target;
+  assert.ok(target);
+  return target;
+}
+
+function names({ configurations }: Facts): string[] {
+  return configurations.map(({ metadata: { name = '' } }) => name).sort();
+}
+
+describe('bringWebhooks', () => {
+  const table: [object: KubernetesObject, brings: boolean][] = [
+    [config('a'), true],
+    [tag('a', 'b'), true],
+    [webhooks('a', '/'), true],
+    [configMap('a', {}), false],
+  ];
+  for (const [object, brings] of table) {
+    it(`${object.kind}: ${brings}`, () => {
+      assert.equal(bringWebhooks([object]), brings);
+    });
+  }
+});
+
+describe('readFileFacts', () => {
+  it('makes the webhooks of each InjectorConfig and each tag that leads to one', () => {
+    const facts = read(config('1-24'), tag('prod', '1-24'));
+    assert.deepEqual(names(facts), ['sidecar-injector-1-24', 'sidecar-injector-tag-prod']);
+    assert.deepEqual(facts.notes, []);
+  });
+
+  it('a tag that leads nowhere is named', () => {
+    const facts = read(config('1-24'), tag('prod', '1-99'));
+    assert.deepEqual(names(facts), ['sidecar-injector-1-24']);
+    assert.deepEqual(facts.notes, [
+      'RevisionTag prod leads to revision 1-99, which no InjectorConfig of the files has',
+    ]);
+  });
+
+  it('a webhook configuration that is given stands as it is', () => {
+    const given = webhooks('sidecar-injector-1-24', '/revisions/1-24/00000000/inject');
+    assert.deepEqual(read(config('1-24'), given).configurations, [given]);
+  });
+
+  it('the namespaces are those of the files, without others', () => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+    const odd = { apiVersion: 'other/v1', kind: 'Namespace', metadata: { name: 'odd' } };
+    const nameless = { apiVersion: 'v1', kind: 'Namespace', metadata: {} };
+    assert.deepEqual([...namespacesIn([namespace, odd, nameless]).keys()], ['shop', '']);
+  });
+
+  it('reads what an InjectorConfig refers to from the ConfigMaps of the files', () => {
+    const from = { configFrom: { namespace: 'mesh', name: 'istio', key: 'config' }, values: {} };
+    const text = JSON.stringify({ templates });
+    const found = (...maps: KubernetesObject[]): string => {
+      const facts = read(config('1-24', { injection: from }), ...maps);
+      const files = facts.filesOf(targetOf(facts));
+      return 'unavailable' in files ? files.unavailable : files.config;
+    };
+    assert.equal(found(configMap('istio', { config: 'other' }), configMap('istio', { config: text }, 'mesh')), text);
+    const absent: [what: string, maps: KubernetesObject[]][] = [
+      ['another namespace', [configMap('istio', { config: text }, 'elsewhere')]],
+      ['no namespace, which is default', [configMap('istio', { config: text })]],
+      ['another key', [configMap('istio', { values: text }, 'mesh')]],
+      ['none', []],
+    ];
+    for (const [what, maps] of absent) assert.throws(() => found(...maps), /mesh\/istio/, what);
+  });
+
+  it('a configuration of a given webhook comes from its ConfigMap, or is missing by name', () => {
+    const own = read(config('1-24'));
+    const files = own.filesOf(targetOf(own));
+    assert.ok(!('unavailable' in files));
+    const hash = configurationHash(files);
+    const given = webhooks('given', `/revisions/1-24/${hash}/inject`);
+    const stored = configMap(`sidecar-injector-1-24-${hash}`, { ...files }, 'home');
+    const with_ = read(given, stored);
+    assert.deepEqual(with_.filesOf(targetOf(with_)), files);
+    const without = read(given);
+    const answer = without.filesOf(targetOf(without));
+    assert.match(
+      'unavailable' in answer ? answer.unavailable : '',
+      /neither the ConfigMap sidecar-injector-1-24-[0-9a-f]{8} nor an InjectorConfig 1-24/,
+    );
+  });
+
+  const refused: [what: string, object: KubernetesObject, mention: RegExp][] = [
+    ['an InjectorConfig with a field that there is not', config('a', { paussed: true }), /spec\.paussed/],
+    ['one that the schema takes and the operator does not', config('a', { revision: 'A_b' }), /spec\.revision/],
+    ['a tag that leads to itself', tag('prod', 'prod'), /own name/],
+    ['a tag with a field that there is not', { ...tag('prod', 'x'), spec: { revison: 'x' } }, /revis/],
+  ];
+  for (const [what, object, mention] of refused) {
+    it(`${what} is refused`, () => {
+      assert.throws(() => read(object), mention);
+    });
+  }
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { failure, json } from '../../kube/testdata/fake-api-server.ts';
+import type { CheckReport } from '../check/check-report.ts';
+import type { Seen } from '../testdata/recording-terminal.ts';
+import { RevisionCluster } from '../testdata/revision-cluster.ts';
+
+const spec = { containers: [{ name: 'app', image: 'app' }] };
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: { template: { metadata: { labels: { app: 'web' } }, spec } },
+};
+
+describe('injector check against a cluster', () => {
+  let cluster: RevisionCluster;
+  let folder: string;
+  let entry: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'check-cluster-'));
+    cluster = new RevisionCluster();
+    await cluster.start();
+    entry = `1-24.${cluster.addRevision('1-24')}`;
+    cluster.addNamespace('shop', { 'istio.io/rev': '1-24' });
+    cluster.addNamespace('plain');
+    cluster.memory.put('deployments', deployment);
+    cluster.memory.put('pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'bare', namespace: 'shop', annotations: { 'sidecar-injector.io/config': '1-24.00000000' } },
+      spec,
+    });
+    cluster.memory.writes.length = 0;
+  });
+  after(async () => {
+    await cluster.stop();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(() => {
+    cluster.memory.faults.length = 0;
+  });
+  const check = (...argv: string[]): Promise<Seen> => cluster.injector(['check', ...argv]);
+  const reports = async (...argv: string[]): Promise<CheckReport[]> => {
+    const { out, errors } = await check(...argv, '-o', 'json');
+    assert.equal(errors, '');
+    return JSON.parse(out) as CheckReport[];
+  };
+  const fileOf = (...objects: object[]): string => {
+    const file = join(folder, 'objects.json');
+    writeFileSync(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+    return file;
+  };
+  /** The API server's answer to a dry run of the creation of a pod. */
+  const onDryRun = (answer: (pod: KubernetesObject) => KubernetesObject | string): void => {
+    let asked = '';
+    cluster.memory.faults.push({
+      matches: (method, path, body) => {
+        asked = body;
+        return method === 'POST' && path === '/api/v1/namespaces/shop/pods';
+      },
+      answer: (response) => {
+        const answered = answer(JSON.parse(asked) as KubernetesObject);
+        if (typeof answered === 'string') failure(response, 400, 'BadRequest', answered);
+        else json(response, 201, answered);
+      },
+    });
+  };
+
+  it('a workload by name: injected, exit status 0, and nothing is written', async () => {
+    const { out, code } = await check('deploy/web', '-n', 'shop');
+    assert.equal(code, 0);
+    assert.match(out, /shop +deployment\/web +Injected/);
+    assert.deepEqual(cluster.changes, []);
+  });
+
+  it('a pod that exists: what it has now, and what it would get', async () => {
+    const [report] = await reports('bare', '-n', 'shop');
+    assert.deepEqual([report?.result, report?.injectedBy, report?.existing?.state], ['Injected', [entry], 'Stale']);
+  });
+
+  it('a whole namespace: a line each, and its own row is no worse answer than theirs', async () => {
+    const { out, code } = await check('namespace/shop');
+    assert.equal(code, 0);
+    assert.deepEqual(
+      (await reports('namespace/shop')).map(({ kind, name, result }) => `${kind}/${name} ${result}`),
+      ['Namespace/shop Injected', 'Deployment/web Injected', 'Pod/bare Injected'],
+    );
+    assert.ok(!out.includes('namespaceSelector'), 'steps are printed only when asked');
+    assert.match((await check('namespace/shop', '--steps')).out, /namespaceSelector/);
+  });
+
+  it('a namespace that holds nothing is answered for by its own row', async () => {
+    const { out, code } = await check('ns/plain');
+    assert.match(out, /plain +namespace\/plain +NotInjected/);
+    assert.equal(code, 3);
+  });
+
+  it('without -n: namespace default, or that of the context', async () => {
+    const { errors, code } = await check('deployment/web');
+    assert.match(errors, /"web" not found/);
+    assert.equal(code, 1);
+  });
+
+  it('a file with a workload alone is asked about on the cluster', async () => {
+    const { metadata, ...others } = deployment;
+    const file = fileOf({ ...others, metadata: { name: metadata.name } });
+    const [there] = await reports('-f', file, '-n', 'shop');
+    const [elsewhere] = await reports('-f', file, '-n', 'plain');
+    assert.deepEqual([there?.result, elsewhere?.result], ['Injected', 'NotInjected']);
+  });
+
+  it("a namespace of the file counts with the file's labels", async () => {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
+    const [report] = await reports('-f', fileOf(namespace, deployment));
+    assert.equal(report?.result, 'NotInjected');
+  });
+
+  it('--dry-run: the API server says the same', async () => {
+    onDryRun((pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { 'sidecar-injector.io/config': entry } },
+    }));
+    const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
+    assert.equal(code, 0);
+    assert.match(out, /the API server, by a dry run: it would be stored injected by 1-24\.[0-9a-f]{8}\n/);
+    const [report] = await reports('deploy/web', '-n', 'shop', '--dry-run');
+    assert.deepEqual([report?.dryRun?.foreseen, report?.reason], [true, 'Injected']);
+  });
+
+  it('--dry-run: what was not foreseen is the result all the same', async () => {
+    onDryRun(() => 'quota');
+    const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
+    assert.equal(code, 4);
+    assert.match(out, /deployment\/web +Refused +- +- +quota/);
+    assert.match(out, /by a dry run: quota \(not what was foreseen here\)/);
+  });
+});

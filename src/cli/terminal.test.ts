@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+
+const terminalModule = new URL('./terminal.ts', import.meta.url).href;
+
+interface Ended {
+  readonly out: string;
+  readonly errors: string;
+  readonly code: number | null;
+}
+
+/** Runs statements in a process of its own, where `terminal` is the process's terminal; standard input is a pipe that ends after the text. */
+async function inProcess(statements: string, input = ''): Promise<Ended> {
+  const script = `import { processTerminal as terminal } from ${JSON.stringify(terminalModule)};\n${statements}`;
+  const argv = ['--import', 'ts-blank-space/register', '--input-type=module', '--eval', script];
+  const child = spawn(process.execPath, argv, { stdio: 'pipe' });
+  child.stdin.end(input);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { out, errors, code: child.exitCode };
+}
+
+/** As if a person sat at standard input. */
+const atTerminal = 'process.stdin.isTTY = true;\n';
+
+describe('processTerminal', () => {
+  it('writes texts as they are, errors as lines, and ends with the exit code', async () => {
+    const ended = await inProcess(
+      `terminal.out('a'); terminal.out('b'); terminal.error('c'); terminal.setExitCode(3);`,
+    );
+    assert.deepEqual(ended, { out: 'ab', errors: 'c\n', code: 3 });
+  });
+
+  it('reads all of standard input, as UTF-8', async () => {
+    const input = 'ä€😀'.repeat(50_000);
+    const { out } = await inProcess('terminal.out(await terminal.readInput())', input);
+    assert.ok(out === input);
+  });
+
+  const answers: [what: string, statements: string, input: string, out: string, errors: string][] = [
+    ['the line of the person who sits there', atTerminal, 'y\nmore\n', '"y"', 'Go on? '],
+    ['nothing when the person closes the input', atTerminal, '', '""', 'Go on? '],
+    ['undefined, and no question, when nobody sits there', '', 'y\n', 'undefined', ''],
+  ];
+  for (const [what, statements, input, out, errors] of answers) {
+    it(`asks on standard error: ${what}`, async () => {
+      const ask = `terminal.out(String(JSON.stringify(await terminal.ask('Go on? '))));`;
+      assert.deepEqual(await inProcess(statements + ask, input), { out, errors, code: 0 });
+    });
+  }
+
+  it('knows the screen, and that a pipe is none', async () => {
+    const print = 'terminal.out(JSON.stringify(terminal.screen() ?? null));';
+    assert.equal((await inProcess(print)).out, 'null');
+    const screen = 'Object.assign(process.stdout, { isTTY: true, columns: 80, rows: 24 });';
+    assert.equal((await inProcess(screen + print)).out, '{"columns":80,"rows":24}');
+  });
+
+  const interruptions: [what: string, interrupt: string][] = [
+    ['SIGINT', `process.kill(process.pid, 'SIGINT');`],
+    ['SIGTERM', `process.kill(process.pid, 'SIGTERM');`],
+    ['the end of the program that reads', `process.stdout.emit('error', new Error('EPIPE'));`],
+  ];
+  const waiting = `const alive = setTimeout(() => process.exit(9), 10_000);\n`;
+  for (const [what, interrupt] of interruptions) {
+    it(`calls back once at ${what}`, async () => {
+      const statements = `${waiting}terminal.onInterrupt(() => { clearTimeout(alive); terminal.error('interrupted'); });\n${interrupt}`;
+      const { errors, code } = await inProcess(statements);
+      assert.deepEqual([errors, code], ['interrupted\n', 0]);
+    });
+  }
+
+  it('does not call back any more when it is told to stop', async () => {
+    const statements = `process.stdout.on('error', () => terminal.error('broken'));
+      const stop = terminal.onInterrupt(() => terminal.error('interrupted'));
+      stop();
+      process.stdout.emit('error', new Error('EPIPE'));
+      terminal.out(String(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')));`;
+    const { out, errors } = await inProcess(statements);
+    assert.deepEqual([out, errors], ['0', 'broken\n']);
+  });
+});
