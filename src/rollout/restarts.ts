@@ -104,14 +104,14 @@ class Running {
     this.#workloads = new Map(inProgress.map((candidate) => [workloadKey(candidate), candidate]));
   }
 
-  /** How many there are, in a namespace or in the cluster; one that is restarting already is restarted anew without counting twice. */
-  count(except?: RolloutWorkload, namespace?: string): number {
-    const others = [...this.#workloads].filter(
-      ([key, workload]) =>
-        (except === undefined || key !== workloadKey(except)) &&
-        (namespace === undefined || workload.namespace === namespace),
-    );
-    return others.length;
+  /** How many there are, in a namespace or in the cluster. */
+  count(namespace?: string): number {
+    return [...this.#workloads.values()].filter((each) => namespace === undefined || each.namespace === namespace)
+      .length;
+  }
+
+  has(workload: RolloutWorkload): boolean {
+    return this.#workloads.has(workloadKey(workload));
   }
 
   /** A budget that allows nothing more: what this pass restarts is not in its status yet. */
@@ -191,11 +191,13 @@ function whyNotNow(
   if (completeSince === undefined && !isOurDoing) {
     return { reason: 'NotComplete', message: 'not all of its pods are ready and of its present template' };
   }
-  const inCluster = running.count(candidate);
+  // One that is restarting already, for another target, takes nothing more away.
+  if (running.has(candidate)) return undefined;
+  const inCluster = running.count();
   if (inCluster >= maxUnavailableWorkloads) {
     return { reason: 'Bound', message: `${inCluster} workloads are restarting (maxUnavailableWorkloads)` };
   }
-  const inNamespace = running.count(candidate, namespace);
+  const inNamespace = running.count(namespace);
   if (inNamespace >= perNamespace) {
     return { reason: 'Bound', message: `${inNamespace} workloads of ${namespace} are restarting (perNamespace)` };
   }
