@@ -135,11 +135,20 @@ export class ClusterView {
 
   /**
    * metadata.name of the InjectorConfig to which a tag leads, by its webhook; for `default` also by InjectorConfig `default`'s own, whose place the
-   * tag takes.
+   * tag takes. When somebody has deleted that or taken its labels off, where the tag led when its status was written.
    */
   leadsTo(tag: string): string | undefined {
     const webhook = this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
-    return webhook && injectorConfigOf(webhook);
+    return (webhook && injectorConfigOf(webhook)) ?? statedTarget(this.tags.get(tag));
+  }
+
+  /** The operator class that has written the webhook configuration of this name, if it is not ours: two of them would take it from each other for ever. */
+  otherClassAt(webhookConfiguration: string): string | undefined {
+    const { labels } = this.mutatingWebhooks.get(webhookConfiguration)?.metadata ?? {};
+    const operatorClass = labels?.[labelNames.operatorClass];
+    return labels?.[labelNames.managedBy] === managedBy && operatorClass !== this.#operatorClass
+      ? operatorClass
+      : undefined;
   }
 
   /** The tags that have a webhook configuration, also those that are gone. */
@@ -237,4 +246,10 @@ export function injectorConfigOf(object: KubernetesObject): string | undefined {
 /** The RevisionTag that a webhook configuration of ours is written for, by its label. */
 export function tagOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[labelNames.tag];
+}
+
+/** metadata.name of the InjectorConfig to which a RevisionTag leads, as its status says. */
+export function statedTarget(tag: KubernetesObject | undefined): string | undefined {
+  const { injectorConfig } = (tag?.status ?? {}) as { injectorConfig?: unknown };
+  return typeof injectorConfig === 'string' ? injectorConfig : undefined;
 }

@@ -91,10 +91,11 @@ export class InstallGate {
     return this.#reached.get(name) === place;
   }
 
-  /** Removes the twin that a process which ended too early has left; within a pass there is none. */
+  /** Removes the twin that a process which ended too early has left; within a pass there is none. That of another class is under trial there. */
   async sweep(name: string, signal: AbortSignal): Promise<void> {
-    const left = this.#options.view.mutatingWebhooks.get(pathProbeName(name));
-    if (left !== undefined) await this.#options.owned.remove(left, signal);
+    const { view } = this.#options;
+    const left = view.mutatingWebhooks.get(pathProbeName(name));
+    if (left !== undefined && view.isOurs(left)) await this.#options.owned.remove(left, signal);
   }
 
   /** The webhook was withdrawn, or the InjectorConfig is gone: the next one has to be tried out. */

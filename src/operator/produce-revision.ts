@@ -49,6 +49,7 @@ const forPeople: readonly string[] = [
   'Invalid',
   'NoReplica',
   'NotReachable',
+  'OtherOperatorClass',
   'ProbeRefused',
 ];
 
@@ -84,8 +85,10 @@ export class RevisionProducer {
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
     // Nobody would trust whoever answers: there is no certificate yet.
     if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
-    // What else leads here must trust what is served, too, else the rotation waits for it.
-    const own = view.ownWebhook(name);
+    // What else leads here must trust what is served, too, else the rotation waits for it. Its own is seen to when it is published, by a tag that
+    // stands in for it only while nothing keeps that from being written.
+    const isTagged = isStoodInFor(config, this.#options.targets.tags());
+    const own = isTagged ? undefined : view.ownWebhook(name);
     for (const tag of view.webhooksOf(name).filter((webhook) => webhook !== own)) {
       await owned.apply(withCaBundle(tag, caBundlePem), writes, signal);
     }
@@ -93,7 +96,6 @@ export class RevisionProducer {
     const { published } = this.#options;
     const known = published.of(name);
     if (known !== undefined) published.set(name, { ...known, caBundlePem });
-    const isTagged = isStoodInFor(config, this.#options.targets.tags());
     const { foreign, finding } = this.#foreignOverlap(config, isTagged);
     findings.ForeignOverlap = finding;
     const outcome = await publication.publish(

@@ -13,6 +13,7 @@ import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import type { InstallGate } from './install-gate.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
+import { nameTaken } from './name-taken.ts';
 import { leaveNarrowed } from './narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
@@ -118,6 +119,8 @@ export class Publication {
         'the owner of the webhook configurations (--owner) does not exist; nothing is published without it';
       return { finding: no('OwnerMissing', message), hash: before, before, isPending: true };
     }
+    const taken = isTagged ? undefined : nameTaken(this.#view, objectNames(config.metadata.name).webhookConfiguration);
+    if (taken !== undefined) return { finding: taken, hash: before, before, isPending: false };
     if (wanted === undefined) {
       const message = 'no configuration has compiled yet, so there is nothing that the webhook could name';
       return { finding: no('NothingToPublish', message), hash: before, before, isPending: false };

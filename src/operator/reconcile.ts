@@ -103,7 +103,9 @@ export class RevisionReconciler {
     const { name = '' } = object.metadata;
     const { webhookConfiguration, servingSecret } = objectNames(name);
     const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
-    if (other === undefined || view.secrets.get(servingSecret, namespace) !== undefined) {
+    // One of another class is told in a condition: nobody else writes that.
+    const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
+    if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
       refusals.settled(name, 'Installation');
       return false;
     }

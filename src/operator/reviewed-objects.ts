@@ -1,9 +1,8 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { Clock, Logger, Random, WatchObserver } from '../kube/ports.ts';
 import { Reflector } from '../kube/reflector.ts';
-import { injectorConfigs, revisionTags } from './cluster-view.ts';
+import { injectorConfigs, revisionTags, statedTarget } from './cluster-view.ts';
 import { TagTargets } from './tags/tag-targets.ts';
 
 export interface ReviewedObjectsOptions {
@@ -51,9 +50,4 @@ export class ReviewedObjects {
   stop(): void {
     this.#stop.abort(new Error('the replica is stopping'));
   }
-}
-
-function statedTarget(tag: KubernetesObject | undefined): string | undefined {
-  const { injectorConfig } = (tag?.status ?? {}) as { injectorConfig?: unknown };
-  return typeof injectorConfig === 'string' ? injectorConfig : undefined;
 }

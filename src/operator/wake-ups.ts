@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../api/kubernetes.ts';
+import { tagWebhookConfiguration } from '../api/names.ts';
 import { defaultRevision } from '../api/revision-tag.ts';
 import type { StoreChange } from '../kube/object-store.ts';
 import { injectorConfigOf, mutatingWebhooks, tagOf, type ClusterView } from './cluster-view.ts';
@@ -71,11 +72,16 @@ export class WakeUps {
 
   /** Something that we have written has changed, or a webhook configuration of somebody else. */
   owned({ object, before }: StoreChange<KubernetesObject>): void {
-    const { owner, add } = this.#options;
+    const { owner, view, add } = this.#options;
     const seen = before === undefined ? [object] : [object, before];
     const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
     for (const name of names) add(name);
     for (const tag of new Set(seen.flatMap((each) => tagOf(each) ?? []))) add(tagKey(tag));
+    // Two operator classes may want the one of the default; it is free for the other when the first has gone.
+    if (object.kind === mutatingWebhooks.kind && object.metadata.name === tagWebhookConfiguration(defaultRevision)) {
+      if (view.configs.get(defaultRevision) !== undefined) add(defaultRevision);
+      if (view.tags.get(defaultRevision) !== undefined) add(tagKey(defaultRevision));
+    }
     const isOwner = owner !== undefined && object.metadata.name === owner;
     const isForeign = object.kind === mutatingWebhooks.kind && foreignSelectors(object) !== foreignSelectors(before);
     if (isOwner || isForeign) this.all();

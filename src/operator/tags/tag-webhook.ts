@@ -8,6 +8,7 @@ import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { InstallGate } from '../install-gate.ts';
+import { nameTaken } from '../name-taken.ts';
 import { leaveNarrowed } from '../narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from '../owned-objects.ts';
 import type { Finding } from '../revision-status.ts';
@@ -22,6 +23,9 @@ export interface TagTarget {
   readonly rollout?: TagRollout | undefined;
   readonly context: ManifestContext;
 }
+
+/** A name that another operator class has becomes free with an event; in case it is missed, look again. Milliseconds. */
+const takenRetryMs = 30_000;
 
 /** The webhook configuration of a tag, in the cluster. */
 export class TagWebhook {
@@ -44,6 +48,8 @@ export class TagWebhook {
   async tryOut(target: TagTarget, signal: AbortSignal): Promise<{ finding: Finding; retryAfter: number } | undefined> {
     const { tag, config, published, context } = target;
     const { name } = tag.metadata;
+    const taken = nameTaken(this.#view, webhookName(name));
+    if (taken !== undefined) return { finding: taken, retryAfter: takenRetryMs };
     await this.#gate.sweep(tagProbeSubject(name), signal);
     const { object: desired } = this.#desired(target);
     return this.#gate.check({ tag: name, config, ...published, context, desired, live: this.live(name) }, signal);
@@ -52,6 +58,7 @@ export class TagWebhook {
   /** Whether it has been tried out. */
   isOpen(target: TagTarget): boolean {
     const { name } = target.tag.metadata;
+    if (this.#view.otherClassAt(webhookName(name)) !== undefined) return false;
     return this.#gate.isOpen(tagProbeSubject(name), this.#desired(target).object, this.live(name));
   }
 

@@ -3,7 +3,7 @@ import { decide } from '../../inject/decide.ts';
 import { getsCanary, rankOf } from '../../rollout/workload-key.ts';
 import type { Claimant } from './claimant.ts';
 import type { ClaimantIndex } from './claimant-index.ts';
-import type { PodTraits } from './pod-traits.ts';
+import { carriedBy, type PodTraits } from './pod-traits.ts';
 
 /** Whether a pod has what it would get now. `undecided`: it has nothing, and only the API server could say whether it would get something. */
 export type PodState = 'current' | 'stale' | 'missing';
@@ -47,9 +47,7 @@ export function judgePod(
 ): PodJudgement[] {
   const carried = new Map<string, { readonly name: string; readonly hash: string }>();
   const unknown = new Set<string>();
-  for (const entry of pod.injectedBy.split(',')) {
-    const [name = '', hash = ''] = entry.split('.');
-    if (name === '') continue;
+  for (const { name, hash } of carriedBy(pod)) {
     const family = sources.familyOf(name);
     if (family === undefined) unknown.add(name);
     else if (family !== elsewhere) carried.set(family, { name, hash });

@@ -1,6 +1,6 @@
 import type { PodRecord } from '../pod-record.ts';
 import type { PodJudgement } from './judge-pod.ts';
-import { traitsKey, type PodTraits } from './pod-traits.ts';
+import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
 
 /** Pods that nobody can tell apart: the replicas of a workload, mostly. They are judged once. */
 export class PodGroup {
@@ -15,8 +15,7 @@ export class PodGroup {
 
   /** The InjectorConfigs that its annotation names. */
   get carried(): string[] {
-    const names = this.traits.injectedBy.split(',').map((entry) => entry.split('.')[0] ?? '');
-    return names.filter((name) => name !== '');
+    return carriedBy(this.traits).map(({ name }) => name);
   }
 }
 

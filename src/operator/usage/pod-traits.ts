@@ -30,6 +30,8 @@ export interface PodTraits {
 /** A pod's author may have written anything into an annotation. */
 const annotationLimit = 32;
 const injectedByLimit = 512;
+/** A pod is in few families of injectors at once. */
+const carriedLimit = 8;
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
@@ -51,6 +53,19 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
     annotations: pick(annotations, relevant.annotations, annotationLimit),
     injectedBy: cut(annotations[injectedByAnnotation] ?? '', injectedByLimit),
   };
+}
+
+/**
+ * The configurations that have injected a pod, as its annotation says. Of a list that somebody else has written the first few: each name is kept in
+ * several places.
+ */
+export function carriedBy({
+  injectedBy,
+}: Pick<PodTraits, 'injectedBy'>): { readonly name: string; readonly hash: string }[] {
+  return injectedBy
+    .split(',', carriedLimit)
+    .map((entry) => entry.split('.'))
+    .flatMap(([name = '', hash = '']) => (name === '' ? [] : [{ name, hash }]));
 }
 
 /** The same short text for the same traits, and hardly ever for others. */

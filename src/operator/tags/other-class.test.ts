@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { context, injectorConfig } from '../testdata/operator-fixture.ts';
+import { WakeUps } from '../wake-ups.ts';
+import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
+
+const kind = 'MutatingWebhookConfiguration';
+const plural = 'mutatingwebhookconfigurations';
+
+/** What an operator of another class has written. */
+function theirs(name: string, injectorConfigName: string, tag?: string, namespace = 'elsewhere'): KubernetesObject {
+  const path = `/revisions/${injectorConfigName}/01234567/inject`;
+  const service = { namespace, name: `sidecar-injector-${injectorConfigName}`, path, port: 443 };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: {
+      name,
+      labels: {
+        'app.kubernetes.io/managed-by': 'sidecar-injector',
+        'sidecar-injector.io/operator-class': 'other',
+        'sidecar-injector.io/injector-config': injectorConfigName,
+        ...(tag === undefined ? {} : { 'sidecar-injector.io/tag': tag }),
+      },
+    },
+    webhooks: [{ name: 'namespace.sidecar-injector.io', clientConfig: { caBundle: 'AAAA', service } }],
+  };
+}
+
+describe('beside an operator of another class', () => {
+  let fixture: TagFixture;
+  beforeEach(async () => {
+    fixture = new TagFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+
+  it('leaves the twin alone with which that one tries out a tag of its own', async () => {
+    fixture.cluster.put('revisiontags', revisionTag('prod', 'theirs', { operatorClass: 'other' }));
+    fixture.cluster.put(plural, theirs('sidecar-injector-probe-tag-prod', 'theirs', 'prod'));
+    fixture.cluster.put(plural, theirs('sidecar-injector-tag-prod', 'theirs', 'prod'));
+    const before = fixture.cluster.writes.length;
+    await fixture.reconcileTag('prod');
+    assert.deepEqual(fixture.cluster.writes.slice(before), []);
+  });
+
+  it('does not take the webhook of the default from its InjectorConfig for a tag, until that has gone', async () => {
+    fixture.cluster.put('injectorconfigs', injectorConfig('default', { operatorClass: 'other' }));
+    fixture.cluster.put(plural, theirs('sidecar-injector-default', 'default'));
+    await fixture.install('new');
+    const before = fixture.cluster.writes.length;
+    await fixture.tag('default', 'new');
+    const written = fixture.cluster.writes.slice(before).filter((write) => write.includes(plural));
+    assert.deepEqual(written, [], 'not even a trial');
+    assert.match(
+      fixture.tagCondition('default', 'Ready'),
+      /^False\/OtherOperatorClass: MutatingWebhookConfiguration sidecar-injector-default belongs to operator class other, so nothing is published: delete /,
+    );
+    fixture.cluster.remove(plural, 'sidecar-injector-default');
+    await fixture.reconcileTag('default');
+    assert.equal(fixture.tagPath('default'), `/tags/default/new/${fixture.hash('new')}/inject`);
+  });
+
+  for (const namespace of ['elsewhere', context.namespace]) {
+    it(`in namespace ${namespace} does not take the webhook of the default from its tag for an InjectorConfig, until that has gone`, async () => {
+      fixture.cluster.put('revisiontags', revisionTag('default', 'theirs', { operatorClass: 'other' }));
+      fixture.cluster.put(plural, theirs('sidecar-injector-default', 'theirs', 'default', namespace));
+      await fixture.install('default');
+      await fixture.reconcile('default');
+      assert.equal(fixture.path('default'), '/revisions/theirs/01234567/inject');
+      assert.match(
+        fixture.condition('default', 'Ready'),
+        /^False\/OtherOperatorClass: .* belongs to operator class other/,
+      );
+      await fixture.recorded(/^OtherOperatorClass: /);
+      fixture.cluster.remove(plural, 'sidecar-injector-default');
+      await fixture.reconcile('default');
+      assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
+    });
+  }
+
+  it('looks again when the webhook of the default has changed hands', async () => {
+    await fixture.install('default');
+    await fixture.install('new');
+    await fixture.tag('default', 'new');
+    const { view } = fixture;
+    const { targets } = fixture.reconcilers;
+    const added: string[] = [];
+    const wakeUps = new WakeUps({ view, targets, add: (key) => added.push(key) });
+    wakeUps.owned({ type: 'Deleted', object: theirs('sidecar-injector-default', 'theirs'), before: undefined });
+    assert.deepEqual(
+      added.sort(),
+      ['(validator)', 'default', 'tag/default', 'theirs'].filter((key) => added.includes(key)),
+    );
+    assert.ok(added.includes('default') && added.includes('tag/default'), added.join());
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { TagFixture } from './testdata/tag-fixture.ts';
+
+const plural = 'mutatingwebhookconfigurations';
+
+describe('the webhook of a tag that somebody spoils', () => {
+  let fixture: TagFixture;
+  beforeEach(async () => {
+    fixture = new TagFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+
+  describe('while the tag is to lead to a revision that is not ready', () => {
+    beforeEach(async () => {
+      await fixture.install('old');
+      await fixture.tag('prod', 'old');
+      await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
+      await fixture.move('prod', 'new');
+    });
+
+    const isBack = (): void => {
+      assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+      assert.equal(fixture.tagObject('prod')?.metadata.labels?.['sidecar-injector.io/injector-config'], 'old');
+      assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
+    };
+
+    it('comes back where it led when it was deleted', async () => {
+      fixture.cluster.remove(plural, 'sidecar-injector-tag-prod');
+      await fixture.reconcileTag('prod');
+      isBack();
+    });
+
+    it('gets back the labels by which a rotation knows it, also by a new leader', async () => {
+      fixture.cluster.edit(plural, 'sidecar-injector-tag-prod', undefined, ({ metadata }) => {
+        metadata.labels = {};
+      });
+      fixture.restart();
+      await fixture.reconcile('old');
+      await fixture.reconcileTag('prod');
+      isBack();
+    });
+
+    it('stays away when its revision is paused', async () => {
+      fixture.setSpec('old', { paused: true });
+      await fixture.reconcile('old');
+      await fixture.reconcileTag('prod');
+      await fixture.reconcileTag('prod');
+      assert.equal(fixture.tagObject('prod'), undefined);
+      assert.equal(fixture.tagStatus('prod')['stableRevision'], undefined);
+    });
+  });
+
+  it('trusts what is served also when tag default leads to the default itself and the API server refuses its matchConditions', async () => {
+    await fixture.install('default');
+    await fixture.tag('default', 'default');
+    const bundles = (): string[] =>
+      (fixture.tagObject('default')?.webhooks as { clientConfig: { caBundle: string } }[]).map(
+        ({ clientConfig }) => clientConfig.caBundle,
+      );
+    const [served] = bundles();
+    fixture.setSpec('default', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
+    fixture.cluster.faults.push({
+      matches: (method, path, body) =>
+        method !== 'GET' && path.endsWith('/sidecar-injector-default') && body.includes('object.('),
+      answer: (response) => {
+        const status = { kind: 'Status', status: 'Failure', reason: 'Invalid', code: 422, message: 'no CEL' };
+        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify(status));
+      },
+    });
+    fixture.cluster.edit(plural, 'sidecar-injector-default', undefined, ({ webhooks }) => {
+      for (const { clientConfig } of webhooks as { clientConfig: { caBundle: string } }[]) clientConfig.caBundle = '';
+    });
+    await fixture.reconcileTag('default');
+    await fixture.clock.advance(1000);
+    await fixture.reconcile('default');
+    assert.deepEqual(new Set(bundles()), new Set([served]));
+    assert.match(
+      fixture.tagCondition('default', 'WebhookReady'),
+      /^False\/Invalid: no CEL; the webhook stays as it was$/,
+    );
+  });
+});
