@@ -4,6 +4,8 @@ import { parseAllDocuments } from 'yaml';
 import { injectorConfigKind } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import { parseRevisionTag } from '../api/parse-revision-tag.ts';
+import { validateRevisionTag } from '../api/validate-revision-tag.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
 import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { configurationFiles } from './configuration-files.ts';
@@ -57,6 +59,14 @@ describe('examples', () => {
       assert.ok(configurationFiles(config, texts).config.includes(text.split('\n')[1] ?? 'a second line'));
     });
   }
+
+  it('revision-tag-canary.yaml is a RevisionTag without a mistake, says what it shows, and leads to an example', () => {
+    const file = 'revision-tag-canary.yaml';
+    assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
+    const tag = parseRevisionTag(objects(file)[0], { unknownFields: 'refuse' });
+    assert.deepEqual(validateRevisionTag(tag), []);
+    assert.ok(files.includes(`revision-${tag.spec.revision}.yaml`));
+  });
 
   it('can all be applied at once: no two have a name in common', () => {
     const names = configs.map((file) => {
