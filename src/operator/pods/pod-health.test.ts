@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { podHealth } from './pod-health.ts';
+
+const at = '2026-06-01T00:00:00Z';
+const since = Date.parse(at) / 1000;
+const container = (fields: object): object => ({ name: 'app', ...fields });
+
+describe('podHealth', () => {
+  const cases: [what: string, status: unknown, expected: object][] = [
+    ['nothing', undefined, { ready: false, restarts: 0, crashing: false }],
+    [
+      'a pod that is ready',
+      {
+        phase: 'Running',
+        conditions: [
+          { type: 'Initialized', status: 'True' },
+          { type: 'Ready', status: 'True', lastTransitionTime: at },
+        ],
+      },
+      { ready: true, since, restarts: 0, crashing: false },
+    ],
+    [
+      'one that is not',
+      { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at }] },
+      { ready: false, since, restarts: 0, crashing: false },
+    ],
+    [
+      'restarts of all containers, sidecars too',
+      { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
+      { ready: false, restarts: 3, crashing: false },
+    ],
+    [
+      'a sidecar that crashes',
+      { initContainerStatuses: [container({ restartCount: 1, state: { waiting: { reason: 'CrashLoopBackOff' } } })] },
+      { ready: false, restarts: 1, crashing: true },
+    ],
+    [
+      'a container that waits for its image',
+      { containerStatuses: [container({ state: { waiting: { reason: 'ContainerCreating' } } })] },
+      { ready: false, restarts: 0, crashing: false },
+    ],
+    ['a pod that has failed', { phase: 'Failed' }, { ready: false, restarts: 0, crashing: true }],
+    [
+      'parts of wrong types',
+      { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 },
+      { ready: false, restarts: 0, crashing: false },
+    ],
+  ];
+  for (const [what, status, expected] of cases) {
+    it(`reads ${what}`, () => {
+      assert.deepEqual(podHealth(status), expected);
+    });
+  }
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import type { TagRollout } from '../../api/names.ts';
+import type { RolloutState } from '../../api/rollout-status.ts';
+import { isInForce, knownState, rolloutOf, withShare } from './rollout-memory.ts';
+
+const old = { revision: 'old', injectorConfig: 'old', hash: '0000000a' };
+const next = { revision: 'next', injectorConfig: 'next', hash: '0000000b' };
+const other = { revision: 'other', injectorConfig: 'other', hash: '0000000c' };
+const nobody = { ready: 0, failing: 0, total: 0 };
+
+function state(fields: Partial<RolloutState>): RolloutState {
+  return {
+    phase: 'Progressing',
+    reason: 'StepStarted',
+    message: '',
+    stable: old,
+    weight: 20,
+    threshold: '4000000000000000',
+    shadow: false,
+    knownWorkloads: 10,
+    canaryWorkloads: 2,
+    pods: { stable: nobody, canary: nobody },
+    injectionErrors: 0,
+    ...fields,
+  };
+}
+
+function live(fields: Partial<TagRollout> = {}): TagRollout {
+  const named = ({ injectorConfig, hash }: typeof old) => ({ name: injectorConfig, hash });
+  return {
+    tag: 'prod',
+    stable: named(old),
+    canary: named(next),
+    threshold: '4000000000000000',
+    shadow: false,
+    ...fields,
+  };
+}
+
+describe('knownState', () => {
+  const cases: [what: string, state: RolloutState | undefined, live: TagRollout | undefined, expected: string][] = [
+    ['no status', undefined, live(), 'unknown'],
+    ['a rollout as it was left', state({ canary: next }), live(), '4000000000000000'],
+    ['one that was about to begin', state({ canary: next }), undefined, '4000000000000000'],
+    [
+      'a share that was about to grow',
+      state({ canary: next }),
+      live({ threshold: '1000000000000000' }),
+      '4000000000000000',
+    ],
+    [
+      'a share that the path has grown',
+      state({ canary: next }),
+      live({ threshold: '8000000000000000' }),
+      '8000000000000000',
+    ],
+    [
+      'the path of another canary',
+      state({ canary: next, stable: old }),
+      live({ canary: { name: 'other', hash: '0000000c' }, threshold: '8000000000000000' }),
+      '4000000000000000',
+    ],
+    [
+      'the path of an earlier configuration',
+      state({ canary: next }),
+      live({ canary: { name: 'next', hash: '0000000d' }, threshold: '8000000000000000' }),
+      '4000000000000000',
+    ],
+    [
+      'a shadow after a share',
+      state({ canary: next, shadow: true, threshold: '0000000000000000' }),
+      live(),
+      '0000000000000000',
+    ],
+    ['a rollback that the path has not seen', state({ phase: 'RolledBack' }), live(), '4000000000000000'],
+    ['a promotion that the path has not seen', state({ phase: 'Promoted', stable: next }), live(), '4000000000000000'],
+    ['a promotion of what the path does not name', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],
+    ['rest, where the path does not rest', state({ phase: 'Idle' }), live(), 'unknown'],
+    ['rest elsewhere', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
+    ['rest', state({ phase: 'Idle' }), undefined, '4000000000000000'],
+  ];
+  for (const [what, given, path, expected] of cases) {
+    it(`${what}: ${expected}`, () => {
+      assert.equal(knownState({ state: given, place: old, live: path })?.threshold ?? 'unknown', expected);
+    });
+  }
+});
+
+describe('isInForce', () => {
+  const active = state({ canary: next });
+  const cases: [what: string, state: RolloutState, live: TagRollout | undefined, expected: boolean][] = [
+    ['a rollout and its path', active, live(), true],
+    ['rest and the path at rest', state({}), undefined, true],
+    ['a rollout and the path at rest', active, undefined, false],
+    ['rest and the path of a rollout', state({}), live(), false],
+    ['another share', active, live({ threshold: '4000000000000001' }), false],
+    ['another way', active, live({ shadow: true }), false],
+    ['another configuration of the canary', active, live({ canary: { name: 'next', hash: '0000000d' } }), false],
+    ['another configuration of stable', state({ stable: { ...old, hash: '0000000e' } }), undefined, false],
+    ['another stable', state({ stable: other }), undefined, false],
+  ];
+  for (const [what, given, path, expected] of cases) {
+    it(`${what}: ${expected}`, () => {
+      assert.equal(isInForce(given, { place: old, live: path }), expected);
+    });
+  }
+
+  it('is what a state becomes by its own path', () => {
+    assert.deepEqual(rolloutOf('prod', active), live());
+    assert.equal(rolloutOf('prod', state({})), undefined);
+    assert.equal(withShare(active, live()), active);
+  });
+});

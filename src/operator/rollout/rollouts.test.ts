@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { template } from '../testdata/operator-fixture.ts';
+import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
+
+describe('A tag with a canary strategy', () => {
+  let fixture: RolloutFixture;
+  beforeEach(async () => {
+    fixture = new RolloutFixture();
+    await fixture.begin(10);
+  });
+  afterEach(() => fixture.stop());
+
+  const plain = (name: string): string => `/tags/prod/${name}/${fixture.hash(name)}/inject`;
+  const writesSince = (since: number): string[] =>
+    fixture.cluster.writes
+      .slice(since)
+      .filter((write) => /revisiontags|mutatingwebhook/.test(write) && !write.includes('probe'));
+  /** A new process takes over. */
+  const takeOver = async (): Promise<void> => {
+    fixture.restart();
+    await fixture.reconcile('old');
+    await fixture.reconcile('new');
+    fixture.follow();
+  };
+
+  it('goes in steps, by shares that grow, to promotion, each one update of the webhook', async () => {
+    await fixture.canary('new', [20, 50, 100]);
+    const shares: number[] = [];
+    let last = '';
+    const before = fixture.cluster.writes.length;
+    await fixture.pass();
+    for (let turn = 0; turn < 40 && fixture.rollout?.phase !== 'Promoted'; turn += 1) {
+      const { threshold } = fixture;
+      if (threshold !== last) shares.push(fixture.below(threshold).length);
+      assert.ok(threshold >= last, `${threshold} is below ${last}`);
+      last = threshold;
+      fixture.roll();
+      await fixture.clock.advance(1000);
+      await fixture.pass();
+    }
+    assert.deepEqual(shares, [2, 5, 10]);
+    assert.equal(fixture.tagPath(tag), plain('new'));
+    assert.equal(fixture.tagStatus(tag).stableRevision, 'new');
+    assert.match(fixture.tagCondition(tag, 'Ready'), /^True\/Published/);
+    const moves = writesSince(before).filter((write) => write.includes('mutating'));
+    assert.equal(moves.length, 3, moves.join('\n'));
+    await fixture.recorded(/^Promoted: revision new is stable now, in place of old/);
+  });
+
+  it('begins where the tag leads, also when strategy and revision come together, and says what it does', async () => {
+    const before = fixture.cluster.writes.length;
+    await fixture.canary('new', [20]);
+    const path = new RegExp(`^/tags/prod/old/${fixture.hash('old')}/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`);
+    assert.match(fixture.tagPath(tag) ?? '', path);
+    const writes = writesSince(before);
+    const [state = '', move = ''] = writes.filter((write) => !write.includes('POST'));
+    assert.match(state, /revisiontags/, 'the state is written first');
+    assert.match(move, /mutatingwebhookconfigurations/);
+    await fixture.pass();
+    assert.match(fixture.tagCondition(tag, 'RolloutComplete'), /^False\/WaitingForPods: step 1/);
+    assert.match(fixture.tagCondition(tag, 'Ready'), /^False\/WaitingForPods: .*; the tag leads to revision old$/);
+    await fixture.recorded(/^RolloutStarted: /);
+  });
+
+  it('writes nothing while nothing changes', async () => {
+    await fixture.canary('new', [20]);
+    await fixture.pass();
+    await fixture.clock.advance(6000);
+    await fixture.pass();
+    await fixture.recorded(/^StepStarted: /);
+    const before = fixture.cluster.writes.length;
+    for (let turn = 0; turn < 3; turn += 1) await fixture.pass();
+    assert.deepEqual(writesSince(before), []);
+  });
+
+  it('goes back by itself when pods of the canary fail, and tells why', async () => {
+    await fixture.canary('new', [20]);
+    await fixture.passUntil('RolledBack', 'crash');
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.rollout?.reason, 'PodsFailing');
+    assert.match(
+      fixture.tagCondition(tag, 'Ready'),
+      /^False\/RolledBack: revision new was rolled back to old at step 1/,
+    );
+    await fixture.recorded(/^RolledBack: /);
+    await takeOver();
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), plain('old'), 'and stays there whoever leads');
+  });
+
+  it('goes back when injections of the canary fail, and does not count those of before', async () => {
+    fixture.reports.shadow = { ...fixture.reports.shadow, failed: 7 };
+    await fixture.canary('new', [20], { maximumInjectionErrors: 1 });
+    await fixture.pass();
+    fixture.reports.shadow = { ...fixture.reports.shadow, failed: 8 };
+    await fixture.pass();
+    assert.equal(fixture.rollout?.canary?.injectorConfig, 'new');
+    fixture.reports.shadow = { ...fixture.reports.shadow, failed: 9 };
+    await fixture.pass();
+    assert.equal(fixture.rollout?.reason, 'InjectionErrors');
+    assert.equal(fixture.tagPath(tag), plain('old'));
+  });
+
+  /** The next write of the tag's webhook fails. */
+  const failNextMove = (): void => {
+    fixture.cluster.faults.push({
+      matches: (method, path) => method === 'PATCH' && path.includes('sidecar-injector-tag-prod'),
+      answer: (response) => {
+        failure(response, 503, 'ServiceUnavailable', 'not now');
+      },
+      times: 1,
+    });
+  };
+
+  it('is begun by the next process when one ends between the state and the path', async () => {
+    failNextMove();
+    await assert.rejects(fixture.canary('new', [20, 100]));
+    const decided = fixture.rollout;
+    assert.equal(fixture.threshold, '');
+    await takeOver();
+    await fixture.pass();
+    assert.equal(fixture.threshold, decided?.threshold);
+    assert.equal(fixture.rollout?.startedAt, decided?.startedAt, 'nothing begins anew');
+  });
+
+  for (const [phase, outcome, leadsTo] of [
+    ['Promoted', 'ready', 'new'],
+    ['RolledBack', 'crash', 'old'],
+  ] as const) {
+    it(`is ${phase} by the next process when one ends between that decision and the path`, async () => {
+      await fixture.canary('new', [100]);
+      failNextMove();
+      await assert.rejects(fixture.passUntil(phase, outcome));
+      assert.equal(fixture.rollout?.phase, phase);
+      assert.notEqual(fixture.threshold, '');
+      await takeOver();
+      await fixture.pass();
+      assert.equal(fixture.tagPath(tag), plain(leadsTo));
+      assert.equal(fixture.rollout?.phase, phase);
+    });
+  }
+
+  it('keeps its share when the status was lost', async () => {
+    await fixture.canary('new', [20, 50, 100], { minReadySeconds: 30 });
+    await fixture.pass();
+    fixture.roll();
+    await fixture.clock.advance(31_000);
+    await fixture.pass();
+    const { threshold } = fixture;
+    assert.equal(fixture.below(threshold).length, 5);
+    fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
+      delete object.status;
+    });
+    await takeOver();
+    await fixture.pass();
+    assert.equal(fixture.threshold, threshold);
+    assert.equal(fixture.rollout?.stable.revision, 'old');
+  });
+
+  it('follows what stable and canary publish meanwhile, and keeps the configurations that the path names', async () => {
+    await fixture.canary('new', [20], { minReadySeconds: 600 });
+    const { threshold } = fixture;
+    fixture.setTemplate('old', template('old-two'));
+    await fixture.reconcile('old');
+    await fixture.pass();
+    const [, , , , old, , canary] = (fixture.tagPath(tag) ?? '').split('/');
+    assert.deepEqual([old, canary, fixture.threshold], [fixture.hash('old'), fixture.hash('new'), threshold]);
+    const first = fixture.hash('new');
+    for (const image of ['b', 'c', 'd', 'e', 'f']) {
+      fixture.setTemplate('new', template(image));
+      await fixture.reconcile('new');
+    }
+    assert.ok(fixture.cluster.names('configmaps').includes(`sidecar-injector-new-${first}`), 'pods still get it');
+    await fixture.pass();
+    assert.match(fixture.tagPath(tag) ?? '', new RegExp(`/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`));
+    assert.equal(fixture.rollout?.canary?.hash, fixture.hash('new'));
+  });
+
+  it('does not begin before every replica serves the canary, or before the pods have been read', async () => {
+    fixture.reports.missing = ['replica-2'];
+    await fixture.canary('new', [20]);
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/RevisionNotReady: .*not served yet by replica-2/);
+    fixture.reports.missing = [];
+    fixture.restart();
+    await fixture.reconcile('old');
+    await fixture.reconcile('new');
+    assert.ok((await fixture.pass()) <= 1000);
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    fixture.follow();
+    await fixture.pass();
+    assert.notEqual(fixture.threshold, '');
+  });
+
+  it('does not begin where pods are not followed, and says so', async () => {
+    fixture.restart({ followPods: false });
+    await fixture.reconcile('old');
+    await fixture.reconcile('new');
+    await fixture.canary('new', [20]);
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/PodsNotFollowed: /);
+  });
+
+  it('brings the workloads of a canary that is paused back to stable', async () => {
+    await fixture.canary('new', [50]);
+    fixture.setSpec('new', { paused: true });
+    await fixture.reconcile('new');
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.rollout?.reason, 'CanaryUnavailable');
+    assert.match(fixture.rollout.message, /spec\.paused/);
+  });
+
+  it('keeps what answers for a canary that is removed until its workloads are back at stable', async () => {
+    await fixture.canary('new', [50]);
+    const stored = `sidecar-injector-new-${fixture.hash('new')}`;
+    fixture.cluster.remove('injectorconfigs', 'new');
+    for (let pass = 0; pass < 4; pass += 1) {
+      await fixture.reconcile('new');
+      await fixture.clock.advance(2000);
+    }
+    assert.ok(fixture.cluster.names('configmaps').includes(stored));
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    for (let pass = 0; pass < 4; pass += 1) {
+      await fixture.reconcile('new');
+      await fixture.clock.advance(2000);
+    }
+    assert.ok(!fixture.cluster.names('configmaps').includes(stored));
+  });
+
+  it('is at stable at once when the spec names that again, and at the new one when the strategy is taken away', async () => {
+    await fixture.canary('new', [50]);
+    await fixture.canary('old', [50]);
+    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.match(fixture.tagCondition(tag, 'Ready'), /^True\/Published: pods get revision old/);
+    await fixture.canary('new', [50]);
+    assert.notEqual(fixture.threshold, '');
+    await fixture.strategy('new', undefined);
+    assert.equal(fixture.tagPath(tag), plain('new'));
+    assert.equal(fixture.rollout, undefined);
+    assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'none');
+  });
+
+  it('does at once what a person asks for, and answers once', async () => {
+    await fixture.canary('new', [20, 100], { minReadySeconds: 600 });
+    fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
+      object.metadata.annotations = { 'sidecar-injector.io/action': 'promote:now' };
+    });
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), plain('new'));
+    const { verb, nonce, state } = fixture.rollout?.action ?? {};
+    assert.deepEqual([verb, nonce, state], ['promote', 'now', 'Done']);
+  });
+});

@@ -1,0 +1,135 @@
+import type { KubernetesObject } from '../../../api/kubernetes.ts';
+import { rolloutOfPath } from '../../../api/names.ts';
+import type { RolloutState } from '../../../api/rollout-status.ts';
+import { getsCanary, rankOf } from '../../../rollout/workload-key.ts';
+import type { PodStores } from '../../pods/followed-pods.ts';
+import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
+
+const namespace = 'shop';
+export const tag = 'prod';
+
+/** How a pod does, as tests say it. */
+export type Outcome = 'ready' | 'crash';
+
+/** An operator on a cluster in memory, with a tag that leads to `old`, and workloads of one pod each that follow it. */
+export class RolloutFixture extends TagFixture {
+  readonly #pods = new Map<string, KubernetesObject>();
+  #stores: PodStores | undefined;
+  #following = new AbortController();
+  #version = 1000;
+
+  /** Two revisions, the tag at `old`, and so many pods of it. */
+  async begin(workloads: number): Promise<void> {
+    await this.start();
+    await this.install('old');
+    await this.install('new');
+    await this.tag(tag, 'old');
+    for (let index = 0; index < workloads; index += 1) this.#make(`work-${index}`, 'ready');
+    this.follow();
+  }
+
+  /** Begins to follow the pods, as a process that has come to lead. */
+  follow(): void {
+    this.#following.abort();
+    this.#following = new AbortController();
+    const stores = this.reconcilers.pods.begin(this.#following.signal, () => {
+      throw new Error('the pods would have to be read again');
+    });
+    const labels = { 'istio.io/rev': tag };
+    stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels, resourceVersion: '5' } });
+    for (const pod of this.#pods.values()) stores.pods.upsert(stores.keepOfPod(pod));
+    for (const store of [stores.namespaces, stores.pods]) store.keepOnly(new Set(), '1');
+    this.#stores = stores;
+  }
+
+  /** Makes the pods anew, by what their workloads get now. */
+  roll(outcome: Outcome = 'ready', workloads: readonly string[] = [...this.#pods.keys()]): void {
+    for (const name of workloads) this.#make(name, outcome);
+  }
+
+  /** The workloads whose pods are of an InjectorConfig. */
+  madeBy(name: string): string[] {
+    return [...this.#pods.values()].flatMap(({ metadata }) => {
+      return metadata.annotations?.['sidecar-injector.io/config']?.startsWith(`${name}.`) === true ? [metadata.name ?? ''] : [];
+    });
+  }
+
+  /** The workloads that get a threshold's canary. */
+  below(threshold: string): string[] {
+    return [...this.#pods.keys()].filter((name) => getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), threshold));
+  }
+
+  /** Moves the tag to a revision by steps of these weights. */
+  canary(revision: string, weights: readonly number[], analysis: Record<string, unknown> = {}): Promise<number> {
+    const steps = weights.map((weight) => ({ weight }));
+    const canary = { steps, analysis: { minimumPods: 1, minReadySeconds: 0, ...analysis } };
+    return this.strategy(revision, { canary });
+  }
+
+  strategy(revision: string, strategy: Record<string, unknown> | undefined): Promise<number> {
+    this.cluster.edit('revisiontags', tag, undefined, (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+      object.spec = { revision, ...(strategy && { strategy }) };
+    });
+    return this.pass();
+  }
+
+  /** A pass over the tag, once what was written has been taken over. */
+  async pass(): Promise<number> {
+    await this.caughtUp();
+    await this.clock.advance(100);
+    return this.reconcileTag(tag);
+  }
+
+  /** Passes, and pods made anew, until the rollout is in a phase; those of the canary do as is said. */
+  async passUntil(phase: RolloutState['phase'], outcome: Outcome = 'ready'): Promise<void> {
+    for (let turn = 0; turn < 40; turn += 1) {
+      if (this.rollout?.phase === phase) return;
+      this.roll();
+      this.roll(outcome, this.below(this.threshold));
+      await this.clock.advance(1000);
+      await this.pass();
+    }
+    throw new Error(`it never is ${phase}: ${JSON.stringify(this.rollout)}`);
+  }
+
+  get rollout(): RolloutState | undefined {
+    return this.tagStatus(tag).rollout as RolloutState | undefined;
+  }
+
+  /** The threshold in force; empty at rest. */
+  get threshold(): string {
+    return rolloutOfPath(this.tagPath(tag) ?? '')?.threshold ?? '';
+  }
+
+  #make(name: string, outcome: Outcome): void {
+    this.#version += 1;
+    const rollout = rolloutOfPath(this.tagPath(tag) ?? '');
+    const isCanary =
+      rollout !== undefined && !rollout.shadow && getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), rollout.threshold);
+    const [, atRest = '', hashAtRest = ''] = /\/tags\/[^/]+\/([^/]+)\/([^/]+)\//.exec(this.tagPath(tag) ?? '') ?? [];
+    const maker = isCanary ? `${rollout.canary.name}.${rollout.canary.hash}` : `${atRest}.${hashAtRest}`;
+    const at = this.clock.now().toISOString();
+    const ready = outcome === 'ready' ? 'True' : 'False';
+    const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 1 };
+    const pod: KubernetesObject = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace,
+        uid: `uid-${this.#version}`,
+        resourceVersion: String(this.#version),
+        creationTimestamp: at,
+        annotations: { 'sidecar-injector.io/config': maker },
+      },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: ready, lastTransitionTime: at }],
+        ...(outcome === 'crash' ? { containerStatuses: [waiting] } : {}),
+      },
+    };
+    this.#pods.set(name, pod);
+    if (this.#stores !== undefined) this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
+  }
+}
