@@ -278,6 +278,25 @@ describe('InjectorOperator', () => {
     await until(() => two.operator.leading && two.reconciled.includes('blue Success'));
   });
 
+  it('does not stand for leader before it could do the work: where RevisionTags are not known yet, for instance', async () => {
+    cluster.faults.push({
+      matches: (_method, path) => path.endsWith('/revisiontags'),
+      answer: (response) => {
+        failure(response, 404, 'NotFound', 'the server could not find the requested resource');
+      },
+    });
+    const process = await launch();
+    await until(() =>
+      process.logger.lines.some(({ message }) => /cannot follow revisiontags.*is its CustomResource/.test(message)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.ok(!cluster.names('leases').includes('injector-leader-default'));
+    assert.equal(process.operator.synced, false);
+    cluster.faults.length = 0;
+    await until(() => process.operator.leading);
+    assert.ok(cluster.names('leases').includes('injector-leader-default'));
+  });
+
   it('goes on by itself after an outage of the API server', async () => {
     const process = await launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));

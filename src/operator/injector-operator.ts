@@ -215,12 +215,20 @@ export class InjectorOperator extends Operator {
       this.#wakeUps.tag(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
       return Promise.resolve();
     });
-    this.#running.push(this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading)));
+    this.#running.push(this.#standForLeader());
+  }
+
+  /**
+   * Only when everything has been read: one that cannot (a CustomResourceDefinition or a right is missing, as in the middle of an upgrade) would hold
+   * the lease, and keep those that can from rotating anything.
+   */
+  async #standForLeader(): Promise<void> {
+    await this.#view.synced(this.#stop.signal);
+    await this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading));
   }
 
   /** One leadership: everything is looked at once, then whatever changes or is due. */
   async #lead(leading: AbortSignal): Promise<void> {
-    await this.#view.synced(leading);
     if (this.#options.settings.followPods !== false) this.#followPods(leading);
     const loop = new ReconcileLoop({
       clock: this.#clock,

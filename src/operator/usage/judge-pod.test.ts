@@ -61,7 +61,8 @@ function judge(
     { 'kubernetes.io/metadata.name': 'shop', ...labels },
     {
       claimants,
-      familyOf: (name) => (name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : familyName(istioKeys)),
+      familyOf: (name) =>
+        name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : familyName(istioKeys),
       rulesOf: () => (known === 'unknown' ? undefined : known),
     },
   );
