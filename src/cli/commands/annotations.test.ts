@@ -62,6 +62,30 @@ describe('injector annotations', () => {
     ]);
   });
 
+  const uses: [template: string, allow: string[], line: RegExp][] = [
+    ['{{ .ObjectMeta.Annotations.team }}', ['team'], /\nteam +annotation +scalar +anything: it is in allow\n/],
+    ['{{ .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +scalar +be a value/],
+    ['{{ fromJSON .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +parsed +change values/],
+    ['x', [], /^the templates read no annotations and no labels/],
+  ];
+  for (const [template, allow, line] of uses) {
+    it(`${template} with ${String(allow.length)} allowed: ${line.source}`, async () => {
+      const file = join(folder, 'one.yaml');
+      const injection = { templates: { sidecar: template }, annotationOverrides: { allow } };
+      const metadata = { name: 'one' };
+      const object = {
+        apiVersion: 'sidecar-injector.io/v1alpha1',
+        kind: 'InjectorConfig',
+        metadata,
+        spec: { injection },
+      };
+      writeFileSync(file, JSON.stringify(object));
+      const { out, errors, code } = await runCommand(['annotations', '-c', file]);
+      assert.equal(code, 0);
+      assert.match(out === '' ? errors : out, line);
+    });
+  }
+
   it('names the option that is missing', async () => {
     const { errors, code } = await runCommand(['annotations']);
     assert.equal(code, 2);

@@ -41,6 +41,32 @@ describe('compareStoredPod', () => {
     });
   }
 
+  const unclear: [outcome: 'Unknown' | 'Refused', config: string | undefined, message: string][] = [
+    ['Unknown', undefined, 'it is not injected; what it would get now is not known'],
+    ['Refused', 'a.00000000', 'it was injected by a.00000000; it could not be made again'],
+  ];
+  for (const [outcome, config, message] of unclear) {
+    it(`what would come of it is ${outcome}`, () => {
+      const found = compareStoredPod(stored(config), { ...injected, outcome }, around.webhooks);
+      assert.deepEqual([found.state, found.message], [outcome, message]);
+    });
+  }
+
+  it('failurePolicy Ignore may be the reason, and so may anything where the webhook is not known', () => {
+    const [webhook] = injected.webhooks;
+    assert.ok(webhook);
+    const messageFor = (now: typeof injected): string =>
+      compareStoredPod(stored(undefined), now, around.webhooks).message;
+    assert.match(
+      messageFor({ ...injected, webhooks: [{ ...webhook, failurePolicy: 'Ignore' }] }),
+      /a has failurePolicy Ignore, and may have been away/,
+    );
+    assert.match(
+      messageFor({ ...injected, webhooks: [{ ...webhook, configuration: 'gone' }] }),
+      /have changed since it was made, or the webhook was away/,
+    );
+  });
+
   it('a label of the namespace that is younger than the pod is the reason, older ones are not', () => {
     const labelled = (time: string): KubernetesObject => {
       const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import { injectorConfig } from '../../api/testdata/injector-config.ts';
+import { revisionTag } from '../../api/testdata/revision-tag.ts';
+import type { Installation } from './installation.ts';
+import { readinessOf } from './readiness.ts';
+import { revisionReports } from './revision-report.ts';
+import { tagReports } from './tag-report.ts';
+import type { UsageReport } from './usage-report.ts';
+
+const counts = { current: 1, stale: 2, missing: 3 };
+const none = { current: 0, stale: 0, missing: 0 };
+const usage: UsageReport = {
+  injectorConfigs: new Map([['1-24', counts]]),
+  tags: new Map([['prod', counts]]),
+  namespaces: new Map(),
+  workloads: [],
+};
+const condition = (status: 'True' | 'False') => {
+  return { type: 'Ready', status, reason: 'Said', message: 'so', lastTransitionTime: '2026-01-01T00:00:00Z' };
+};
+const unseen = { ready: false, reason: 'NotLookedAt', message: 'no operator has looked at it; is one running?' };
+
+function istios(
+  name: string,
+  labels: Record<string, string>,
+  webhook = 'x.sidecar-injector.istio.io',
+): KubernetesObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name, labels },
+    webhooks: [{ name: webhook }],
+  };
+}
+
+const served = parseInjectorConfig({
+  ...injectorConfig('1-24'),
+  status: { config: { hash: '00000000' }, certificate: { notAfter: '2027-01-01T00:00:00Z' } },
+});
+const installation: Installation = {
+  configs: [served, injectorConfig('1-23')],
+  tags: [{ ...revisionTag('prod'), status: { stableRevision: '1-23' } }, revisionTag('lost', { revision: '1-99' })],
+  configurations: [
+    istios('istio-default', {}),
+    istios('istio-canary', { 'istio.io/rev': 'canary' }),
+    istios('istio-tag-b', { 'istio.io/rev': 'canary', 'istio.io/tag': 'b' }),
+    istios('istio-tag-a', { 'istio.io/rev': 'canary', 'istio.io/tag': 'a' }),
+    istios('other', {}, 'x.example.com'),
+    { apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata: { name: 'empty' } },
+  ],
+  namespaces: new Map([
+    ['z', { 'istio.io/rev': 'prod' }],
+    ['shop', { 'istio.io/rev': '1-24' }],
+    ['old', { 'istio-injection': 'enabled' }],
+    ['try', { 'istio.io/rev': 'b' }],
+    ['lost', { 'istio.io/rev': 'lost' }],
+  ]),
+};
+
+describe('readinessOf', () => {
+  const table: [what: string, generation: number | undefined, observed: number | undefined, ready: string][] = [
+    ['seen as it is', 2, 2, 'Said'],
+    ['changed since', 3, 2, 'NotLookedAt'],
+    ['a condition without a generation', 1, undefined, 'NotLookedAt'],
+    ['no generation at all', undefined, undefined, 'Said'],
+  ];
+  for (const [what, generation, observedGeneration, reason] of table) {
+    it(`${what}: ${reason}`, () => {
+      const found = readinessOf({
+        metadata: generation === undefined ? {} : { generation },
+        status: {
+          conditions: [condition('True')],
+          ...(observedGeneration === undefined ? {} : { observedGeneration }),
+        },
+      });
+      assert.deepEqual([found.reason, found.ready], [reason, reason === 'Said']);
+    });
+  }
+
+  it('is what the condition says', () => {
+    assert.deepEqual(readinessOf({ metadata: {}, status: { conditions: [condition('False')] } }), {
+      ready: false,
+      reason: 'Said',
+      message: 'so',
+    });
+  });
+
+  it('of an object without a status: nobody has looked', () => {
+    assert.deepEqual(readinessOf({ metadata: {} }), unseen);
+  });
+});
+
+describe('revisionReports', () => {
+  const reports = revisionReports(installation, usage);
+
+  it('ours by name, then those of Istio', () => {
+    assert.deepEqual(
+      reports.map(({ name, foreign }) => [name, foreign]),
+      [
+        ['1-23', false],
+        ['1-24', false],
+        ['istio-default', true],
+        ['istio-canary', true],
+      ],
+    );
+  });
+
+  it('one that nobody uses, serves or has looked at', () => {
+    const bare = { revision: '1-23', name: '1-23', foreign: false, tags: [], namespaces: [], pods: none };
+    assert.deepEqual(reports[0], { ...bare, ...unseen });
+  });
+
+  it('one in use: by its own name and by a tag', () => {
+    const { tags, namespaces, pods, hash, certificateExpires } = reports[1] ?? {};
+    assert.deepEqual(
+      [tags, namespaces, pods, hash, certificateExpires],
+      [['prod'], ['shop', 'z'], counts, '00000000', '2027-01-01T00:00:00Z'],
+    );
+  });
+
+  it("Istio's: without a label the default; tags sorted", () => {
+    assert.deepEqual(
+      reports.slice(2).map(({ revision, tags, namespaces }) => [revision, tags, namespaces]),
+      [
+        ['default', [], ['old']],
+        ['canary', ['a', 'b'], ['try']],
+      ],
+    );
+  });
+});
+
+describe('tagReports', () => {
+  it('by name: one that leads nowhere, and one that still leads elsewhere than it is asked to', () => {
+    assert.deepEqual(tagReports(installation, usage), [
+      { tag: 'lost', revision: '1-99', namespaces: ['lost'], pods: none, ...unseen },
+      {
+        tag: 'prod',
+        revision: '1-24',
+        stableRevision: '1-23',
+        injectorConfig: '1-24',
+        namespaces: ['z'],
+        pods: counts,
+        ...unseen,
+      },
+    ]);
+  });
+});
