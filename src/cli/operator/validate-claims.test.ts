@@ -24,7 +24,15 @@ const logs = { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/in
 const custom = (team: string) => ({
   webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team } } },
 });
+/** One that is called by a url, with the certificate of a Secret if that is named. */
+function at(name: string, url: string, secret?: string): KubernetesObject {
+  const certificate = secret === undefined ? {} : { certificate: { provider: 'Secret', secretRef: { name: secret } } };
+  return config(name, { webhook: { url }, ...certificate });
+}
+
 const stored: KubernetesObject[] = [
+  at('outside', 'https://outside.example.com'),
+  at('shared', 'https://shared.example.com', 'tls'),
   config('1-24'),
   config('1-25'),
   config('unready', {}, { conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')] }),
@@ -171,7 +179,33 @@ describe('the review of an InjectorConfig beside others', () => {
       null,
       /^none$/,
     ],
-    ['that keeps its keys', stored[0]!, stored[0]!, /^none$/],
+    ['that keeps its keys', stored[2]!, stored[2]!, /^none$/],
+    [
+      'with the host of another',
+      at('a', 'https://outside.example.com:8443/a'),
+      null,
+      /^spec\.webhook\.url: .*InjectorConfig outside has the host outside\.example\.com too, .* give this one a host of its own/,
+    ],
+    ['with a host of its own', at('a', 'https://other.example.com'), null, /^none$/],
+    ['with the host of another and the same certificate', at('a', 'https://shared.example.com', 'tls'), null, /^none$/],
+    [
+      'with the host of another and another certificate',
+      at('a', 'https://shared.example.com', 'mine'),
+      null,
+      /^spec\.webhook\.url: .*InjectorConfig shared has/,
+    ],
+    [
+      'that leaves the certificate that it shares',
+      at('a', 'https://shared.example.com'),
+      at('a', 'https://shared.example.com', 'tls'),
+      /^spec\.webhook\.url: .*InjectorConfig shared has/,
+    ],
+    [
+      'that has the host of another already, edited',
+      at('a', 'https://outside.example.com/b'),
+      at('a', 'https://outside.example.com'),
+      /^none$/,
+    ],
   ];
   for (const [what, object, old, mistake] of rows) {
     it(`${what}: ${String(mistake)}`, async () => {

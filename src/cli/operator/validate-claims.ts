@@ -40,6 +40,39 @@ export function configOverlaps(config: InjectorConfig, old: unknown, targets: Ta
 }
 
 /**
+ * A TLS server tells certificates apart by the host that its client names. Where two InjectorConfigs of different authorities have the host of
+ * spec.webhook.url in common, only one of them can be answered, and which one changes when a replica restarts.
+ */
+export function hostMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
+  const before = readOrNothing(() => parseInjectorConfig(old));
+  if (hostOf(config) === undefined || (before !== undefined && isServedAlike(before, config))) return [];
+  const field = 'spec.webhook.url';
+  return targets
+    .configs()
+    .filter(({ metadata }) => metadata.name !== config.metadata.name && metadata.deletionTimestamp === undefined)
+    .filter((other) => hostOf(other) === hostOf(config) && !isServedAlike(other, config))
+    .map((other) => ({
+      field,
+      message: `${field}: InjectorConfig ${other.metadata.name} has the host ${hostOf(config) ?? ''} too, with a certificate of another authority, and only one can be served for it; give this one a host of its own, or let both use the same Secret (spec.certificate.provider Secret)`,
+    }));
+}
+
+/** The same host by the same certificate. */
+function isServedAlike(one: InjectorConfig, other: InjectorConfig): boolean {
+  if (hostOf(one) !== hostOf(other)) return false;
+  if (one.metadata.name === other.metadata.name) return secretOf(one) === secretOf(other);
+  return secretOf(one) !== undefined && secretOf(one) === secretOf(other);
+}
+
+function hostOf({ spec: { webhook } }: InjectorConfig): string | undefined {
+  return webhook.url !== undefined && URL.canParse(webhook.url) ? new URL(webhook.url).hostname : undefined;
+}
+
+function secretOf({ spec: { certificate } }: InjectorConfig): string | undefined {
+  return certificate.secretRef?.name;
+}
+
+/**
  * What keeps a RevisionTag that is about to be stored from leading where its spec says: an unknown revision, one that is not ready, and who would take the
  * same pods. A tag whose spec does not change is not asked again.
  */

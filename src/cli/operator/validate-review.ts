@@ -12,7 +12,7 @@ import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 import type { AdmissionRequest } from '../../server/admission-request.ts';
 import type { Validation } from '../../server/validate-route.ts';
 import { inUseRefusal } from './in-use.ts';
-import { configOverlaps, tagMistakes, tagsLeadingTo } from './validate-claims.ts';
+import { configOverlaps, hostMistakes, tagMistakes, tagsLeadingTo } from './validate-claims.ts';
 
 /** What is known of the other InjectorConfigs and RevisionTags. */
 export interface KnownObjects {
@@ -57,7 +57,10 @@ async function validateWritten(
   }
   const config = parseInjectorConfig(object);
   const own = validateInjectorConfig(config);
-  const mistakes = own.length > 0 || known === undefined ? own : configOverlaps(config, oldObject, known);
+  const mistakes =
+    own.length > 0 || known === undefined
+      ? own
+      : [...configOverlaps(config, oldObject, known), ...hostMistakes(config, oldObject, known)];
   return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
 }
 
