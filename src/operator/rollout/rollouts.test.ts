@@ -98,7 +98,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout?.canary?.injectorConfig, 'new');
     fixture.reports.shadow = { ...fixture.reports.shadow, failed: 9 };
     await fixture.pass();
-    assert.equal(fixture.rollout?.reason, 'InjectionErrors');
+    assert.equal(fixture.rollout.reason, 'InjectionErrors');
     assert.equal(fixture.tagPath(tag), plain('old'));
   });
 
@@ -137,7 +137,7 @@ describe('A tag with a canary strategy', () => {
       await takeOver();
       await fixture.pass();
       assert.equal(fixture.tagPath(tag), plain(leadsTo));
-      assert.equal(fixture.rollout?.phase, phase);
+      assert.equal(fixture.rollout.phase, phase);
     });
   }
 
