@@ -96,34 +96,3 @@ export type RolloutPhase = RolloutState['phase'];
 export type RolloutPlace = z.output<typeof place>;
 /** Pods of one revision, counted. */
 export type PodCounts = z.output<typeof pods>;
-
-const workloads = (text: string) =>
-  z
-    .array(
-      z.object({
-        namespace: z.string().max(63).describe('Its namespace.'),
-        kind: z.string().max(63).describe('Its kind.'),
-        name: z.string().max(253).describe('Its name.'),
-        reason: z.string().max(64).describe('Why.'),
-        message: z.string().max(2048).describe('A sentence for people.'),
-      }),
-    )
-    .max(listedNames)
-    .describe(text);
-
-/** `status.restarts` of a RevisionTag: how the restarts of stale workloads go on. */
-export const restartStatusSchema = z.object({
-  phase: z
-    .enum(['Idle', 'Restarting', 'Waiting', 'Stopped'])
-    .describe(
-      'Idle: nothing to do. Waiting: for bounds or budgets. Stopped: a restarted workload is not complete in time.',
-    ),
-  message: z.string().max(2048).describe('A sentence for people.'),
-  stale: count('Workloads with stale pods.'),
-  inProgress: count('Workloads that were restarted and are not complete yet.'),
-  waiting: workloads('The first 20 workloads that wait, and for what.'),
-  untouched: workloads('The first 20 workloads that are never restarted, and why: somebody else has to.'),
-});
-
-/** `status.restarts`. */
-export type RestartStatus = z.output<typeof restartStatusSchema>;

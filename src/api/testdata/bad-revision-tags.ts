@@ -24,6 +24,7 @@ export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a name that is no label value', name: 't'.repeat(64), spec: { revision }, field: 'metadata.name', refusedBy: 'rule', message: /at most 63/ },
   { title: 'a tag that means itself', name: 'prod', spec: { revision: 'prod' }, field: 'spec.revision', refusedBy: 'rule', message: /own name/ },
   { title: 'namespaces by default without being the default', name: 'prod', spec: { revision, enableNamespacesByDefault: true }, field: 'spec.enableNamespacesByDefault', refusedBy: 'rule', message: /belongs to tag default/ },
+  { title: 'a strategy without a canary', name: 'prod', spec: { revision, strategy: {} }, field: 'spec.strategy.canary', refusedBy: 'schema', message: /[Rr]equired|object/ },
   { title: 'no steps', name: 'prod', spec: { revision, strategy: { canary: {} } }, field: steps, refusedBy: 'schema', message: /[Rr]equired|array/ },
   { title: 'an empty list of steps', name: 'prod', spec: canary(), field: steps, refusedBy: 'schema', message: /at least 1|>=1/ },
   { title: 'more than 20 steps', name: 'prod', spec: canary(...Array.from({ length: 21 }, (_, index) => ({ weight: index + 1 }))), field: steps, refusedBy: 'schema', message: /at most 20|20 items|<=20/ },
@@ -42,7 +43,4 @@ export const badRevisionTags: readonly BadRevisionTag[] = [
   { title: 'a time that is no duration', name: 'prod', spec: analysis({ readyTimeout: 'soon' }), field: 'spec.strategy.canary.analysis.readyTimeout', refusedBy: 'schema', message: /duration|should match/ },
   { title: 'no pods as evidence', name: 'prod', spec: analysis({ minimumPods: 0 }), field: 'spec.strategy.canary.analysis.minimumPods', refusedBy: 'schema', message: /1/ },
   { title: 'a share of failing pods over 100', name: 'prod', spec: analysis({ maximumFailingPercent: 101 }), field: 'spec.strategy.canary.analysis.maximumFailingPercent', refusedBy: 'schema', message: /100/ },
-  { title: 'restarts of nothing at a time', name: 'prod', spec: { revision, strategy: { restart: { perNamespace: 0 } } }, field: 'spec.strategy.restart.perNamespace', refusedBy: 'schema', message: /1/ },
-  { title: 'no time to restart', name: 'prod', spec: { revision, strategy: { restart: { readyTimeout: '1s' } } }, field: 'spec.strategy.restart.readyTimeout', refusedBy: 'rule', message: /at least 10s/ },
-  { title: 'a rollback that restarts everything', name: 'prod', spec: { revision, strategy: { rollback: { restart: 'All' } } }, field: 'spec.strategy.rollback.restart', refusedBy: 'schema', message: /None/ },
 ];

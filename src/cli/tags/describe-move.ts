@@ -20,7 +20,7 @@ export function describeMove(
   const ended = underWay === undefined ? '' : `the rollout to revision ${underWay.canary.revision} ends; `;
   if (!isRollout) return `${ended}moved from revision ${before.spec.revision}, leads to revision ${revision}`;
   const { stableRevision = '?', rollout } = before.status ?? {};
-  const steps = plural(before.spec.strategy?.canary?.steps.length ?? 0, 'step');
+  const steps = plural(before.spec.strategy?.canary.steps.length ?? 0, 'step');
   return `${ended}a rollout from revision ${rollout?.stable.revision ?? stableRevision} to ${revision} begins, in ${steps} (spec.strategy.canary)`;
 }
 
