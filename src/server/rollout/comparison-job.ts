@@ -3,8 +3,12 @@ import type { LaneFailure, LaneJob } from '../lane/lane-job.ts';
 import type { FromLane } from '../lane/lane-messages.ts';
 import type { LaneThreadHandle } from '../lane/lane-thread-handle.ts';
 import { laneTargetOf } from '../lane/review-job.ts';
+import type { MonotonicClock } from '../ports.ts';
 import type { Comparison } from './compare-tracks.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
+
+/** `nothing`: there was nothing to compare. */
+export type ComparisonOutcome = Comparison | 'nothing' | LaneFailure;
 
 /** Levels to which a review may nest; it has been decided, so it is within the server's own bound already. */
 const maxDepth = 1000;
@@ -18,29 +22,34 @@ export class ComparisonJob implements LaneJob {
   readonly #body: Uint8Array<ArrayBuffer>;
   readonly #targets: RolloutTargets;
   readonly #surroundings: PodSurroundings;
-  readonly #ended: (outcome: Comparison | 'nothing' | LaneFailure) => void;
+  readonly #clock: MonotonicClock;
+  readonly #ended: (outcome: ComparisonOutcome, milliseconds: number) => void;
+  #begun = 0;
 
   /**
    * @param body is given away
    * @param allowed milliseconds
-   * @param ended is told once; `nothing` when there was nothing to compare
+   * @param ended is told once, and how long rendering took; a thread that was just started may have taken longer to get there
    */
   constructor(
     body: Uint8Array<ArrayBuffer>,
     targets: RolloutTargets,
     surroundings: PodSurroundings,
     allowed: number,
-    ended: (outcome: Comparison | 'nothing' | LaneFailure) => void,
+    clock: MonotonicClock,
+    ended: (outcome: ComparisonOutcome, milliseconds: number) => void,
   ) {
     this.bytes = body.length;
     this.allowed = allowed;
     this.#body = body;
     this.#targets = targets;
     this.#surroundings = surroundings;
+    this.#clock = clock;
     this.#ended = ended;
   }
 
   start(thread: LaneThreadHandle): void {
+    this.#begun = this.#clock();
     const stable = laneTargetOf(this.#targets.stable, thread);
     const canary = laneTargetOf(this.#targets.canary, thread);
     thread.send({ kind: 'compare', body: this.#body, maxDepth, stable, canary }, [this.#body.buffer]);
@@ -50,6 +59,7 @@ export class ComparisonJob implements LaneJob {
     switch (message.kind) {
       case 'decoded': {
         const { namespace } = message.request;
+        this.#begun = this.#clock();
         thread.tellSurroundings({
           nodes: this.#surroundings.nodes?.(),
           proxyConfigs: this.#surroundings.proxyConfigs?.(namespace),
@@ -58,21 +68,25 @@ export class ComparisonJob implements LaneJob {
         return false;
       }
       case 'compared':
-        this.#ended(message.comparison ?? 'nothing');
+        this.#end(message.comparison ?? 'nothing');
         return true;
       case 'refused':
       case 'defect':
-        this.#ended('crash');
+        this.#end('crash');
         return true;
       case 'malformed':
       case 'decided':
       case 'read':
-        this.#ended('nothing');
+        this.#end('nothing');
         return true;
     }
   }
 
   fail(why: LaneFailure): void {
-    this.#ended(why);
+    this.#end(why);
+  }
+
+  #end(outcome: ComparisonOutcome): void {
+    this.#ended(outcome, this.#clock() - this.#begun);
   }
 }

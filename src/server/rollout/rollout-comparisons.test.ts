@@ -44,7 +44,9 @@ function podNamed(name: string): Record<string, unknown> {
   return { ...somePod, spec: { containers: [{ name, image: 'x' }] } };
 }
 
-describe('RolloutComparisons', () => {
+describe('RolloutComparisons', function () {
+  // A thread of our own starts last on a machine that has other things to do.
+  this.timeout(60_000);
   let lane: HeavyLane;
   let comparisons: RolloutComparisons;
   let outcomes: string[];
@@ -118,12 +120,12 @@ describe('RolloutComparisons', () => {
   });
 
   it('says that the canary fails when it takes too long, and goes on', async () => {
-    start(scripted, { deadline: 500 });
+    start(scripted, { deadline: 3000 });
     offer('loop');
     offer('same');
     await until(() => report()?.compared === 2);
     const { failed, error } = report() ?? {};
-    assert.deepEqual([failed, error], [1, 'rendering a pod by new takes more than 500 ms']);
+    assert.deepEqual([failed, error], [1, 'rendering a pod by new takes more than 3000 ms']);
   });
 
   for (const name of ['exit', 'defect']) {
@@ -159,13 +161,13 @@ describe('RolloutComparisons', () => {
   });
 
   it('rests after each comparison', async () => {
-    start(scripted, { rest: 1_000_000, deadline: 400 });
+    start(scripted, { rest: 1_000_000, maxRest: 400 });
     offer('same-1');
     offer('same-2');
     await until(() => report()?.compared === 1);
     const first = performance.now();
     await until(() => report()?.compared === 2);
-    // A rest is never longer than the deadline; a timer may be a little early.
+    // A timer may be a little early.
     assert.ok(performance.now() - first > 350);
   });
 
@@ -179,7 +181,8 @@ describe('RolloutComparisons', () => {
   });
 });
 
-describe('a rollout on a listener', () => {
+describe('a rollout on a listener', function () {
+  this.timeout(60_000);
   type Server = Awaited<ReturnType<typeof startTestServer>>;
   let lane: HeavyLane;
   let comparisons: RolloutComparisons;

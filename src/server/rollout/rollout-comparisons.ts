@@ -7,7 +7,7 @@ import type { LaneLimits } from '../lane/lane-limits.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { splitReview } from '../review-bytes.ts';
 import type { Comparison } from './compare-tracks.ts';
-import { ComparisonJob } from './comparison-job.ts';
+import { ComparisonJob, type ComparisonOutcome } from './comparison-job.ts';
 import { type PairTally, PairTallies } from './pair-tallies.ts';
 import type { Comparisons } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
@@ -26,8 +26,10 @@ export interface ComparisonLimits {
   readonly maxReviewBytes: number;
   /** What a review may take before the canary is said to fail. Generous: its thread has the lowest claim to a core. */
   readonly deadline: number;
-  /** After each comparison nothing is done for so many times as long as it took. */
+  /** After each comparison nothing is done for so many times as long as it took, */
   readonly rest: number;
+  /** but for no longer than this. */
+  readonly maxRest: number;
 }
 
 export const defaultComparisonLimits: ComparisonLimits = {
@@ -35,6 +37,7 @@ export const defaultComparisonLimits: ComparisonLimits = {
   maxReviewBytes: 128 * 1024,
   deadline: 30_000,
   rest: 4,
+  maxRest: 2000,
 };
 
 /** Of the thread on which they are rendered. What is compared is small, and its memory is beside all that the process needs otherwise. */
@@ -133,21 +136,20 @@ export class RolloutComparisons implements Comparisons {
     if (next === undefined) return;
     const { lane, surroundings, clock } = this.#options;
     this.#isBusy = true;
-    const begun = clock();
-    const ended = (outcome: Comparison | 'nothing' | LaneFailure): void => {
+    const ended = (outcome: ComparisonOutcome, milliseconds: number): void => {
       this.#end(next, outcome);
       setTimeout(
         () => {
           this.#isBusy = false;
           this.#next();
         },
-        Math.min(this.#limits.deadline, this.#limits.rest * (clock() - begun)),
+        Math.min(this.#limits.maxRest, this.#limits.rest * milliseconds),
       ).unref();
     };
-    lane.submit(new ComparisonJob(next.body, next.targets, surroundings, this.#limits.deadline, ended));
+    lane.submit(new ComparisonJob(next.body, next.targets, surroundings, this.#limits.deadline, clock, ended));
   }
 
-  #end({ tally, known, forget, targets }: Waiting, outcome: Comparison | 'nothing' | LaneFailure): void {
+  #end({ tally, known, forget, targets }: Waiting, outcome: ComparisonOutcome): void {
     if (outcome === 'nothing') {
       forget();
       return;

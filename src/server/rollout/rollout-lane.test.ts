@@ -10,7 +10,8 @@ import { rolloutPath, rolloutSource } from '../testdata/rollout-injectors.ts';
 import { encodeDecision } from '../encode-admission-review.ts';
 import { rolloutRoute } from './rollout-route.ts';
 
-describe('a heavy review in a rollout', () => {
+describe('a heavy review in a rollout', function () {
+  this.timeout(60_000);
   let lane: HeavyLane;
   function start(program: LaneProgram, deadline = 60_000): void {
     const clock = (): number => performance.now();
@@ -67,7 +68,7 @@ describe('a heavy review in a rollout', () => {
           parentPort.postMessage({ kind: 'decoded', version: 'admission.k8s.io/v1', request, track });
         });`,
         },
-        1000,
+        5000,
       );
       const { decision, encoded } = await decide(rolloutPath(threshold));
       assert.deepEqual([decision.reason, decision.track, decision.injector?.name], ['TooSlow', track, name]);
