@@ -102,6 +102,14 @@ describe('TagReconciler', () => {
       assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
     });
 
+    it('before a revision that is on its way out, which is not told of as one that there is', async () => {
+      await fixture.install('going');
+      fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
+        metadata.deletionTimestamp = '2026-06-01T00:00:00Z';
+      });
+      await stays('going', /^False\/UnknownRevision: .*\(there are old\)/);
+    });
+
     it('before a revision that is not ready, and follows its own meanwhile', async () => {
       await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
       await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);

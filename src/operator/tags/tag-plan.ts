@@ -115,7 +115,9 @@ function no(reason: string, message: string): Finding {
   return { status: 'False', reason, message };
 }
 
-/** The revisions among InjectorConfigs, in order. */
+/** The revisions among InjectorConfigs to which a tag could lead, in order: not of those that are on their way out. */
 export function revisionsOf(configs: readonly InjectorConfig[]): string[] {
-  return [...new Set(configs.map(revisionOf))].sort();
+  return [
+    ...new Set(configs.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(revisionOf)),
+  ].sort();
 }
