@@ -146,7 +146,7 @@ describe('injector tag, with a rollout', () => {
     }
 
     it('refuses anything for a tag that moves at once', async () => {
-      put(rolledBack, { spec: { strategy: {} } });
+      put(rolledBack, { isAtOnce: true });
       assert.match(
         (await tag('retry prod')).errors,
         /no canary strategy \(spec\.strategy\.canary\): there is nothing to retry/,
@@ -265,7 +265,7 @@ describe('injector tag, with a rollout', () => {
     });
 
     it('refuses a tag that moves at once, and one that is not there', async () => {
-      put(undefined, { spec: { strategy: {} } });
+      put(undefined, { isAtOnce: true });
       assert.match((await tag('watch prod')).errors, /moves at once, .*`injector tag list` shows where it leads/);
       assert.match((await tag('watch x')).errors, /there is no tag x; there are prod/);
     });
@@ -287,7 +287,7 @@ describe('injector tag, with a rollout', () => {
           'the rollout is under way\n`injector tag watch prod` shows it\n',
       );
       assert.equal(prod().spec.revision, '1-26');
-      assert.equal(prod().spec.strategy?.canary?.steps.length, strategy.canary.steps.length);
+      assert.equal(prod().spec.strategy?.canary.steps.length, strategy.canary.steps.length);
     });
 
     it('says that a rollout is not under way in time', async () => {
@@ -327,7 +327,7 @@ describe('injector tag, with a rollout', () => {
     }
 
     it('moves at once where there is no strategy', async () => {
-      put(promoted, { spec: { strategy: {} } });
+      put(promoted, { isAtOnce: true });
       assert.match(
         (await tag('set prod -r 1-26 --overwrite --timeout 0')).out,
         /^RevisionTag prod: moved from revision 1-25/,

@@ -66,7 +66,7 @@ function bar({ weight }: RolloutState): string {
 }
 
 function stepLines(tag: RevisionTag, now: Date): string[] {
-  const steps = tag.spec.strategy?.canary?.steps ?? [];
+  const steps = tag.spec.strategy?.canary.steps ?? [];
   const underWay = rolloutUnderWay(tag);
   const isPromoted =
     tag.status?.rollout?.phase === 'Promoted' && tag.status.rollout.stable.revision === tag.spec.revision;

@@ -42,7 +42,7 @@ describe('the end of a watched rollout', () => {
     ['there was nothing to do', rolloutTag(rolloutState(), back), false, true, /^no rollout is under way: pods get/],
     [
       'the strategy was removed',
-      rolloutTag(undefined, { spec: { strategy: {} }, status: { stableRevision: '1-25' } }),
+      rolloutTag(undefined, { isAtOnce: true, status: { stableRevision: '1-25' } }),
       true,
       true,
       /^pods get revision 1-25; the tag has no canary/,

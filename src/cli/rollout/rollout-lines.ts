@@ -12,7 +12,7 @@ export function rolloutRecord(tag: RevisionTag): object {
     revision: spec.revision,
     ...(status?.stableRevision === undefined ? {} : { stableRevision: status.stableRevision }),
     ready: { status: ready, reason, message },
-    steps: spec.strategy?.canary?.steps ?? [],
+    steps: spec.strategy?.canary.steps ?? [],
     ...(status?.rollout === undefined ? {} : { rollout: status.rollout }),
   };
 }
@@ -31,7 +31,7 @@ export function rolloutLine(tag: RevisionTag): string {
 /** `2 of 5`. */
 export function stepOf(tag: RevisionTag): string {
   const { step } = rolloutUnderWay(tag) ?? { step: 0 };
-  const { length } = tag.spec.strategy?.canary?.steps ?? [];
+  const { length } = tag.spec.strategy?.canary.steps ?? [];
   return `${step + 1} of ${Math.max(length, step + 1)}`;
 }
 

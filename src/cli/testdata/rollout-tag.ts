@@ -64,15 +64,18 @@ export const strategy = {
   },
 };
 
-/** Tag prod that asks for 1-25, in steps, as the operator leaves it. */
-export function rolloutTag(rollout: RolloutState | undefined, more: { metadata?: object; spec?: object; status?: object } = {}): RevisionTag {
+/** Tag prod that asks for 1-25, in steps unless told, as the operator leaves it. */
+export function rolloutTag(
+  rollout: RolloutState | undefined,
+  more: { metadata?: object; spec?: object; status?: object; isAtOnce?: true } = {},
+): RevisionTag {
   const isThere = rollout?.stable.revision === '1-25';
   const finding = isThere ? ready('True', 'Published') : ready('False', rollout?.phase ?? 'NotObserved', rollout?.message);
   return parseRevisionTag({
     apiVersion: 'sidecar-injector.io/v1alpha1',
     kind: 'RevisionTag',
     metadata: { name: 'prod', generation: 1, ...more.metadata },
-    spec: { revision: '1-25', strategy, ...more.spec },
+    spec: { revision: '1-25', ...(more.isAtOnce ? {} : { strategy }), ...more.spec },
     status: {
       observedGeneration: 1,
       stableRevision: rollout?.stable.revision ?? '1-24',
