@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { caBundlesOf, publishedHash } from './published-webhook.ts';
+import { caBundlesOf, namedHashes, publishedHash, rolloutInForce } from './published-webhook.ts';
 
 function configuration(...clientConfigs: object[]) {
   const webhooks = clientConfigs.map((clientConfig, index) => ({
@@ -9,6 +9,27 @@ function configuration(...clientConfigs: object[]) {
   return { apiVersion: 'v1', kind: 'M', metadata: {}, webhooks };
 }
 const service = (path: string): object => ({ service: { path } });
+
+const rollout = (way = 'inject'): string => `/tags/prod/blue/0123abcd/green/4567cdef/8000000000000000/${way}`;
+
+describe('namedHashes', () => {
+  it('has both sides of a rollout, each for its own InjectorConfig', () => {
+    const given = configuration(service(rollout()), service('/tags/prod/blue/0123abce/inject'));
+    assert.deepEqual(namedHashes(given, 'blue'), ['0123abcd', '0123abce']);
+    assert.deepEqual(namedHashes(given, 'green'), ['4567cdef']);
+    assert.deepEqual(namedHashes(given, 'red'), []);
+  });
+});
+
+describe('rolloutInForce', () => {
+  it('is what all of our webhooks say', () => {
+    assert.equal(rolloutInForce(configuration(service(rollout()), service(rollout())))?.canary.name, 'green');
+    assert.equal(rolloutInForce(configuration(service(rollout('shadow'))))?.shadow, true);
+    assert.equal(rolloutInForce(configuration(service(rollout()), service(rollout('shadow')))), undefined);
+    assert.equal(rolloutInForce(configuration(service('/tags/prod/blue/0123abcd/inject'))), undefined);
+    assert.equal(rolloutInForce(undefined), undefined);
+  });
+});
 
 describe('publishedHash', () => {
   const cases: [
@@ -32,6 +53,8 @@ describe('publishedHash', () => {
     ],
     ['one that leads elsewhere', configuration(service('/revisions/blue/0123abcd/inject'), {}), undefined],
     ['another InjectorConfig', configuration(service('/revisions/green/0123abcd/inject')), undefined],
+    ['the stable side of a rollout', configuration(service(rollout())), '0123abcd'],
+    ['a rollout tried in shadow', configuration(service(rollout('shadow'))), '0123abcd'],
     ['something else', configuration(service('/inject')), undefined],
   ];
   for (const [what, given, expected] of cases) {

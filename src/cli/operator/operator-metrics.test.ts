@@ -78,6 +78,44 @@ describe("the controller's metrics", () => {
     assert.deepEqual(await samplesOfUsage(), []);
   });
 
+  it('shows the rollouts of tags, until they are over or somebody else leads', async () => {
+    const registry = new Registry();
+    const metrics = new PrometheusOperatorMetrics(registry);
+    const samplesOfRollouts = async () =>
+      (await samples(registry)).filter((line) => line.startsWith('injector_rollout_'));
+    const counts = { ready: 2, failing: 1, total: 3 };
+    metrics.rollout('prod', {
+      phase: 'Progressing',
+      reason: 'WatchingPods',
+      message: '',
+      stable: { revision: 'a', injectorConfig: 'a', hash: '0123abcd' },
+      weight: 25,
+      threshold: '4000000000000000',
+      shadow: false,
+      knownWorkloads: 8,
+      canaryWorkloads: 2,
+      pods: { stable: counts, canary: counts },
+      injectionErrors: 4,
+    });
+    metrics.rolloutEvent('prod', 'StepStarted');
+    const pods = (track: string) =>
+      Object.entries(counts).map(
+        ([state, n]) => `injector_rollout_pods{tag="prod",track="${track}",state="${state}"} ${n}`,
+      );
+    assert.deepEqual(await samplesOfRollouts(), [
+      'injector_rollout_events_total{tag="prod",reason="StepStarted"} 1',
+      'injector_rollout_phase{tag="prod",phase="Progressing"} 1',
+      'injector_rollout_weight{tag="prod"} 25',
+      'injector_rollout_workloads{tag="prod",track="stable"} 6',
+      'injector_rollout_workloads{tag="prod",track="canary"} 2',
+      ...pods('stable'),
+      ...pods('canary'),
+      'injector_rollout_injection_errors{tag="prod"} 4',
+    ]);
+    metrics.leading(false);
+    assert.equal((await samplesOfRollouts()).length, 1);
+  });
+
   it('forgets an InjectorConfig that is gone, and no other', async () => {
     const registry = new Registry();
     const metrics = new PrometheusOperatorMetrics(registry);
