@@ -171,6 +171,14 @@ describe('advanceRollout', () => {
       for (const seconds of [1, 1e6, 1e9]) assert.equal(tag.see(seconds, nobody), 'WaitingForPods/NotEnoughPods');
     });
 
+    it('asks for all of minimumPods when the share has none, and some are on their way out', () => {
+      const tag = new Tag();
+      const fields = { workloads: [], pods: { stable: [], canary: readyPods(2) } };
+      tag.see(0, fields);
+      assert.equal(tag.see(100, fields), 'WaitingForPods/NotEnoughPods');
+      assert.match(tag.now.message, /2 of 3 pods/);
+    });
+
     it('measures the share again when all of it is gone', () => {
       const tag = new Tag();
       tag.see(0, { workloads: workloads(10) });
@@ -211,6 +219,21 @@ describe('advanceRollout', () => {
       assert.equal(tag.see(400, { pods: healthy(390) }), 'Progressing/WatchingPods');
       assert.equal(tag.see(450, { pods: healthy(390) }), 'Paused/Pause');
       assert.equal(tag.due, 660);
+    });
+
+    it('in each step anew', () => {
+      const tag = new Tag(
+        strategyOf([
+          { weight: 5, pause: '10m' },
+          { weight: 50, pause: '10m' },
+        ]),
+      );
+      tag.see(0);
+      tag.see(60, { pods: healthy() });
+      tag.see(660, { pods: healthy() });
+      assert.deepEqual([tag.now.step, tag.now.pausedAt], [1, undefined]);
+      assert.equal(tag.see(720, { pods: healthy() }), 'Paused/Pause');
+      assert.equal(tag.due, 1320);
     });
 
     it('not at all for no time', () => {
@@ -299,6 +322,17 @@ describe('advanceRollout', () => {
       }
       assert.equal(tag.see(2e6, { generation: 3 }), 'Progressing/StepStarted');
       assert.deepEqual([tag.now.injectionErrors, tag.now.rolledBackFrom], [0, undefined]);
+    });
+
+    it('and forgets it when another one is promoted', () => {
+      const tag = new Tag();
+      tag.see(0);
+      tag.see(1, { injectionErrors: 1 });
+      const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
+      tag.see(2, other);
+      assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
+      tag.see(3, { ...other, action: 'promote:1' });
+      assert.deepEqual([tag.now.phase, tag.now.rolledBackFrom], ['Promoted', undefined]);
     });
 
     it('and is at rest once the spec agrees', () => {
