@@ -243,6 +243,21 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'none');
   });
 
+  it('is not tried out again for a step, also where the webhook has a url', async () => {
+    const url = 'https://injector.example.com/x';
+    for (const name of ['old', 'new']) {
+      fixture.setSpec(name, { webhook: { url } });
+      await fixture.reconcile(name);
+    }
+    await fixture.pass();
+    const before = fixture.cluster.writes.length;
+    await fixture.canary('new', [20]);
+    const [webhook] = fixture.tagObject(tag)?.webhooks as { clientConfig: { url: string } }[];
+    assert.match(webhook?.clientConfig.url ?? '', /^https:.*\/x\/tags\/prod\/old\/.*\/new\/.*\/inject$/);
+    const tried = fixture.cluster.writes.slice(before).filter((write) => write.includes('probe'));
+    assert.deepEqual(tried, []);
+  });
+
   it('does at once what a person asks for, and answers once', async () => {
     await fixture.canary('new', [20, 100], { minReadySeconds: 600 });
     fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
