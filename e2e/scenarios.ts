@@ -26,6 +26,7 @@ import { resourceValidation } from './scenarios/resource-validation.ts';
 import { rotationUnderLoad } from './scenarios/rotation-under-load.ts';
 import { rotationWithTags } from './scenarios/rotation-with-tags.ts';
 import { roles } from './scenarios/roles.ts';
+import { rolloutCommands } from './scenarios/rollout-commands.ts';
 import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { uninstall } from './scenarios/uninstall.ts';
@@ -52,6 +53,7 @@ export const scenarios: Scenario[] = [
   canaryPromotes,
   canaryRollsBack,
   canaryShadow,
+  rolloutCommands,
   rotationUnderLoad,
   rotationWithTags,
   leaderKilledInRotation,

@@ -1,0 +1,99 @@
+import type { RolloutState } from '../../src/api/rollout-status.ts';
+import { found } from '../harness/found.ts';
+import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { Shop, waitForRollout } from './canary/shop.ts';
+
+/** A rollout as a person steers and watches it. */
+export const rolloutCommands: Scenario = {
+  name: 'rollout-commands',
+  about:
+    'injector tag set, watch, resume, promote, abort and retry steer a rollout and show it to its end, with the exit status',
+  destructive: 'it needs the audit log of the embedded control plane',
+  run: async (context) => {
+    const { client } = context;
+    await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, markedConfig('v2', 'two'));
+    const pause = 'UntilResumed';
+    const strategy = {
+      canary: {
+        steps: [{ weight: 25, pause }, { weight: 50, pause }, { weight: 100 }],
+        analysis: { minimumPods: 1, minReadySeconds: 1 },
+      },
+    };
+    await applyTagUntilReady(client, revisionTag('prod', 'v1', { strategy }));
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const shop = await Shop.open(context, audit, 'prod', 8);
+    try {
+      await steer(context);
+    } finally {
+      await shop.close();
+    }
+    const { created, lost } = shop.lost();
+    for (const line of lost.slice(0, 5)) context.say(line);
+    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost`;
+  },
+};
+
+/** Three rollouts of tag prod: one promoted by hand, one aborted, and that one again. */
+async function steer(context: ScenarioContext): Promise<void> {
+  const { client, cluster } = context;
+  const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
+  const pausedAt = (weight: number) =>
+    waitForRollout(
+      context,
+      'prod',
+      `paused at ${weight} percent`,
+      (state) => state.phase === 'Paused' && state.weight === weight,
+    );
+
+  const begun = await injectorOutput(argv('set', 'prod', '-r', 'v2', '--overwrite'));
+  await context.check('set says that a rollout begins, and returns when it is under way', () =>
+    /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
+  );
+  const watched = runInjector(argv('watch', 'prod', '-o', 'json'));
+  await pausedAt(25);
+  const refused = await runInjector(argv('retry', 'prod'));
+  await context.check('retry is refused while it goes on', () => {
+    found(String(refused.code), '1');
+    return /under way, nothing was rolled back; .*nothing was changed/.test(refused.errors);
+  });
+  await injectorOutput(argv('resume', 'prod'));
+  await pausedAt(50);
+  const promoted = await injectorOutput(argv('promote', 'prod'));
+  await context.check('promote ends it at the canary, in the middle', async () => {
+    const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+    found(status?.stableRevision ?? '', 'v2');
+    return /^RevisionTag prod: revision v2 is stable now, in place of v1/.test(promoted.out);
+  });
+  const { code, out } = await watched;
+  await context.check('watch ended by itself with status 0, and showed every pause', () => {
+    found(String(code), '0');
+    const states = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { rollout: RolloutState }).rollout);
+    const pauses = states.filter(({ phase }) => phase === 'Paused').map(({ weight }) => weight);
+    found([...new Set(pauses)].join(), '25,50');
+    return states.at(-1)?.phase === 'Promoted';
+  });
+
+  await injectorOutput(argv('set', 'prod', '-r', 'v1', '--overwrite'));
+  const back = runInjector(argv('watch', 'prod'));
+  await pausedAt(25);
+  const aborted = await injectorOutput(argv('abort', 'prod'));
+  await context.check('abort ends the next one at stable, and watch with status 3', async () => {
+    found(String((await back).code), '3');
+    return /^RevisionTag prod: revision v1 was rolled back to v2/.test(aborted.out);
+  });
+  await injectorOutput(argv('retry', 'prod'));
+  await pausedAt(25);
+  await injectorOutput(argv('abort', 'prod'));
+}
