@@ -32,6 +32,7 @@ export class ScenarioContext {
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
   readonly #loads: PodLoad[] = [];
+  readonly #endings: (() => Promise<void>)[] = [];
   #figures: Figures = {};
 
   constructor(
@@ -155,6 +156,11 @@ export class ScenarioContext {
     return load;
   }
 
+  /** Has something ended with the scenario, also with one that fails. */
+  atEnd(end: () => Promise<void>): void {
+    this.#endings.push(end);
+  }
+
   /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
   logTails(): string {
     const isWanted = (line: string) => !line.includes(' debug ');
@@ -163,7 +169,7 @@ export class ScenarioContext {
 
   /** Ends the scenario's processes and removes what it left on the cluster. */
   async finish(): Promise<void> {
-    await Promise.all(this.#loads.map((each) => each.stop()));
+    await Promise.all([...this.#loads.map((each) => each.stop()), ...this.#endings.map((end) => end())]);
     await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
     await cleanUp(

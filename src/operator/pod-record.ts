@@ -2,7 +2,7 @@ import { injectedByAnnotation } from '../api/labels.ts';
 import type { KubernetesObject, ObjectMeta } from '../api/kubernetes.ts';
 import type { DecisionFacts } from '../inject/decide.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
-import { podHealth, type PodHealth } from './pods/pod-health.ts';
+import { podHealth, readySince, type PodHealth } from './pods/pod-health.ts';
 import type { PodGroup } from './usage/pod-group.ts';
 
 /**
@@ -19,6 +19,8 @@ export interface PodRecord extends KubernetesObject {
   readonly createdAt?: number;
   /** How it does; absent where nobody counts it. */
   readonly health?: PodHealth;
+  /** Since when it is ready, or is not, in seconds since 1970; when it was made, while it does not say. */
+  readonly since?: number;
 }
 
 /** What is kept of a pod that has just come, until it has been looked at. */
@@ -51,8 +53,17 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
       ? { apiVersion, kind, metadata: kept }
       : { apiVersion, kind, metadata: kept, injectedBy };
   }
-  const createdAt = Date.parse(creationTimestamp) / 1000;
-  const counted = { apiVersion, kind, metadata: kept, group, createdAt, health: podHealth(status) };
+  // Rounded, a time takes no object of its own in memory.
+  const createdAt = Math.floor(Date.parse(creationTimestamp) / 1000);
+  const counted = {
+    apiVersion,
+    kind,
+    metadata: kept,
+    group,
+    createdAt,
+    health: podHealth(status),
+    since: readySince(status) ?? createdAt,
+  };
   return injectedBy === undefined ? counted : { ...counted, injectedBy };
 }
 

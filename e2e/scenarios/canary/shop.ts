@@ -53,6 +53,7 @@ export class Shop {
       interval: 250,
     });
     shop.#running = shop.#churn();
+    context.atEnd(() => shop.close());
     return shop;
   }
 

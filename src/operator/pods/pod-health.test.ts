@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { podHealth } from './pod-health.ts';
+import { mostRestarts, podHealth, readySince } from './pod-health.ts';
 
 const at = '2026-06-01T00:00:00Z';
 const since = Date.parse(at) / 1000;
@@ -17,12 +17,12 @@ describe('podHealth', () => {
           { type: 'Ready', status: 'True', lastTransitionTime: at },
         ],
       },
-      { ready: true, since, restarts: 0, crashing: false },
+      { ready: true, restarts: 0, crashing: false },
     ],
     [
       'one that is not',
       { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at }] },
-      { ready: false, since, restarts: 0, crashing: false },
+      { ready: false, restarts: 0, crashing: false },
     ],
     [
       'restarts of all containers, sidecars too',
@@ -46,6 +46,19 @@ describe('podHealth', () => {
       { ready: false, restarts: 0, crashing: false },
     ],
   ];
+  it('says since when, where the status does', () => {
+    assert.equal(readySince({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at }] }), since);
+    assert.equal(readySince({ conditions: [{ type: 'Ready', status: 'False' }] }), undefined);
+    assert.equal(readySince(undefined), undefined);
+  });
+
+  it('is one object for all that do alike, and there are not many', () => {
+    const of = (restartCount: number) => podHealth({ containerStatuses: [{ restartCount }] });
+    assert.equal(of(5), of(5));
+    assert.equal(of(10_000_000).restarts, mostRestarts);
+    assert.equal(of(0.5), of(0));
+  });
+
   for (const [what, status, expected] of cases) {
     it(`reads ${what}`, () => {
       assert.deepEqual(podHealth(status), expected);

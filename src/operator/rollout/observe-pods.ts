@@ -32,7 +32,7 @@ export function observePods(
   return { workloads: [...workloads.values()], pods };
 }
 
-function observedPod({ createdAt = 0, health }: PodRecord): ObservedPod {
-  const { ready = false, since = createdAt, restarts = 0, crashing = false } = health ?? {};
+function observedPod({ createdAt = 0, since = createdAt, health }: PodRecord): ObservedPod {
+  const { ready = false, restarts = 0, crashing = false } = health ?? {};
   return { createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
 }
