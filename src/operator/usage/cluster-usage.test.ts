@@ -237,7 +237,7 @@ describe('ClusterUsage', () => {
     const alike = await measure((index) => `web-${Math.floor((index % 1000) / 10)}`);
     const alone = await measure(() => undefined);
     console.log(`      ${alike} bytes a pod where ten are alike, ${alone} where none are`);
-    assert.ok(alike <= 1100, String(alike));
+    assert.ok(alike <= 900, String(alike));
     assert.ok(alone <= 2048, String(alone));
   });
 });
