@@ -207,11 +207,29 @@ describe('TagReconciler', () => {
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
     assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/RevisionPaused: there is no webhook/);
-    assert.equal(fixture.tagStatus('prod')['stableRevision'], undefined);
+    const { stableRevision, hash } = fixture.tagStatus('prod');
+    assert.deepEqual([stableRevision, hash], ['old', undefined]);
     fixture.setSpec('old', { paused: false });
     await fixture.reconcile('old');
     await fixture.reconcileTag('prod');
     assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+  });
+
+  it('comes back where it stood when a pause ends, also while it is to go to a revision that is not ready', async () => {
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+    await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
+    await fixture.move('prod', 'new');
+    fixture.setSpec('old', { paused: true });
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagObject('prod'), undefined);
+    fixture.setSpec('old', { paused: false });
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/RevisionNotReady/);
   });
 
   it('goes with a revision that is deleted', async () => {

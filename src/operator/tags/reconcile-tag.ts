@@ -303,7 +303,7 @@ export class TagReconciler {
     signal: AbortSignal,
     state?: RolloutState,
   ): Promise<number> {
-    const { client, clock, view, metrics, usage, rollouts } = this.#options;
+    const { client, clock, view, metrics, usage, rollouts, targets } = this.#options;
     const { name } = tag.metadata;
     const before = (object as RevisionTag).status?.rollout;
     const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
@@ -312,7 +312,8 @@ export class TagReconciler {
       findings.RolloutComplete = rolloutFinding(tag.spec.revision, rollout);
     }
     metrics.rollout?.(name, state ?? rollout);
-    const status = tagStatus(tag, findings, this.#place(name), usage?.tag(name), clock.now(), rollout);
+    const [place, home] = [this.#place(name), targets.current(name)];
+    const status = tagStatus(tag, findings, place, home, usage?.tag(name), clock.now(), rollout);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
     if (!signal.aborted) {

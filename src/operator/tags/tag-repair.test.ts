@@ -47,7 +47,7 @@ describe('the webhook of a tag that somebody spoils', () => {
       await fixture.reconcileTag('prod');
       await fixture.reconcileTag('prod');
       assert.equal(fixture.tagObject('prod'), undefined);
-      assert.equal(fixture.tagStatus('prod')['stableRevision'], undefined);
+      assert.equal(fixture.tagStatus('prod')['hash'], undefined);
     });
   });
 

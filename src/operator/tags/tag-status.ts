@@ -33,11 +33,16 @@ export interface TagPlace {
 const required = ['RevisionReady', 'WebhookReady', 'RolloutComplete'] as const;
 const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed'] as const;
 
-/** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
+/**
+ * The status that follows from the findings; deeply equal to the one before when nothing has changed.
+ * @param place where the webhook leads
+ * @param home the InjectorConfig at which the tag stands, also while its webhook is withdrawn: that is where it goes back to
+ */
 export function tagStatus(
   { metadata, status: before }: Pick<RevisionTag, 'metadata' | 'status'>,
   findings: TagFindings,
   place: TagPlace | undefined,
+  home: InjectorConfig | undefined,
   usage: UsageStatus | undefined,
   now: Date,
   rollout?: RolloutState,
@@ -55,13 +60,8 @@ export function tagStatus(
   const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged, place) }], now);
   return {
     observedGeneration,
-    ...(place === undefined
-      ? {}
-      : {
-          stableRevision: revisionOf(place.config),
-          injectorConfig: place.config.metadata.name,
-          hash: place.hash,
-        }),
+    ...(home === undefined ? {} : { stableRevision: revisionOf(home), injectorConfig: home.metadata.name }),
+    ...(place === undefined ? {} : { hash: place.hash }),
     conditions,
     ...(rollout === undefined ? {} : { rollout }),
     ...(usage ?? usageOf(before)),
