@@ -142,7 +142,8 @@ export class World {
     const ranks = [...this.#workloads.keys()];
     const taken = (state: RolloutState): string[] => ranks.filter((rank) => getsCanary(rank, state.threshold));
     const isSame = before.canary !== undefined && after.canary !== undefined && before.startedAt === after.startedAt && before.canary.hash === after.canary.hash && before.canary.revision === after.canary.revision;
-    const isOtherStep = after.step !== before.step || after.stepStartedAt !== before.stepStartedAt;
+    // A step that is edited keeps its place and, when no time has passed, its beginning.
+    const isOtherStep = after.step !== before.step || after.weight !== before.weight || after.stepStartedAt !== before.stepStartedAt;
     if (isSame) {
       assert.ok(after.threshold >= before.threshold, 'a workload flips back');
       assert.ok(after.weight >= before.weight, 'the weight shrinks');
