@@ -79,6 +79,8 @@ export const canaryUpgradeWalk: Scenario = {
   name: 'canary-upgrade-walk',
   about:
     "Istio's canary upgrade with our names: the commands of docs/canary-upgrade.md, results read from stored pods; every refusal of `injector tag`",
+  // Other scenarios leave namespaces that follow the same revisions.
+  ownControlPlane: true,
   destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',
   run: async (context) => {
     const installation = await context.install();

@@ -2,6 +2,7 @@ import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
 import { found } from '../harness/found.ts';
 import {
   applyUntilReady,
+  deleteForced,
   exampleConfig,
   injectorConfigs,
   type InjectorConfigObject,
@@ -135,7 +136,7 @@ async function order(context: ScenarioContext, namespace: string): Promise<strin
 }
 
 async function removeConfig(context: ScenarioContext, name: string): Promise<void> {
-  await context.client.delete({
+  await deleteForced(context.client, {
     apiVersion: 'sidecar-injector.io/v1alpha1',
     kind: 'InjectorConfig',
     metadata: { name },
