@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RolloutState } from '../../src/api/rollout-status.ts';
 import { found } from '../harness/found.ts';
 import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
@@ -67,6 +68,8 @@ async function steer(context: ScenarioContext): Promise<void> {
   });
   await injectorOutput(argv('resume', 'prod'));
   await pausedAt(50);
+  // Twice a second is how often it looks.
+  await sleep(1500);
   const promoted = await injectorOutput(argv('promote', 'prod'));
   await context.check('promote ends it at the canary, in the middle', async () => {
     const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
