@@ -190,7 +190,9 @@ export class Replicas {
       needed.set(workload, (needed.get(workload) ?? 1) + count);
     }
     for (const [{ deployment }, replicas] of needed) {
-      const { apiVersion, kind, metadata } = deployment;
+      const { apiVersion, kind, metadata, spec } = deployment;
+      // Never fewer: which pods go then is not for us to say, and one of them may be a process's already.
+      if (replicas <= (spec.replicas ?? 1)) continue;
       const target = { apiVersion, kind, metadata: { name: metadata.name, namespace: this.installation.namespace } };
       await client.patch(target, 'merge', { spec: { replicas } });
     }
