@@ -2,7 +2,7 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
 import type { RolloutPlace, RolloutState } from '../../api/rollout-status.ts';
 import type { RolloutPair, ShadowReport } from '../../api/shadow-report.ts';
-import type { RolloutObservation } from '../../rollout/observation.ts';
+import type { ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
 import { advanceRollout, type RolloutPass } from '../../rollout/rollout.ts';
 import { obstacleOf, planTag, type TagPlan, type TagSituation } from '../tags/tag-plan.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
@@ -20,6 +20,8 @@ export interface RolloutSituation extends TagSituation {
   readonly shadowReport: (pair: RolloutPair) => ShadowReport;
   /** How many injections of the canary have failed since the rollout began, by what replicas report in sum. */
   readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
+  /** The workloads that count: those with pods, and those that had some a moment ago. */
+  readonly counting: (workloads: readonly ObservedWorkload[]) => readonly ObservedWorkload[];
   readonly now: Date;
 }
 
@@ -91,6 +93,7 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
+  const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.name, canary });
   return {
     revision: tag.spec.revision,
     generation,
@@ -98,7 +101,8 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
     ...(wanted === undefined ? {} : { wanted }),
     ...(stable === undefined ? {} : { stable }),
     ...(gone === undefined ? {} : { gone }),
-    ...observePods(name, situation.pods ?? [], { stable: pair.stable.name, canary }),
+    workloads: situation.counting(workloads),
+    pods,
     injectionErrors: failedInjections(state, shadow.failed),
     shadow,
     ...(action === undefined ? {} : { action }),

@@ -12,6 +12,7 @@ import type { TagPlan, TagSituation } from '../tags/tag-plan.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { FailedInjections } from './failed-injections.ts';
 import { placeOf, planRollout } from './plan-rollout.ts';
+import { RecentWorkloads } from './recent-workloads.ts';
 
 export interface RolloutsOptions {
   /** The pods that follow a tag; undefined while they have not been read. Absent: they never are. */
@@ -30,6 +31,7 @@ const lookMs = 1000;
 export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #failed = new FailedInjections();
+  readonly #recent = new RecentWorkloads();
   readonly #written = new Map<string, number>();
 
   constructor(options: RolloutsOptions) {
@@ -49,6 +51,7 @@ export class Rollouts {
       pods: podsOf?.(name),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => this.#failed.since(name, state, reported),
+      counting: (workloads) => this.#recent.with(name, workloads, clock.monotonic()),
       now: clock.now(),
     });
     if (podsOf !== undefined || situation.wanted?.metadata.name === current.metadata.name) return plan;
@@ -76,6 +79,7 @@ export class Rollouts {
 
   forget(tag: string): void {
     this.#failed.forget(tag);
+    this.#recent.forget(tag);
     this.#written.delete(tag);
   }
 }
