@@ -25,7 +25,7 @@ const atOnce = 10;
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
   about:
-    "all 256 combinations of a namespace's and a pod's labels, stored and compared with Istio's table, in 5 settings",
+    "all 256 combinations of a namespace's and a pod's labels, stored and compared with Istio's table, in 6 settings",
   destructive: 'it installs the default revision, and one that takes unlabelled namespaces',
   run: async (context) => {
     const { client } = context;

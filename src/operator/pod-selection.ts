@@ -1,7 +1,7 @@
+import { apiServerMatcher } from './api-server-matcher.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
-import type { LabelSelector } from '../api/kubernetes.ts';
 import type { RevisionTag } from '../api/revision-tag.ts';
-import { compileLabelSelector, type LabelMatcher } from '../inject/decision/label-selector.ts';
+import type { LabelMatcher } from '../inject/decision/label-selector.ts';
 import { claimants, claimWinner } from '../manifests/claims.ts';
 import { excludedNamespaces } from '../manifests/excluded-namespaces.ts';
 import { tagSelectors, webhookSelectors } from '../manifests/webhook-selectors.ts';
@@ -67,8 +67,8 @@ export class PodSelection {
     const excluded = excludedNamespaces(config, this.#ownNamespace);
     const selectors = tag === undefined ? webhookSelectors(config, excluded) : tagSelectors(tag, config, excluded);
     const pairs = selectors.map(({ namespaceSelector, objectSelector }) => ({
-      namespace: matcher(namespaceSelector),
-      pod: matcher(objectSelector),
+      namespace: apiServerMatcher(namespaceSelector),
+      pod: apiServerMatcher(objectSelector),
     }));
     // Of a tag that has a new version the old one is not asked for again.
     for (const other of ofConfig.keys()) if (other?.metadata.name === tag?.metadata.name) ofConfig.delete(other);
@@ -80,12 +80,4 @@ export class PodSelection {
 /** Whether any injector of the family has injected the pod. */
 export function isInjected(pod: ArrivedPod, { spec: { webhook } }: InjectorConfig): boolean {
   return Object.hasOwn(pod.annotations, webhook.keys.status);
-}
-
-/** As the API server selects: unlike Istio's injector it takes an empty selector for all. */
-function matcher(selector: LabelSelector): LabelMatcher {
-  const requirements = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
-  if (requirements === 0) return () => true;
-  const compiled = compileLabelSelector(selector);
-  return 'matches' in compiled ? compiled.matches : () => false;
 }

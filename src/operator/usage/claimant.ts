@@ -1,8 +1,9 @@
+import { apiServerMatcher } from '../api-server-matcher.ts';
 import type { KubernetesObject, LabelSelector } from '../../api/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { matchConditionNames } from '../../api/match-condition-names.ts';
 import type { WebhookKeys } from '../../api/webhook-keys.ts';
-import { compileLabelSelector, type LabelMatcher } from '../../inject/decision/label-selector.ts';
+import type { LabelMatcher } from '../../inject/decision/label-selector.ts';
 import { namespaceNameLabel } from '../../api/system-namespaces.ts';
 import { publishedConfiguration, type PublishedConfiguration } from './published-configuration.ts';
 
@@ -78,8 +79,8 @@ export function claimedPods({ namespaceSelector = {}, objectSelector = {} }: Sel
   const byNamespace = anchorOf(namespaceSelector);
   const anchor = byNamespace ?? anchorOf(objectSelector);
   return {
-    namespace: matcher(namespaceSelector),
-    pod: matcher(objectSelector),
+    namespace: apiServerMatcher(namespaceSelector),
+    pod: apiServerMatcher(objectSelector),
     isByNamespace: byNamespace !== undefined,
     anchor: anchor && { side: byNamespace === undefined ? 'pod' : 'namespace', labels: anchor },
     podLabels: [
@@ -97,12 +98,4 @@ function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): s
   if (oneOf !== undefined) return (oneOf.values ?? []).map((value) => `${oneOf.key}=${value}`);
   const there = matchExpressions.find(({ operator }) => operator === 'Exists');
   return there && [there.key];
-}
-
-/** As the API server selects: unlike Istio's injector it takes an empty selector for all. */
-function matcher(selector: LabelSelector): LabelMatcher {
-  const requirements = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
-  if (requirements === 0) return () => true;
-  const compiled = compileLabelSelector(selector);
-  return 'matches' in compiled ? compiled.matches : () => false;
 }
