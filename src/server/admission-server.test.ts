@@ -84,6 +84,25 @@ describe('the admission server', () => {
       assert.match(await received(garbage), /^HTTP\/1\.1 400 /);
       assert.match(await received(long), /^HTTP\/1\.1 431 /);
     });
+
+    it('a head of megabytes too, of which most is still on its way when that is said', async () => {
+      const { open } = await start();
+      const client = await open();
+      const errors: string[] = [];
+      client.on('error', ({ message }: Error) => errors.push(message));
+      client.write(`POST ${injectPath} HTTP/1.1\r\nX-Long: ${'x'.repeat(8_000_000)}\r\n\r\n`);
+      assert.match(await received(client), /^HTTP\/1\.1 431 /);
+      assert.deepEqual(errors, []);
+    });
+
+    it('lets go of a client that goes on after that', async () => {
+      const { open } = await start({ limits: { lingerTimeout: 20 } });
+      const client = await open({ allowHalfOpen: true });
+      const sending = setInterval(() => client.write(`X: ${'x'.repeat(20_000)}\r\n`), 5);
+      const text = await received(client);
+      clearInterval(sending);
+      assert.match(text, /^HTTP\/1\.1 400 /);
+    });
   });
 
   describe('survives', () => {

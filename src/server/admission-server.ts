@@ -64,7 +64,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer }),
     limits,
     budget,
-    sockets: trackConnections(server, guard, metrics),
+    sockets: trackConnections(server, guard, metrics, limits.lingerTimeout),
     metrics,
     clock,
     leaving: () => state !== 'serving',

@@ -15,11 +15,20 @@ export interface TrackedConnections {
 /**
  * Puts a server's connections under a guard, from before their handshake on, and counts handshakes and what goes wrong before there is a request.
  * The guard holds the plain sockets, requests know the encrypted ones; the client's address and port tie them together, once.
+ *
+ * @param lingerTimeout milliseconds for which what is no request is still read after its answer
  */
-export function trackConnections(server: Server, guard: ConnectionGuard, metrics: ServerMetrics): TrackedConnections {
+export function trackConnections(
+  server: Server,
+  guard: ConnectionGuard,
+  metrics: ServerMetrics,
+  lingerTimeout: number,
+): TrackedConnections {
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
   const answers = new WeakMap<Socket, number>();
+  /** Those that have been answered outside of any request, and are read a little longer. */
+  const parting = new WeakSet<Socket>();
 
   server.prependListener('connection', (socket: Socket) => {
     const peer = peerOf(socket);
@@ -43,10 +52,21 @@ export function trackConnections(server: Server, guard: ConnectionGuard, metrics
     socket.destroy();
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    // More of what was given up already.
+    if (parting.has(socket)) return;
     // A client that just leaves is nobody's loss.
     if (error.code !== 'ECONNRESET') metrics.dropped('headers');
-    if (socket.writable) socket.end(rawAnswer(error.code));
-    else socket.destroy();
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    parting.add(socket);
+    socket.end(rawAnswer(error.code));
+    // Closed with unread bytes, the connection would be reset, and the client might never see the answer.
+    const timer = setTimeout(() => socket.destroy(), lingerTimeout);
+    socket.once('close', () => {
+      clearTimeout(timer);
+    });
   });
 
   const carrierOf = (socket: Socket): Socket | undefined => plain.get(socket);

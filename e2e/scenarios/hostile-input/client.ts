@@ -26,9 +26,7 @@ export class HostileClient {
   }
 
   async send(request: HostileRequest): Promise<Outcome> {
-    const socket =
-      request.transport === 'plain' ? await this.#connectPlain() : (this.#kept ?? (await this.#connectAgain()));
-    this.#kept = undefined;
+    const socket = request.transport === 'plain' ? await this.#connectPlain() : await this.#connectEncrypted();
     const reader = new AnswerReader(request.withoutBody === true);
     const wanted = request.answers === 'all' ? Infinity : (request.answers ?? 1);
     await new Promise<void>((resolve) => {
@@ -59,6 +57,13 @@ export class HostileClient {
 
   close(): void {
     this.#kept?.destroy();
+  }
+
+  /** The connection that the server has kept open, else a new one. */
+  async #connectEncrypted(): Promise<Socket> {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    return kept ?? this.#connectAgain();
   }
 
   #connectPlain(): Promise<Socket> {

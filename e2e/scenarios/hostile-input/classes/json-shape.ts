@@ -55,7 +55,7 @@ export const jsonShape: readonly HostileClass[] = [
     because: 'brackets that only open are given up without waiting for the rest',
     expect: '400',
     make: (random, target) => ({
-      bytes: chunked(random, target, nested(random, 210 + random.below(3000)).slice(0, -300)),
+      bytes: chunked(random, target, nested(random, 510 + random.below(3000)).slice(0, -300)),
     }),
   },
   {
