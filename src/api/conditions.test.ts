@@ -31,6 +31,20 @@ describe('setCondition', () => {
   });
 });
 
+describe('setCondition with a message that no status could hold', () => {
+  for (const [title, message] of [
+    ['of letters', 'x'.repeat(40_000)],
+    ['cut in the middle of a character', `${'x'.repeat(32_766)}${'\u{1f600}'.repeat(9)}`],
+  ] as const) {
+    it(`cuts one ${title}`, () => {
+      const [condition] = setCondition([], { ...ready, message }, now);
+      assert.match(condition?.message ?? '', /^x{32766,32767}…$/);
+      const before = condition === undefined ? [] : [condition];
+      assert.deepEqual(setCondition(before, { ...ready, message }, later), before);
+    });
+  }
+});
+
 describe('mergeConditions', () => {
   it('sets those mentioned, in place, and leaves the others', () => {
     const before = mergeConditions([], [ready, { ...ready, type: 'WebhookReady' }], now);

@@ -12,8 +12,17 @@ export function setCondition(conditions: readonly Condition[], next: ObservedCon
   const before = conditions[index];
   const lastTransitionTime =
     before?.status === next.status ? before.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z');
-  const condition: Condition = { ...next, lastTransitionTime };
+  const condition: Condition = { ...next, message: bounded(next.message), lastTransitionTime };
   return before === undefined ? [...conditions, condition] : conditions.with(index, condition);
+}
+
+/** What the schema holds: with one longer message the API server would refuse the whole status. */
+const longestMessage = 32_768;
+
+function bounded(message: string): string {
+  if (message.length <= longestMessage) return message;
+  // Not the first half of a character.
+  return `${message.slice(0, longestMessage - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Sets several conditions; those not mentioned stay as they are. */

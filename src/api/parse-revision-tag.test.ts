@@ -18,7 +18,7 @@ describe('parseRevisionTag', () => {
   });
 
   it('fills in the defaults of a strategy', () => {
-    const strategy = { canary: { steps: [{ weight: 5 }] } };
+    const strategy = { canary: { steps: [{ weight: 5 }] }, restart: {}, rollback: {} };
     assert.deepEqual(parseRevisionTag(object('prod', { revision: '1-24', strategy })).spec.strategy, {
       canary: {
         steps: [{ weight: 5, shadow: false }],
@@ -31,6 +31,8 @@ describe('parseRevisionTag', () => {
           maximumInjectionErrors: 0,
         },
       },
+      restart: { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySeconds: 10, readyTimeout: '10m' },
+      rollback: { restart: 'None' },
     });
   });
 
@@ -81,6 +83,7 @@ describe('validateRevisionTag', () => {
     ['a name of 63 characters', 't'.repeat(63), {}],
     ['the default, wherever it leads', 'default', { enableNamespacesByDefault: true }],
     ['the default that leads to the default revision', 'default', { revision: 'default' }],
+    ['restarts alone', 'prod', { strategy: { restart: {} } }],
     ['one step for everybody', 'prod', { strategy: { canary: { steps: [{ weight: 100 }] } } }],
     [
       'shadow steps alone',

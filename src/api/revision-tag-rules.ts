@@ -26,7 +26,7 @@ export const revisionTagRules: readonly ValidationRule<RevisionTag>[] = [
 ];
 
 const canary = 'self.strategy.canary';
-const hasCanary = 'has(self.strategy)';
+const hasCanary = 'has(self.strategy) && has(self.strategy.canary)';
 const tenSeconds = 10_000;
 
 /** Rules over the spec. */
@@ -36,7 +36,7 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
     rule: `!(${hasCanary}) || ${canary}.steps.all(step, step.shadow == (step.weight == 0))`,
     message:
       'spec.strategy.canary.steps: a step with shadow has weight 0, and no other step: nobody would get the canary, and there would be no evidence; set shadow, or a weight from 1 to 100',
-    holds: ({ strategy }) => strategy?.canary.steps.every(({ shadow, weight }) => shadow === (weight === 0)) ?? true,
+    holds: ({ strategy }) => strategy?.canary?.steps.every(({ shadow, weight }) => shadow === (weight === 0)) ?? true,
   },
   {
     field: 'spec.strategy.canary.steps',
@@ -44,7 +44,7 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
     message:
       'spec.strategy.canary.steps: each weight must be larger than the one before, and shadow steps come first: put the steps in order, and remove those that repeat a weight',
     holds: ({ strategy }) =>
-      strategy?.canary.steps.every(({ weight }, index, steps) =>
+      strategy?.canary?.steps.every(({ weight }, index, steps) =>
         weight === 0 ? (steps[index - 1]?.weight ?? 0) === 0 : weight > (steps[index - 1]?.weight ?? 0),
       ) ?? true,
   },
@@ -54,7 +54,22 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
     message:
       'spec.strategy.canary.analysis.readyTimeout must be at least 10s: every pod would count as failing before it could be ready',
     holds: ({ strategy }) =>
-      strategy === undefined || durationMilliseconds(strategy.canary.analysis.readyTimeout) >= tenSeconds,
+      strategy?.canary === undefined || durationMilliseconds(strategy.canary.analysis.readyTimeout) >= tenSeconds,
+  },
+  {
+    field: 'spec.strategy.restart.readyTimeout',
+    rule: "!(has(self.strategy) && has(self.strategy.restart)) || duration(self.strategy.restart.readyTimeout) >= duration('10s')",
+    message:
+      'spec.strategy.restart.readyTimeout must be at least 10s: every workload would be late before it could be complete',
+    holds: ({ strategy }) =>
+      strategy?.restart === undefined || durationMilliseconds(strategy.restart.readyTimeout) >= tenSeconds,
+  },
+  {
+    field: 'spec.strategy.rollback.restart',
+    rule: `!(has(self.strategy) && has(self.strategy.rollback)) || self.strategy.rollback.restart == 'None' || (${hasCanary})`,
+    message:
+      'spec.strategy.rollback.restart: Canary restarts what a canary that was rolled back has left, and without spec.strategy.canary there is none: add that, or remove rollback',
+    holds: ({ strategy }) => strategy?.canary !== undefined || (strategy?.rollback?.restart ?? 'None') === 'None',
   },
 ];
 

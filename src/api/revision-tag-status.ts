@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conditionsSchema } from './condition-schema.ts';
-import { rolloutStatusSchema } from './rollout-status.ts';
+import { restartStatusSchema, rolloutStatusSchema } from './rollout-status.ts';
 import { usageStatusFields } from './usage-status.ts';
 
 /** `status`, written by the operator alone. */
@@ -15,5 +15,6 @@ export const revisionTagStatusSchema = z.object({
   hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),
   conditions: conditionsSchema('Ready, RevisionReady, WebhookReady and others.'),
   rollout: rolloutStatusSchema.exactOptional().describe('Where the rollout stands, with spec.strategy.canary.'),
+  restarts: restartStatusSchema.exactOptional().describe('How the restarts of stale workloads go on.'),
   ...usageStatusFields,
 });

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.ts';
+import { parseAnnotationRequest } from './annotation-request.ts';
 import { group } from './injector-config.ts';
 
 /** Annotation of a RevisionTag by which a person steers a rollout: `<verb>:<nonce>`. */
@@ -28,15 +28,6 @@ export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
  * @throws ConfigurationError naming the annotation, its value and what it must be.
  */
 export function parseRolloutAction(value: string): RolloutAction {
-  const [, word, nonce = ''] = /^([a-z]{1,20}):([A-Za-z0-9-]{1,63})$/.exec(value) ?? [];
-  const verb = rolloutVerbs.find((known) => known === word);
-  if (verb === undefined) {
-    const field = `metadata.annotations[${rolloutActionAnnotation}]`;
-    const given = JSON.stringify(value.slice(0, 100));
-    throw new ConfigurationError(
-      field,
-      `${field}: ${given} is no request; write one of ${rolloutVerbs.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`,
-    );
-  }
+  const { word: verb, nonce } = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
   return { verb, nonce };
 }

@@ -43,7 +43,7 @@ export const rolloutStatusSchema = z.object({
     .max(16)
     .describe('Workloads whose rank is below get the canary; 16 hex digits.'),
   shadow: z.boolean().describe('Whether the canary is only rendered and compared.'),
-  startedAt: time('When the rollout began.'),
+  startedAt: time('When the rollout began: the one under way, or the last one.'),
   stepStartedAt: time('When the step began.'),
   pausedAt: time('When the pause of the step began: when all evidence was there.'),
   resumed: z.boolean().exactOptional().describe('The pause of the step was ended by a person.'),
@@ -57,6 +57,12 @@ export const rolloutStatusSchema = z.object({
   pods: z
     .object({ stable: pods.describe('Of the stable revision.'), canary: pods.describe('Of the canary.') })
     .describe('Pods by what injected them.'),
+  stableBefore: pods
+    .omit({ ready: true })
+    .exactOptional()
+    .describe(
+      'Of the stable revision when the rollout began: what failed then already is not the fault of the canary.',
+    ),
   injectionErrors: count('Injections of the canary that failed.'),
   shadowReport: z
     .object({
@@ -96,3 +102,39 @@ export type RolloutPhase = RolloutState['phase'];
 export type RolloutPlace = z.output<typeof place>;
 /** Pods of one revision, counted. */
 export type PodCounts = z.output<typeof pods>;
+
+const workloads = (text: string) =>
+  z
+    .array(
+      z.object({
+        namespace: z.string().max(63).describe('Its namespace.'),
+        kind: z.string().max(63).describe('Its kind.'),
+        name: z.string().max(253).describe('Its name.'),
+        reason: z.string().max(64).describe('Why.'),
+        message: z.string().max(2048).describe('A sentence for people.'),
+      }),
+    )
+    .max(listedNames)
+    .describe(text);
+
+/** `status.restarts` of a RevisionTag: how the restarts of stale workloads go on. */
+export const restartStatusSchema = z.object({
+  phase: z
+    .enum(['Idle', 'Restarting', 'Waiting', 'Stopped', 'NotAllowed'])
+    .describe(
+      'Idle: nothing to do. Waiting: for bounds or budgets. Stopped: what was restarted does not do well. NotAllowed: this operator restarts nothing.',
+    ),
+  message: z.string().max(2048).describe('A sentence for people.'),
+  path: z
+    .string()
+    .max(512)
+    .exactOptional()
+    .describe('The path of the webhook of the tag by which its pods were judged for this.'),
+  stale: count('Workloads with stale pods.'),
+  inProgress: count('Workloads that were restarted and are not complete yet.'),
+  waiting: workloads('The first 20 workloads that wait, and for what.'),
+  untouched: workloads('The first 20 workloads that are never restarted, and why: somebody else has to.'),
+});
+
+/** `status.restarts`. */
+export type RestartStatus = z.output<typeof restartStatusSchema>;

@@ -79,13 +79,52 @@ const canary = z.object({
   analysis: analysis.prefault({}).describe('What is asked of the canary, and what ends it.'),
 });
 
+const restart = z.object({
+  maxUnavailableWorkloads: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(1)
+    .describe('How many workloads of the whole cluster may be restarting at a time.'),
+  perNamespace: z.int().min(1).max(1000).default(1).describe('How many of one namespace.'),
+  minReadySeconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .default(10)
+    .describe('For how long a restarted workload must have been complete before it counts as done.'),
+  readyTimeout: duration()
+    .default('10m')
+    .describe(
+      'While a restarted workload is not complete and makes no progress for longer, no other is restarted; 10s at least.',
+    ),
+});
+
 /** `spec.strategy` of a RevisionTag: how it gets from one revision to the next. */
 export const rolloutStrategySchema = z.object({
-  canary: canary.describe('In steps, by shares of the workloads.'),
+  canary: canary.exactOptional().describe('In steps, by shares of the workloads. Absent: at once.'),
+  restart: restart
+    .exactOptional()
+    .describe('Restart workloads whose pods are stale, a few at a time. Absent: nothing is restarted.'),
+  rollback: z
+    .object({
+      restart: z
+        .enum(['None', 'Canary'])
+        .default('None')
+        .describe('Canary: workloads that got the canary are restarted back, within the bounds of restart.'),
+    })
+    .exactOptional()
+    .describe('What else a rollback does.'),
 });
 
 /** `spec.strategy` with its defaults. */
 export type RolloutStrategy = z.output<typeof rolloutStrategySchema>;
-export type CanaryStrategy = RolloutStrategy['canary'];
+export type CanaryStrategy = NonNullable<RolloutStrategy['canary']>;
 export type CanaryStep = CanaryStrategy['steps'][number];
 export type CanaryAnalysis = CanaryStrategy['analysis'];
+export type RestartStrategy = NonNullable<RolloutStrategy['restart']>;
+
+/** The bounds of restarts: those of the spec, or their defaults where only a rollback restarts anything. */
+export function restartBounds(strategy: RolloutStrategy): RestartStrategy {
+  return strategy.restart ?? restart.parse({});
+}

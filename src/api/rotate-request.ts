@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors.ts';
+import { parseAnnotationRequest } from './annotation-request.ts';
 import { group } from './injector-config.ts';
 
 /** Annotation of an InjectorConfig by which a person asks for a renewal: `<what>:<nonce>`. */
@@ -25,15 +25,6 @@ export function formatRotateRequest({ target, nonce }: RotateRequest): string {
  * @throws ConfigurationError naming the annotation, its value and what it must be.
  */
 export function parseRotateRequest(value: string): RotateRequest {
-  const [, word, nonce = ''] = /^([a-z-]{1,20}):([A-Za-z0-9-]{1,63})$/.exec(value) ?? [];
-  const target = rotateTargets.find((known) => known === word);
-  if (target === undefined) {
-    const field = `metadata.annotations[${rotateAnnotation}]`;
-    const given = JSON.stringify(value.slice(0, 100));
-    throw new ConfigurationError(
-      field,
-      `${field}: ${given} is no request; write one of ${rotateTargets.join(', ')}, a colon, and a word of your own (letters, digits, -) that was not used before`,
-    );
-  }
+  const { word: target, nonce } = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
   return { target, nonce };
 }

@@ -60,13 +60,14 @@ describe('examples', () => {
     });
   }
 
-  it('revision-tag-canary.yaml is a RevisionTag without a mistake, says what it shows, and leads to an example', () => {
-    const file = 'revision-tag-canary.yaml';
-    assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
-    const tag = parseRevisionTag(objects(file)[0], { unknownFields: 'refuse' });
-    assert.deepEqual(validateRevisionTag(tag), []);
-    assert.ok(files.includes(`revision-${tag.spec.revision}.yaml`));
-  });
+  for (const file of ['revision-tag-canary.yaml', 'revision-tag-restarts.yaml']) {
+    it(`${file} is a RevisionTag without a mistake, says what it shows, and leads to an example`, () => {
+      assert.match(readFileSync(new URL(file, folder), 'utf8'), /^# [A-Z]/);
+      const tag = parseRevisionTag(objects(file)[0], { unknownFields: 'refuse' });
+      assert.deepEqual(validateRevisionTag(tag), []);
+      assert.ok(files.includes(`revision-${tag.spec.revision}.yaml`));
+    });
+  }
 
   it('can all be applied at once: no two have a name in common', () => {
     const names = configs.map((file) => {

@@ -24,7 +24,12 @@ import { RevisionReconciler } from './reconcile.ts';
 import { ReferenceWatches, type FollowConfigMap } from './reference-watches.ts';
 import { Refusals } from './refusals.ts';
 import { Removal } from './removal.ts';
+import { RecentWorkloads } from './rollout/recent-workloads.ts';
 import { Rollouts } from './rollout/rollouts.ts';
+import { createRestarts } from './restarts/create-restarts.ts';
+import type { FollowCollection } from './restarts/followed-workloads.ts';
+import type { RestartPass } from './restarts/restart-pass.ts';
+import type { RestartSource } from './restarts/restart-source.ts';
 import { RevisionCertificates } from './revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from './serving-role.ts';
@@ -56,7 +61,10 @@ export interface ReconcilerParts {
   readonly onReferenceChange: (injectorConfig: string) => void;
   /** An InjectorConfig serves something else than before: the tags that lead to it follow. */
   readonly onPublished: (injectorConfig: string) => void;
-  /** Who uses an InjectorConfig or a tag is different now: its status is to be written. */
+  readonly followCollection: FollowCollection;
+  /** There may be something to restart. */
+  readonly onRestarts: () => void;
+  /** Who uses an InjectorConfig or a tag, or how restarts go on, is different now: its status is to be written. */
   readonly onUsage: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
 }
 
@@ -68,6 +76,8 @@ export interface Reconcilers {
   readonly validator: ValidatorReconciler;
   readonly servingRole: ServingRoleKeeper;
   readonly references: ReferenceWatches;
+  /** Restarts of workloads; one pass at a time. */
+  readonly restarts: RestartSource & Pick<RestartPass, 'pass'>;
   /** What follows pods and namespaces while we lead. */
   readonly pods: FollowedPods;
 }
@@ -111,12 +121,16 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   published.subscribe(parts.onPublished);
   const locks = new RevisionLocks();
   const rules = new PublishedRules(view, settings.context.namespace, parts.load);
+  const recent = new RecentWorkloads(clock);
   const usage = new ClusterUsage({
     view,
     claims: () => targets.claims(),
     namespace: settings.context.namespace,
     rules: (name, hash) => rules.ofHash(name, hash),
     news: parts.onUsage,
+    left: (tag, { traits }) => {
+      recent.left(tag, { namespace: traits.namespace, ...traits.workload });
+    },
     clock,
     logger,
   });
@@ -146,6 +160,19 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     refusals,
     events,
   });
+  const restarts = createRestarts({
+    ...shared,
+    client,
+    targets,
+    usage,
+    reports,
+    recorder,
+    follow: parts.followCollection,
+    wake: parts.onRestarts,
+    news: (tag) => {
+      parts.onUsage('RevisionTag', tag);
+    },
+  });
   const tags = new TagReconciler({
     ...shared,
     client,
@@ -156,6 +183,8 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     webhook: new TagWebhook(view, owned, gate),
     rollouts: new Rollouts({
       podsOf: settings.followPods === false ? undefined : (tag) => usage.podsOf(tag),
+      followedSince: () => usage.followedSince(),
+      recent,
       configOf: (name) => targets.configs().find(({ metadata }) => metadata.name === name),
       reports,
       clock,
@@ -163,6 +192,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     refusals: new Refusals(events, logger, 'revisionTag'),
     events,
     usage: told,
+    restarts,
   });
   const { namespace } = settings.context;
   const podEvents = new PodEvents({
@@ -182,6 +212,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     validator: new ValidatorReconciler(shared),
     servingRole,
     references,
+    restarts,
     pods: new FollowedPods(podEvents, usage, clock),
   };
 }

@@ -39,7 +39,11 @@ class Process {
   readonly #reporter: ReplicaReporter;
   readonly #reports: ReplicaLeases;
 
-  constructor(cluster: MemoryCluster, identity: string, options: { owner?: string; followPods?: boolean } = {}) {
+  constructor(
+    cluster: MemoryCluster,
+    identity: string,
+    options: { owner?: string; followPods?: boolean; restartWorkloads?: boolean } = {},
+  ) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
     const place = { namespace: context.namespace, operatorClass: context.operatorClass };
@@ -149,6 +153,47 @@ describe('InjectorOperator', () => {
     await until(() => told().length > 0);
     const about = told().map(({ reason, regarding }) => [reason, (regarding as { uid: string }).uid]);
     assert.deepEqual(about, [['Paused', 'u1']]);
+  });
+
+  it('looks at stale workloads where it may restart them, and asks for none before', async () => {
+    const isAsked = (): boolean => cluster.server.requests.some(({ path }) => path.startsWith('/apis/apps/'));
+    await launch('one', { restartWorkloads: true });
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await until(() => isReady('blue'));
+    const labels = { 'istio.io/rev': 'prod' };
+    cluster.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
+    const tag = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: 'prod' } };
+    cluster.put('revisiontags', { ...tag, spec: { revision: 'blue' } });
+    await until(() => webhook('tag-prod') !== undefined);
+    cluster.put('deployments', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'shop', generation: 1 },
+      spec: { replicas: 1, template: { metadata: { labels: { app: 'web' } } } },
+      status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
+    });
+    const annotations = { 'sidecar-injector.io/config': 'blue.00000000', 'sidecar.istio.io/status': '{}' };
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d9c7bbbf4', uid: 'u1', controller: true };
+    const podLabels = { 'pod-template-hash': '5d9c7bbbf4' };
+    const metadata = { name: 'web-0', namespace: 'shop', annotations, labels: podLabels, ownerReferences: [owner] };
+    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
+    assert.equal(isAsked(), false);
+    cluster.edit('revisiontags', 'prod', undefined, (object) => {
+      object.spec = { revision: 'blue', strategy: { restart: {} } };
+    });
+    const restarts = (): Record<string, unknown> | undefined =>
+      (cluster.get('revisiontags', 'prod')?.status as { restarts?: Record<string, unknown> } | undefined)?.restarts;
+    const waiting = (): { name: string; reason: string } | undefined => {
+      const [first] = (restarts()?.waiting ?? []) as { name: string; reason: string }[];
+      return first;
+    };
+    // For some seconds after it has begun to lead, too.
+    await until(() => waiting() !== undefined);
+    assert.deepEqual([waiting()?.name, waiting()?.reason], ['web', 'JustMoved']);
+    cluster.edit('revisiontags', 'prod', undefined, (object) => {
+      object.spec = { revision: 'blue' };
+    });
+    await until(() => restarts() === undefined);
   });
 
   it('asks for no pod and no namespace where it is told not to', async () => {

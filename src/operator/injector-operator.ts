@@ -119,6 +119,13 @@ export class InjectorOperator extends Operator {
       followSecret: ({ namespace, name, store, signal }) => {
         this.#follow(secrets, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
+      followCollection: ({ resource, store, keep, signal }) => {
+        const how = { transform: keep, pageSize: podsPerPage, pagePauseMs: podPagePauseMs };
+        this.#follow(resource, store, how, signal);
+      },
+      onRestarts: () => {
+        this.#enqueue(otherKeys.restarts);
+      },
     });
     this.#wakeUps = new WakeUps({
       view: this.#view,
@@ -264,7 +271,7 @@ export class InjectorOperator extends Operator {
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
-    const { validator, servingRole, revisions, tags } = this.#reconcilers;
+    const { validator, servingRole, revisions, tags, restarts } = this.#reconcilers;
     const tag = tagIn(key);
     if (tag !== undefined) return tags.reconcile(tag, signal);
     switch (key) {
@@ -274,6 +281,8 @@ export class InjectorOperator extends Operator {
         return servingRole.reconcile(signal);
       case otherKeys.replicas:
         return this.#options.reports.removeExpired(signal);
+      case otherKeys.restarts:
+        return restarts.pass(signal);
       default:
         return revisions.reconcile(key, signal);
     }

@@ -1,10 +1,11 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
-import type { RolloutState } from '../api/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../api/rollout-status.ts';
 import type { RolloutPair, ShadowReport } from '../api/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
 import type { WatchObserver } from '../kube/ports.ts';
+import type { RestartCounts } from '../rollout/restarts.ts';
 import type { UsageFigures } from './usage/usage-figures.ts';
 
 /** The compiled injectors in memory: the replica fills it, the server reads it for each admission. */
@@ -55,7 +56,7 @@ export interface ReplicaReports {
   lacking(name: string, hash: string): readonly string[];
   /** All live replicas, by name; of the validating webhook's certificate under `(validator)`. Empty before anything is known. */
   replicas(name: string): readonly ReplicaReport[];
-  /** What live replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */
+  /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */
   shadowReport(pair: RolloutPair): ShadowReport;
   /** Is told after each change of what is served. */
   subscribe(listener: () => void): void;
@@ -63,6 +64,13 @@ export interface ReplicaReports {
   subscribeShadow(listener: () => void): void;
   /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
   removeExpired(signal: AbortSignal): Promise<number>;
+}
+
+/** What can be drawn of the restarts for a tag. */
+export interface RestartFigures {
+  readonly phase: RestartStatus['phase'];
+  /** Workloads by what is done about them. */
+  readonly counts: RestartCounts;
 }
 
 /** Figures about the controller. Labels are bounded: names of InjectorConfigs, kinds, outcomes. */
@@ -89,6 +97,10 @@ export interface OperatorMetrics extends WatchObserver {
   rollout?(tag: string, state: RolloutState | undefined): void;
   /** Something happened in the rollout of a tag: a step, a rollback, a promotion. */
   rolloutEvent?(tag: string, reason: string): void;
+  /** How the restarts for a tag stand after a pass; undefined: it asks for none. */
+  restarts?(tag: string, figures: RestartFigures | undefined): void;
+  /** So many workloads were restarted for a tag; 0 when it is first seen to ask for it. */
+  restarted?(tag: string, workloads: number): void;
   /** An InjectorConfig is gone: forget its series. */
   forget?(name: string): void;
 }

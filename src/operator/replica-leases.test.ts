@@ -149,7 +149,7 @@ describe('ReplicaLeases', () => {
     assert.equal(told, renewed, 'nobody waits any more');
   });
 
-  it('sums up what live replicas found about one pair of configurations, and tells of it apart from what is served', async () => {
+  it('sums up what replicas found about one pair of configurations, and tells of it apart from what is served', async () => {
     const pair: RolloutPair = {
       tag: 'prod',
       stable: { name: 'blue', hash: '1' },
@@ -178,6 +178,9 @@ describe('ReplicaLeases', () => {
     await until(() => live().length === 1);
     assert.deepEqual(reports.shadowReport(pair).compared, 3);
     await clock.advance(16_000);
+    assert.deepEqual([live(), reports.shadowReport(pair).compared], [[], 3], 'a replica that is cut off may come back');
+    cluster.remove('leases', 'injector-replica-two', 'injection');
+    await until(() => reports.shadowReport(pair).compared === 0);
     assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
   });
 

@@ -120,7 +120,8 @@ export class ReplicaLeases implements ReplicaReports {
   }
 
   shadowReport(pair: RolloutPair): ShadowReport {
-    return this.#live()
+    // Also of those that were not heard of for a while: what they found stays true, and counts that come back would look like new ones.
+    return [...this.#seen.values()]
       .flatMap(({ state }) => state.shadow ?? [])
       .filter((report) => isOfPair(report, pair))
       .reduce<ShadowReport>(addShadowReports, emptyShadowReport);

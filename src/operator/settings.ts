@@ -10,6 +10,8 @@ export interface OperatorSettings {
   readonly identity: string;
   /** Whether the leader follows the cluster's pods, for Events about them and for who uses what; true unless told. */
   readonly followPods?: boolean;
+  /** Whether RevisionTags may ask for restarts of workloads (`--restart-workloads`); false unless told. */
+  readonly restartWorkloads?: boolean;
   /** What every duration of a certificate policy is divided by, for tests that cross expiries; 1 otherwise. */
   readonly certificateTimeScale?: number;
 }
@@ -18,6 +20,8 @@ export interface OperatorSettings {
 export const fieldManager = 'sidecar-injector';
 /** Another name for status, so that the two never hold each other's fields. */
 export const statusManager = 'sidecar-injector-status';
+/** A third one for the annotation by which a workload is restarted: nothing else of a workload is ever ours. */
+export const restartManager = 'sidecar-injector-restarts';
 
 /** How many configurations of a revision are kept, so that editing back finds them loaded. */
 export const keptConfigurations = 3;

@@ -8,7 +8,12 @@ import { tagKey } from './tags/tag-key.ts';
 import type { TagTargets } from './tags/tag-targets.ts';
 
 /** Keys of the queue beside the InjectorConfigs, none of which can be called so, and the tags. */
-export const otherKeys = { validator: '(validator)', servingRole: '(serving role)', replicas: '(replicas)' } as const;
+export const otherKeys = {
+  validator: '(validator)',
+  servingRole: '(serving role)',
+  replicas: '(replicas)',
+  restarts: '(restarts)',
+} as const;
 
 export interface WakeUpsOptions {
   readonly view: ClusterView;
@@ -59,6 +64,7 @@ export class WakeUps {
   tag(name: string, object: KubernetesObject, isGone: boolean): void {
     const key = tagKey(name);
     this.#options.add(key);
+    this.#options.add(otherKeys.restarts);
     if (this.#isNews(key, object, isGone)) this.all();
   }
 
@@ -76,7 +82,10 @@ export class WakeUps {
     const seen = before === undefined ? [object] : [object, before];
     const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
     for (const name of names) add(name);
-    for (const tag of new Set(seen.flatMap((each) => tagOf(each) ?? []))) add(tagKey(tag));
+    const tags = new Set(seen.flatMap((each) => tagOf(each) ?? []));
+    for (const tag of tags) add(tagKey(tag));
+    // Pods that follow it are to get something else.
+    if (tags.size > 0) add(otherKeys.restarts);
     // Two operator classes may want the one of the default; it is free for the other when the first has gone.
     if (object.kind === mutatingWebhooks.kind && object.metadata.name === tagWebhookConfiguration(defaultRevision)) {
       if (view.configs.get(defaultRevision) !== undefined) add(defaultRevision);

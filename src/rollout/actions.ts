@@ -2,8 +2,9 @@ import { ConfigurationError } from '../api/errors.ts';
 import { parseRolloutAction, type RolloutVerb } from '../api/rollout-action.ts';
 import type { CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutState } from '../api/rollout-status.ts';
+import { startOrWait } from './begin-rollout.ts';
 import type { RolloutObservation } from './observation.ts';
-import { isActive, promote, rollBack, startRollout, type Transition } from './transitions.ts';
+import { isActive, promote, rollBack, type Transition } from './transitions.ts';
 
 /** A transition, and whether it has moved the rollout: then nothing more is done in the same pass. */
 export interface Answered extends Transition {
@@ -40,13 +41,25 @@ export function answerAction(
   return { state: answered, events: carried.events, isMoved: verb !== 'resume' };
 }
 
+/**
+ * The answer to a request that is found where no state is, so that nobody knows whether it was carried out long ago: the annotation stays on the tag
+ * when the strategy, and with it the state, goes for a while.
+ */
+export function refuseUnknown(value: string): NonNullable<RolloutState['action']> {
+  const { verb, nonce, mistake } = readAction(value);
+  const unknown = `${verb}: nothing is known of what was asked before (status.rollout was not there), so it is not done; ask again with another word`;
+  return { verb, nonce, state: 'Refused', message: (mistake ?? unknown).slice(0, longestMessage) };
+}
+
 /** The request, or what is wrong with it; a refusal is remembered by what was written. */
 function readAction(value: string): { verb: string; nonce: string; mistake?: string } {
   try {
     return { ...parseRolloutAction(value) };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    return { verb: 'unknown', nonce: value.slice(0, longestNonce), mistake: error.message };
+    // Half of a character would be stored as another one, and be answered for ever.
+    const nonce = value.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, longestNonce);
+    return { verb: 'unknown', nonce, mistake: error.message };
   }
 }
 
@@ -64,7 +77,7 @@ function carryOut(
     if (strategy === undefined || observed.wanted === undefined) {
       return `retry: revision ${observed.revision} cannot be led to now (condition RevisionReady); ask again when it can`;
     }
-    return startRollout(state, observed.wanted, strategy.steps, observed, now);
+    return startOrWait(state, observed.wanted, strategy, observed, now);
   }
   if (!isActive(state)) {
     const advice = state.phase === 'RolledBack' ? '; it was rolled back, ask for retry' : '';

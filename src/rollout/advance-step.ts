@@ -2,6 +2,7 @@ import type { CanaryStep, CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutState } from '../api/rollout-status.ts';
 import { podEvidence, shadowEvidence, withReport, type Evidence } from './evidence.ts';
 import { earliest, judgementOf, nextFailure, worsening } from './health.ts';
+import { holdOf, isIncomplete, type Hold } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
 import { pauseOf } from './pause.ts';
 import { countBelow, thresholdFor } from './threshold.ts';
@@ -14,7 +15,8 @@ interface TimedTransition extends Transition {
 
 /**
  * Looks at the step of a rollout under way. In this order: it is rolled back when the canary is worse than the bounds allow; it waits for the
- * evidence; it pauses; then the next step begins, or the canary is promoted. A shadow step needs comparisons, any other ready pods.
+ * evidence; it pauses; then the next step begins, once its share can be measured, or the canary is promoted. A shadow step needs comparisons, any
+ * other ready pods.
  */
 export function advanceStep(
   before: ActiveState,
@@ -25,10 +27,10 @@ export function advanceStep(
   const { steps } = strategy;
   const index = indexOfStep(before, steps);
   const step = stepAt(steps, index);
-  if (index !== before.step || step.weight > before.weight) {
-    return { ...beginStep(before, { index, step }, observed, now), at: now };
-  }
-  const state = withReport(withShare(before, observed), observed);
+  const isEdited = index !== before.step || step.weight > before.weight;
+  const editHold = isEdited ? holdOf(before, step, observed, now) : undefined;
+  if (isEdited && editHold === undefined) return { ...beginStep(before, { index, step }, observed, now), at: now };
+  const state = withReport(withShare(before, observed, now), observed);
   const fault = faultOf(state, strategy);
   if (fault !== undefined) {
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
@@ -36,6 +38,7 @@ export function advanceStep(
   const time = now.getTime();
   const judgement = judgementOf(state, strategy, now);
   const failure = nextFailure(observed.pods.canary, judgement);
+  if (editHold !== undefined) return held(state, editHold, failure);
   const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
   if (evidence.at === undefined || evidence.at > time) {
     return { state: said(state, evidence), events: [], at: moment(earliest([evidence.at, failure])) };
@@ -49,7 +52,15 @@ export function advanceStep(
   }
   const next = steps[index + 1];
   if (next === undefined) return { ...promote(state, 'all steps are done'), at: undefined };
+  const hold = holdOf(state, next, observed, now);
+  if (hold !== undefined) return held(state, hold, failure);
   return { ...beginStep(state, { index: index + 1, step: next }, observed, now), at: now };
+}
+
+/** What is in force goes on until the next step can begin. */
+function held(state: ActiveState, { at, reason, message }: Hold, failure: number | undefined): TimedTransition {
+  const phase = state.shadow ? 'Shadowing' : 'Progressing';
+  return { state: said(state, { phase, reason, message }), events: [], at: moment(earliest([at.getTime(), failure])) };
 }
 
 /**
@@ -64,16 +75,17 @@ function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly Cana
 }
 
 /** Where every workload of the share is gone, and others came, the share is measured again: otherwise nobody might ever get the canary. */
-function withShare<T extends ActiveState>(state: T, { workloads }: RolloutObservation): T {
-  const ranks = workloads.map(({ rank }) => rank);
+function withShare<T extends ActiveState>(state: T, observed: RolloutObservation, now: Date): T {
+  const ranks = observed.workloads.map(({ rank }) => rank);
   if (state.shadow || ranks.length === 0 || countBelow(ranks, state.threshold) > 0) return state;
+  if (isIncomplete(state, observed, now)) return state;
   const threshold = thresholdFor(ranks, state.weight, state.threshold);
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
 
 /** Why the canary has to go; undefined when it need not. */
 function faultOf(
-  { pods, shadow, shadowReport, injectionErrors }: RolloutState,
+  { pods, stableBefore, shadow, shadowReport, injectionErrors }: RolloutState,
   { analysis }: CanaryStrategy,
 ): Pick<RolloutState, 'reason' | 'message'> | undefined {
   if (shadow && shadowReport !== undefined && shadowReport.failed > 0) {
@@ -85,7 +97,7 @@ function faultOf(
     const message = `${injectionErrors} injections of the canary failed, more than ${analysis.maximumInjectionErrors} (spec.strategy.canary.analysis.maximumInjectionErrors)`;
     return { reason: 'InjectionErrors', message };
   }
-  const message = worsening(pods.canary, pods.stable, analysis);
+  const message = worsening(pods.canary, pods.stable, analysis, stableBefore);
   return message === undefined ? undefined : { reason: 'PodsFailing', message };
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { countPods, earliest, evidenceAt, nextFailure, worsening, type Judgement } from './health.ts';
+import { countPods, earliest, evidenceAt, judgementOf, nextFailure, worsening, type Judgement } from './health.ts';
 import type { ObservedPod } from './observation.ts';
-import { at, readyPods, second, start, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { at, place, readyPods, second, start, strategyOf, unreadyPods } from './testdata/situation.ts';
 
 const { analysis } = strategyOf([{ weight: 5 }]);
 const judgement = (seconds: number): Judgement => ({ analysis, since: start, now: at(seconds).getTime() });
@@ -13,7 +13,7 @@ describe('countPods', () => {
     ['ready', {}, 0, 'ready'],
     ['ready after two restarts', { restarts: 2 }, 0, 'ready'],
     ['restarted three times since the rollout began', { restarts: 3 }, 0, 'failing'],
-    ['older than the rollout, and restarted often', { restarts: 30, createdAt: start - 1 }, 0, 'ready'],
+    ['older than the rollout, and restarted often', { restarts: 30, createdAt: start - 1000 }, 0, 'ready'],
     ['not ready yet', { ready: false }, 299, 'neither'],
     ['not ready in time', { ready: false }, 300, 'failing'],
     ['crashing', { ready: false, crashing: true }, 0, 'failing'],
@@ -29,6 +29,23 @@ describe('countPods', () => {
       });
     });
   }
+});
+
+describe('judgementOf', () => {
+  it('takes a pod of the second in which the rollout began for one of it: pods say no more than that', () => {
+    const startedAt = new Date(start + 700).toISOString();
+    const { since } = judgementOf({ startedAt, canary: place('1-25') }, strategyOf([{ weight: 5 }]), at(9));
+    const young = { ...pod, restarts: 3, createdAt: start };
+    const old = { ...young, createdAt: start - 1000 };
+    assert.equal(countPods([young, old], { ...judgement(9), since }).failing, 1);
+  });
+
+  it('counts no restarts without a rollout', () => {
+    for (const startedAt of [{}, { startedAt: new Date(start - 9000).toISOString() }]) {
+      const rest = judgementOf(startedAt, strategyOf([{ weight: 5 }]), at(9));
+      assert.equal(countPods([{ ...pod, restarts: 30 }], rest).failing, 0);
+    }
+  });
 });
 
 describe('worsening', () => {
@@ -51,6 +68,23 @@ describe('worsening', () => {
       assert.equal(message !== undefined, isWorse, message);
     });
   }
+
+  it('is not told of what failed alike when the rollout began, also where no stable pod is left', () => {
+    const before = counts(15, 100);
+    const told = (failing: number, stable = counts(0, 0)): boolean =>
+      worsening(counts(failing, 100), stable, analysis, before) !== undefined;
+    assert.deepEqual(
+      [told(25), told(26), told(25, counts(0, 9)), told(26, counts(2, 10))],
+      [false, true, false, false],
+    );
+  });
+
+  it('is told of it where enough stable pods are left, however badly they did when the rollout began', () => {
+    const before = counts(40, 100);
+    const told = (stable: number): boolean =>
+      worsening(counts(45, 100), counts(0, stable), analysis, before) !== undefined;
+    assert.deepEqual([told(100), told(50), told(49)], [true, true, false]);
+  });
 
   it('says what was counted and which bound it was', () => {
     assert.equal(

@@ -13,11 +13,14 @@ export interface Judgement {
 
 /** How the pods of a rollout are judged now; without a rollout no restart counts. */
 export function judgementOf(
-  { startedAt }: Pick<RolloutState, 'startedAt'>,
+  { startedAt, canary }: Pick<RolloutState, 'startedAt' | 'canary'>,
   { analysis }: CanaryStrategy,
   now: Date,
 ): Judgement {
-  return { analysis, since: startedAt === undefined ? Infinity : Date.parse(startedAt), now: now.getTime() };
+  // Pods say in whole seconds when they were made: one of the same second is none of before.
+  const isOver = startedAt === undefined || canary === undefined;
+  const since = isOver ? Infinity : Math.floor(Date.parse(startedAt) / 1000) * 1000;
+  return { analysis, since, now: now.getTime() };
 }
 
 /** Pods of one revision, counted. `ready` are those that are ready and do not count as failing. */
@@ -38,16 +41,31 @@ export function nextFailure(pods: readonly ObservedPod[], { analysis, now }: Jud
   return earliest(pods.map((pod) => lateAt(pod, analysis)).filter((at) => at > now && at < Infinity));
 }
 
+/** How many of some pods are failing. */
+type FailingShare = Pick<PodCounts, 'failing' | 'total'>;
+
 /**
  * Why the canary is worse than the bound allows: the share of its pods that are failing exceeds that of the stable revision by more than
  * `maximumFailingPercent`. What fails alike under both is not the canary's fault. Undefined when it is not, and while it has no pods.
+ * @param before the pods of the stable revision when the rollout began. The canary is compared with them as well once less than half as many are left,
+ *   since few or none tell nothing in the end; not sooner, or a bad moment at the beginning would hide a bad canary from then on.
  */
-export function worsening(canary: PodCounts, stable: PodCounts, analysis: CanaryAnalysis): string | undefined {
-  const { maximumFailingPercent } = analysis;
-  // Compared as integers: with 10 % of 3 pods no rounding is to decide.
-  const excess = canary.failing * Math.max(stable.total, 1) - stable.failing * canary.total;
-  if (100 * excess <= maximumFailingPercent * canary.total * Math.max(stable.total, 1)) return undefined;
-  const share = ({ failing, total }: PodCounts): string => `${failing} of ${total}`;
+export function worsening(
+  canary: FailingShare,
+  stable: FailingShare,
+  { maximumFailingPercent }: Pick<CanaryAnalysis, 'maximumFailingPercent'>,
+  before: FailingShare = { failing: 0, total: 0 },
+): string | undefined {
+  const isWithin = (other: FailingShare): boolean => {
+    // Compared as integers: with 10 % of 3 pods no rounding is to decide.
+    const total = Math.max(other.total, 1);
+    return (
+      100 * (canary.failing * total - other.failing * canary.total) <= maximumFailingPercent * canary.total * total
+    );
+  };
+  const areFewLeft = 2 * stable.total < before.total;
+  if (isWithin(stable) || (areFewLeft && isWithin(before))) return undefined;
+  const share = ({ failing, total }: FailingShare): string => `${failing} of ${total}`;
   return `${share(canary)} pods of the canary are failing, and ${share(stable)} of the stable revision: more than ${maximumFailingPercent} percent worse (spec.strategy.canary.analysis.maximumFailingPercent)`;
 }
 

@@ -38,6 +38,13 @@ export interface RolloutObservation {
   /** The canary is served no longer, for this reason. A canary of which nothing is known yet is not gone. */
   readonly gone?: string;
   readonly workloads: readonly ObservedWorkload[];
+  /**
+   * Until then workloads may be missing from `workloads`: whoever looks has only begun to, and does not see those that have no pods just now.
+   * Milliseconds since 1970; absent: they are all there.
+   */
+  readonly incompleteUntil?: number;
+  /** How many workloads there are by the status outside of `status.rollout`; counts only while there is no state. */
+  readonly workloadsBefore?: number;
   readonly pods: { readonly stable: readonly ObservedPod[]; readonly canary: readonly ObservedPod[] };
   /** Injections of this canary that failed since the rollout began. */
   readonly injectionErrors: number;

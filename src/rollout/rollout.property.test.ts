@@ -26,6 +26,8 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   of(6, fc.record({ kind: fc.constant('restart' as const), which })),
   of(2, fc.constant({ kind: 'create' } as const)),
   of(1, fc.record({ kind: fc.constant('remove' as const), which })),
+  of(3, fc.record({ kind: fc.constant('down' as const), which })),
+  of(2, fc.constant({ kind: 'takeOver' } as const)),
   of(1, fc.record({ kind: fc.constantFrom('fail' as const, 'heal' as const), which })),
   of(2, fc.record({ kind: fc.constant('revision' as const), revision })),
   of(1, fc.record({ kind: fc.constant('configuration' as const), revision })),
@@ -39,6 +41,17 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     1,
     fc.record({ kind: fc.constantFrom('promote' as const, 'abort' as const, 'retry' as const, 'resume' as const) }),
   ),
+);
+
+/** Leaders that come and go while pods are made anew, and steps that are edited meanwhile. */
+const change: fc.Arbitrary<Happening> = fc.oneof(
+  of(6, fc.constant({ kind: 'deadline' } as const)),
+  of(3, fc.constant({ kind: 'takeOver' } as const)),
+  of(4, fc.record({ kind: fc.constant('down' as const), which })),
+  of(8, fc.record({ kind: fc.constant('restart' as const), which })),
+  of(4, fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 0, max: 20 }) })),
+  of(1, fc.record({ kind: fc.constant('steps' as const), steps })),
+  of(1, fc.constant({ kind: 'resume' } as const)),
 );
 
 describe('a rollout, over random histories,', function () {
@@ -56,8 +69,8 @@ describe('a rollout, over random histories,', function () {
           world.happen({ kind: 'revision', revision: '1-25' });
           for (const each of history) {
             world.happen(each);
-            const phase = world.state?.phase ?? 'none';
-            reached.set(phase, (reached.get(phase) ?? 0) + 1);
+            const { phase = 'none', reason = '' } = world.state ?? {};
+            for (const each of [phase, reason]) reached.set(each, (reached.get(each) ?? 0) + 1);
           }
           world.settle();
         },
@@ -66,9 +79,29 @@ describe('a rollout, over random histories,', function () {
     );
     const phases = ['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'];
     assert.deepEqual(
-      phases.filter((phase) => !reached.has(phase)),
+      [...phases, 'CountingWorkloads'].filter((each) => !reached.has(each)),
       [],
       'the histories lead everywhere',
     );
+  });
+
+  it('takes the share of all the workloads that are there, however often its leader changes', () => {
+    let proven = 0;
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 3, max: 12 }),
+        steps,
+        fc.array(change, { minLength: 30, maxLength: 120 }),
+        (count, plan, history) => {
+          const world = new World(count, plan, { minimumPods: 1, minReadySeconds: 0 });
+          world.happen({ kind: 'revision', revision: '1-25' });
+          for (const each of history) world.happen(each);
+          world.settle();
+          proven += world.provenAfterTakeOver;
+        },
+      ),
+      { numRuns: 600 },
+    );
+    assert.ok(proven > 100, `only ${proven} steps began with a new leader`);
   });
 });

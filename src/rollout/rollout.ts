@@ -1,19 +1,13 @@
 import type { CanaryStrategy } from '../api/rollout-strategy.ts';
 import type { RolloutState } from '../api/rollout-status.ts';
-import { answerAction } from './actions.ts';
+import { answerAction, refuseUnknown } from './actions.ts';
 import { advanceStep } from './advance-step.ts';
+import { startOrWait, takenBack, waitAtStable } from './begin-rollout.ts';
 import { countPods, judgementOf } from './health.ts';
+import { countingReason, isIncomplete } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
 import { countBelow } from './threshold.ts';
-import {
-  atRest,
-  isActive,
-  isSamePlace,
-  rollBack,
-  startRollout,
-  type RolloutEvent,
-  type Transition,
-} from './transitions.ts';
+import { atRest, isActive, isSamePlace, rollBack, type RolloutEvent, type Transition } from './transitions.ts';
 
 /** What is known when a tag with a canary strategy is looked at. */
 export interface RolloutSituation {
@@ -38,7 +32,7 @@ export interface RolloutPass {
  * The next state of a rollout. All that is remembered is in the state, and at most one step is taken: write the state and the path it stands for,
  * then call again. The same input gives the same result, so a pass that was cut off is repeated without harm.
  *
- * - Without a state the tag leads where the rest of its status says, else to `spec.revision`.
+ * - Without a state the tag leads where the rest of its status says, else to `spec.revision`; a request that is there is not carried out.
  * - A step begins with one threshold, which stands until the next step; it never shrinks while the rollout goes on.
  * - A step ends on evidence; see `advance-step.ts`. After the last one the canary is promoted.
  * - Another `spec.revision`, or another configuration of the canary, begins anew from stable; `spec.revision` back at stable ends the rollout.
@@ -49,19 +43,26 @@ export function advanceRollout({ state, strategy, observed, now }: RolloutSituat
   if (known === undefined) return { state: undefined, at: undefined, events: [] };
   const current = withFigures(known, strategy, observed, now);
   const moved = followSpec(current, strategy, observed, now);
-  if (moved !== undefined) return { ...moved, at: isActive(moved.state) ? now : undefined };
+  if (moved !== undefined) return { ...moved, at: isActive(moved.state) ? now : countedAt(moved.state, observed) };
   const { state: answered, events, isMoved } = answerAction(current, strategy, observed, now);
-  if (isMoved || strategy === undefined || !isActive(answered)) {
-    return { state: answered, at: isMoved && isActive(answered) ? now : undefined, events };
+  if (strategy === undefined || !isActive(answered)) {
+    return { state: answered, at: countedAt(answered, observed), events };
   }
+  if (isMoved) return { state: answered, at: now, events };
   const step = advanceStep(answered, strategy, observed, now);
   return { state: step.state, at: step.at, events: [...events, ...step.events] };
 }
 
 /** A tag without a state is at rest where it leads, and one that leads nowhere begins where it should. */
-function firstState({ before, wanted }: RolloutObservation): RolloutState | undefined {
+function firstState({ before, wanted, action, workloadsBefore = 0 }: RolloutObservation): RolloutState | undefined {
   const place = before ?? wanted;
-  return place && atRest({}, place, resting(place.revision));
+  const left = action === undefined ? {} : { action: refuseUnknown(action) };
+  return place && atRest({ knownWorkloads: workloadsBefore, ...left }, place, resting(place.revision));
+}
+
+/** When a rollout begins that waits until its workloads are known. */
+function countedAt({ reason }: RolloutState, { incompleteUntil }: RolloutObservation): Date | undefined {
+  return reason === countingReason && incompleteUntil !== undefined ? new Date(incompleteUntil) : undefined;
 }
 
 /** What follows from the spec and the revisions alone; undefined: the state stands. */
@@ -79,29 +80,30 @@ function followSpec(
       return rollBack(state, observed.generation, 'CanaryUnavailable', observed.gone);
     }
     if (wanted === undefined || isSamePlace(wanted, state.canary)) return undefined;
-    return startRollout(state, wanted, strategy.steps, observed, now);
+    return startOrWait(state, wanted, strategy, observed, now);
   }
   if (state.phase === 'RolledBack' && state.generation === observed.generation) return undefined;
-  if (wanted !== undefined) return startRollout(state, wanted, strategy.steps, observed, now);
+  if (wanted !== undefined) return unlessSaid(state, startOrWait(state, wanted, strategy, observed, now));
   const message = `revision ${revision} cannot be led to yet (condition RevisionReady); pods get ${state.stable.revision}`;
-  const waiting = atRest(state, state.stable, { reason: 'RevisionNotReady', message });
-  if (state.phase === 'Idle' && state.reason === waiting.reason && state.message === message) return undefined;
-  return { state: waiting, events: isActive(state) ? [taken(state.canary.revision, message)] : [] };
+  return unlessSaid(state, waitAtStable(state, { reason: 'RevisionNotReady', message }));
+}
+
+/** Waiting for the same as before is nothing new: then figures are shown, and requests are answered. */
+function unlessSaid(before: RolloutState, transition: Transition): Transition | undefined {
+  const { phase, reason, message } = transition.state;
+  const isSaid = before.reason === reason && before.message === message;
+  return phase === 'Idle' && before.phase === phase && isSaid ? undefined : transition;
 }
 
 /** The spec names the stable revision: there is nothing to roll out. */
 function backToStable(state: RolloutState): Transition | undefined {
   const { revision } = state.stable;
   if (isActive(state)) {
-    const events = [taken(state.canary.revision, `spec.revision is ${revision} again`)];
+    const events = [takenBack(state.canary.revision, `spec.revision is ${revision} again`)];
     return { state: atRest(state, state.stable, resting(revision)), events };
   }
   if (state.phase === 'Promoted' || (state.phase === 'Idle' && state.reason === 'Stable')) return undefined;
   return { state: atRest(state, state.stable, resting(revision)), events: [] };
-}
-
-function taken(revision: string, why: string): RolloutEvent {
-  return { type: 'Normal', reason: 'RolloutAborted', message: `the rollout to revision ${revision} is over: ${why}` };
 }
 
 function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
@@ -112,9 +114,10 @@ function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
 function withFigures(
   state: RolloutState,
   strategy: CanaryStrategy | undefined,
-  { stable, workloads, pods, injectionErrors }: RolloutObservation,
+  observed: RolloutObservation,
   now: Date,
 ): RolloutState {
+  const { stable, workloads, pods, injectionErrors } = observed;
   const followed = stable?.revision === state.stable.revision ? stable : state.stable;
   if (strategy === undefined) return { ...state, stable: followed };
   const ranks = workloads.map(({ rank }) => rank);
@@ -122,8 +125,10 @@ function withFigures(
   return {
     ...state,
     stable: followed,
-    knownWorkloads: new Set(ranks).size,
-    canaryWorkloads: countBelow(ranks, state.threshold),
+    // Where workloads are missing, what was known stays: the next one to lead may have to ask for it as well.
+    ...(isIncomplete(state, observed, now)
+      ? {}
+      : { knownWorkloads: new Set(ranks).size, canaryWorkloads: countBelow(ranks, state.threshold) }),
     pods: {
       stable: countPods(pods.stable, judgement),
       canary: countPods(pods.canary, judgement),

@@ -39,7 +39,7 @@ export function atRest(
   stable: RolloutPlace,
   { reason, message }: Pick<RolloutState, 'reason' | 'message'>,
 ): RolloutState {
-  const { action, rolledBackFrom, shadowReport } = before;
+  const { action, rolledBackFrom, shadowReport, startedAt } = before;
   return {
     phase: 'Idle',
     reason,
@@ -48,6 +48,8 @@ export function atRest(
     weight: 0,
     threshold: noWorkload,
     shadow: false,
+    // A workload that was restarted before the last rollout began may have to be once more.
+    ...(startedAt === undefined ? {} : { startedAt }),
     knownWorkloads: before.knownWorkloads ?? 0,
     canaryWorkloads: 0,
     pods: before.pods ?? { stable: nobody, canary: nobody },
@@ -77,6 +79,7 @@ export function startRollout(
     ...atRest(before, before.stable, before),
     canary,
     startedAt: now.toISOString(),
+    stableBefore: stableBefore(before),
     injectionErrors: 0,
   };
   delete begun.shadowReport;
@@ -84,6 +87,14 @@ export function startRollout(
   const { state, events } = beginStep(begun, { index: 0, step: stepAt(steps, 0) }, observed, now);
   const message = `the rollout from revision ${before.stable.revision} to ${canary.revision} (configuration ${canary.hash}) begins`;
   return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };
+}
+
+/** How the stable revision does when a rollout begins; in the middle of another one there may be no pods of it left to tell. */
+function stableBefore({
+  pods: { stable },
+  stableBefore: known,
+}: RolloutState): NonNullable<RolloutState['stableBefore']> {
+  return stable.total === 0 && known !== undefined ? known : { failing: stable.failing, total: stable.total };
 }
 
 /** Begins a step: measures the share among the workloads that are known now, and forgets the evidence of the step before. */

@@ -8,6 +8,7 @@ import type { Terminal } from '../terminal.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { statusReport, type StatusReport } from '../usage/status-report.ts';
+import { formatRestarts } from '../usage/tag-report.ts';
 import type { PodCounts } from '../usage/usage-report.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -57,13 +58,20 @@ const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
 /** The tables that have rows, and a last line with all pods. */
 function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport): string {
+  // Who restarts what is stale, where that is not a person.
+  const hasRestarts = tags.some(({ restarts }) => restarts !== undefined);
   const parts = [
     table(['INJECTORCONFIG', 'REVISION', ...countColumns], injectorConfigs, (each) => [
       each.name,
       each.revision ?? '(gone)',
       ...counts(each),
     ]),
-    table(['TAG', 'REVISION', ...countColumns], tags, (each) => [each.name, each.revision, ...counts(each)]),
+    table(['TAG', 'REVISION', ...countColumns, ...(hasRestarts ? ['RESTARTS'] : [])], tags, (each) => [
+      each.name,
+      each.revision,
+      ...counts(each),
+      ...(hasRestarts ? [formatRestarts(each)] : []),
+    ]),
     table(['NAMESPACE', ...countColumns], namespaces, (each) => [each.name, ...counts(each)]),
     table(['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', ...countColumns, 'REASON'], workloads, (each) => [
       each.namespace,

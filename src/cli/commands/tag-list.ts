@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
-import { tagReports, type TagReport } from '../usage/tag-report.ts';
+import { formatRestarts, tagReports, type TagReport } from '../usage/tag-report.ts';
 
 interface ListOptions extends ClusterOptions {
   readonly output: OutputFormat;
@@ -22,18 +22,28 @@ export function tagListCommand(terminal: Terminal): Command {
         const usage = await readUsage(client, installation);
         return { reports: tagReports(installation, usage), notes: usage.notes };
       });
+      // A column that most clusters would never fill.
+      const hasRestarts = reports.some(({ restarts }) => restarts !== undefined);
       writeReport(terminal, options.output, reports, {
-        columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', 'READY'],
-        row,
+        columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', ...(hasRestarts ? ['RESTARTS'] : []), 'READY'],
+        row: (report) => row(report, hasRestarts),
         empty: 'there is no RevisionTag',
       });
       for (const note of notes) terminal.error(note);
     });
 }
 
-function row(report: TagReport): string[] {
+function row(report: TagReport, hasRestarts: boolean): string[] {
   const { tag, namespaces, pods } = report;
-  return [tag, formatRevision(report), formatNames(namespaces), formatPodCounts(pods), formatReadiness(report)];
+  const restarts = hasRestarts ? [formatRestarts(report)] : [];
+  return [
+    tag,
+    formatRevision(report),
+    formatNames(namespaces),
+    formatPodCounts(pods),
+    ...restarts,
+    formatReadiness(report),
+  ];
 }
 
 /** `1-25`, `1-25 (still 1-24)`, `1-25 (Progressing 25 %, else 1-24)`. */

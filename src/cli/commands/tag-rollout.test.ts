@@ -287,7 +287,7 @@ describe('injector tag, with a rollout', () => {
           'the rollout is under way\n`injector tag watch prod` shows it\n',
       );
       assert.equal(prod().spec.revision, '1-26');
-      assert.equal(prod().spec.strategy?.canary.steps.length, strategy.canary.steps.length);
+      assert.equal(prod().spec.strategy?.canary?.steps.length, strategy.canary.steps.length);
     });
 
     it('says that a rollout is not under way in time', async () => {

@@ -7,6 +7,7 @@ import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from '../tags/followers.ts';
 import { untilBegun, untilInForce } from '../tags/follow-tag.ts';
 import { beginsRollout, describeMove, describeStanding } from '../tags/describe-move.ts';
+import { describeRestarts } from '../tags/describe-restarts.ts';
 import { planTag } from '../tags/plan-tag.ts';
 import { agrees, tagRights } from '../tags/precautions.ts';
 import { tagManifest, type TagRequest } from '../tags/tag-manifest.ts';
@@ -71,7 +72,9 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
     }
     terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
   }
+  const restarts = before && describeRestarts(before, isRollout);
   if (isRollout) {
+    if (restarts !== undefined) terminal.out(`${restarts}\n`);
     terminal.out(`\`injector tag watch ${name}\` shows it\n`);
     return;
   }
@@ -79,7 +82,7 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;
   terminal.out(
     hasFollowers(followers)
-      ? `it is followed by ${describeFollowers(followers)}; pods that run already get it when they are restarted: \`injector status --stale\`\n`
+      ? `it is followed by ${describeFollowers(followers)}; ${restarts ?? 'pods that run already get it when they are restarted'}: \`${restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`}\`\n`
       : `namespaces follow it by their label: kubectl label namespace NAME ${label}\n`,
   );
 }

@@ -8,6 +8,7 @@ import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-
 import { exitCodes } from '../exit-codes.ts';
 import { drawRollout } from '../rollout/draw-rollout.ts';
 import { Picture } from '../rollout/picture.ts';
+import { asksForRestarts } from '../rollout/restart-lines.ts';
 import { rolloutEnd } from '../rollout/rollout-end.ts';
 import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
@@ -23,11 +24,16 @@ const interval = 500;
 /** How long the API server may be away before the command gives up. Milliseconds. */
 const patience = 60_000;
 
-/** `injector tag watch`: shows a rollout until it is promoted (exit status 0) or rolled back (3). */
+/**
+ * `injector tag watch`: shows a rollout until it is promoted (exit status 0) or rolled back (3), and the restarts that the spec asks for until there
+ * is nothing more to restart (0), or nothing more is restarted (3).
+ */
 export function tagWatchCommand(terminal: Terminal): Command {
   return addClusterOptions(
     new Command('watch')
-      .description('show a rollout until it is promoted; exit status 3 when it is rolled back')
+      .description(
+        'show a rollout until it is promoted, and restarts until they are done; exit status 3 when it is rolled back, or they stop',
+      )
       .argument('<tag>', 'the tag'),
   )
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
@@ -55,9 +61,9 @@ interface Watching {
 
 async function watchTag(client: ApiClient, name: string, { terminal, show, signal }: Watching): Promise<void> {
   let tag = await findTag(client, name);
-  if (tag.spec.strategy?.canary === undefined && rolloutUnderWay(tag) === undefined) {
+  if (tag.spec.strategy?.canary === undefined && !asksForRestarts(tag) && rolloutUnderWay(tag) === undefined) {
     throw new Error(
-      `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary); \`injector tag list\` shows where it leads`,
+      `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`,
     );
   }
   let wasUnderWay = false;

@@ -52,7 +52,8 @@ export function createControllingPart(
 }
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
-  const { operatorClass, podSelector, advertise, webhookPort, owner, followPods, testCertificateTimeScale } = options;
+  const { operatorClass, podSelector, advertise, webhookPort, owner, testCertificateTimeScale } = options;
+  const { followPods, restartWorkloads } = options;
   return {
     context: {
       namespace,
@@ -63,6 +64,7 @@ function operatorSettings(options: OperatorOptions, namespace: string, identity:
     },
     identity,
     followPods,
+    restartWorkloads,
     ...(owner === undefined ? {} : { owner }),
     ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
   };

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Registry } from 'prom-client';
-import { LaneMetrics } from '../../server/lane/lane-metrics.ts';
-import { ServerMetrics } from '../../server/server-metrics.ts';
-import { PrometheusOperatorMetrics } from './operator-metrics.ts';
+import { offeredMetrics } from '../testdata/offered-metrics.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/observability.md', import.meta.url)), 'utf8');
 
 /** `name type label,label` of everything that a process of role `all` offers of its own. */
 function offered(): string[] {
-  const registry = new Registry();
-  for (const Metrics of [ServerMetrics, LaneMetrics, PrometheusOperatorMetrics]) new Metrics(registry);
-  return registry.getMetricsAsArray().map((metric) => {
-    const { name, type, labelNames = [] } = metric as unknown as { name: string; type: string; labelNames?: string[] };
-    return `${name} ${type} ${labelNames.join(',')}`.trim();
-  });
+  return offeredMetrics().map(({ name, type, labels }) => `${name} ${type} ${labels.join(',')}`.trim());
 }
 
 /** The same, as the tables of the page say it: | `name` | type | `label`, `label` | … |. */

@@ -102,8 +102,15 @@ describe("the controller's metrics", () => {
       Object.entries(counts).map(
         ([state, n]) => `injector_rollout_pods{tag="prod",track="${track}",state="${state}"} ${n}`,
       );
-    assert.deepEqual(await samplesOfRollouts(), [
-      'injector_rollout_events_total{tag="prod",reason="StepStarted"} 1',
+    const isEvent = (line: string): boolean => line.startsWith('injector_rollout_events_total');
+    const events = (await samplesOfRollouts()).filter(isEvent);
+    assert.ok(events.includes('injector_rollout_events_total{tag="prod",reason="StepStarted"} 1'));
+    assert.ok(
+      events.includes('injector_rollout_events_total{tag="prod",reason="RolledBack"} 0'),
+      'increase() needs it',
+    );
+    const figures = (await samplesOfRollouts()).filter((line) => !isEvent(line));
+    assert.deepEqual(figures, [
       'injector_rollout_phase{tag="prod",phase="Progressing"} 1',
       'injector_rollout_weight{tag="prod"} 25',
       'injector_rollout_workloads{tag="prod",track="stable"} 6',
@@ -113,7 +120,30 @@ describe("the controller's metrics", () => {
       'injector_rollout_injection_errors{tag="prod"} 4',
     ]);
     metrics.leading(false);
-    assert.equal((await samplesOfRollouts()).length, 1);
+    assert.deepEqual(await samplesOfRollouts(), events);
+  });
+
+  it('shows the restarts for tags, until none are asked for or somebody else leads', async () => {
+    const registry = new Registry();
+    const metrics = new PrometheusOperatorMetrics(registry);
+    const samplesOfRestarts = async () => (await samples(registry)).filter((line) => line.includes('injector_restart'));
+    const counts = { stale: 5, restarting: 2, waiting: 3, untouched: 1 };
+    metrics.restarted('prod', 0);
+    metrics.restarted('prod', 1);
+    metrics.restarted('beta', 0);
+    for (const tag of ['prod', 'beta']) metrics.restarts(tag, { phase: 'Restarting', counts });
+    metrics.restarts('beta', undefined);
+    const counted = ['injector_restarts_total{tag="prod"} 1', 'injector_restarts_total{tag="beta"} 0'];
+    assert.deepEqual(await samplesOfRestarts(), [
+      ...counted,
+      'injector_restart_phase{tag="prod",phase="Restarting"} 1',
+      'injector_restart_workloads{tag="prod",state="stale"} 5',
+      'injector_restart_workloads{tag="prod",state="restarting"} 2',
+      'injector_restart_workloads{tag="prod",state="waiting"} 3',
+      'injector_restart_workloads{tag="prod",state="untouched"} 1',
+    ]);
+    metrics.leading(false);
+    assert.deepEqual(await samplesOfRestarts(), counted);
   });
 
   it('forgets an InjectorConfig that is gone, and no other', async () => {

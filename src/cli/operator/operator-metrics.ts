@@ -1,9 +1,22 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RolloutState } from '../../api/rollout-status.ts';
 import type { WatchEnd } from '../../kube/ports.ts';
-import type { OperatorMetrics } from '../../operator/ports.ts';
+import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
+import { RestartGauges } from './restart-gauges.ts';
 import { rolloutGauges } from './rollout-gauges.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
+
+/** What can happen in a rollout, as its Events say. */
+const rolloutReasons = [
+  'RolloutStarted',
+  'StepStarted',
+  'RolloutPaused',
+  'RolloutResumed',
+  'Promoted',
+  'RolledBack',
+  'RolloutAborted',
+  'ActionRefused',
+];
 
 /** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
 export class PrometheusOperatorMetrics implements OperatorMetrics {
@@ -23,6 +36,7 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #podsNotInjected;
   readonly #podEventsOmitted;
   readonly #rolloutEvents;
+  readonly #restarts;
   /** By tag. */
   readonly #rollouts = new Map<string, RolloutState>();
   #readUsage: () => UsageFigures | undefined = () => undefined;
@@ -120,6 +134,7 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       labelNames: ['tag', 'reason'],
       registers,
     });
+    this.#restarts = new RestartGauges(registry);
     for (const { name, help, labels, of } of rolloutGauges) {
       const rollouts = this.#rollouts;
       new Gauge({
@@ -164,11 +179,23 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
 
   rollout(tag: string, state: RolloutState | undefined): void {
     if (state === undefined) this.#rollouts.delete(tag);
-    else this.#rollouts.set(tag, state);
+    else {
+      // A counter that begins at its first event shows no increase.
+      if (!this.#rollouts.has(tag)) for (const reason of rolloutReasons) this.#rolloutEvents.inc({ tag, reason }, 0);
+      this.#rollouts.set(tag, state);
+    }
   }
 
   rolloutEvent(tag: string, reason: string): void {
     this.#rolloutEvents.inc({ tag, reason });
+  }
+
+  restarted(tag: string, workloads: number): void {
+    this.#restarts.restarted(tag, workloads);
+  }
+
+  restarts(tag: string, figures: RestartFigures | undefined): void {
+    this.#restarts.set(tag, figures);
   }
 
   usageFrom(read: () => UsageFigures | undefined): void {
@@ -194,8 +221,10 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
 
   leading(leading: boolean): void {
     this.#leader.set(leading ? 1 : 0);
-    // Whoever leads tells how rollouts stand.
-    if (!leading) this.#rollouts.clear();
+    // Whoever leads tells how rollouts and restarts stand.
+    if (leading) return;
+    this.#rollouts.clear();
+    this.#restarts.clear();
   }
 
   applied(kind: string, outcome: string): void {

@@ -20,6 +20,8 @@ export interface OperatorOptions {
   readonly drainSeconds: number;
   /** Whether a leader follows the cluster's pods. */
   readonly followPods: boolean;
+  /** Whether RevisionTags may ask for restarts of workloads. */
+  readonly restartWorkloads: boolean;
   /** After so many answers a connection is ended; undefined: never. */
   readonly requestsPerConnection?: number;
   readonly logLevel: LogLevel;
@@ -79,6 +81,11 @@ export function addOperatorOptions(command: Command): Command {
     .option(
       '--no-follow-pods',
       "a leader does not follow the cluster's pods: no Events about pods, and no counts of who uses what",
+    )
+    .option(
+      '--restart-workloads',
+      'a leader restarts workloads whose pods are stale where a RevisionTag asks for it (spec.strategy.restart, spec.strategy.rollback.restart)',
+      false,
     )
     .addOption(new Option('--log-level <level>', 'the least important lines to log').choices(logLevels).default('info'))
     .addOption(

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import { ready } from '../testdata/revision-cluster.ts';
 import { drawRollout, duration } from './draw-rollout.ts';
 import { rolloutLine } from './rollout-lines.ts';
@@ -53,12 +61,51 @@ describe('a rollout as a picture', () => {
     assert.match(drawRollout(rolloutTag(rolledBack), wide, now).join('\n'), /\ncanary .*\(1-25, configuration/);
   });
 
+  it('shows restarts between pods and steps, with the first workloads that wait or are left alone', () => {
+    const tag = rolloutTag(paused, {
+      spec: { strategy: { ...strategy, restart: {} } },
+      status: { restarts: restarting },
+    });
+    assert.deepEqual(drawRollout(tag, wide, now).slice(6, 15), [
+      'canary   50 of 53 pods ready, 0 failing (1-25, configuration 00000000)',
+      '',
+      'restarts Restarting: 40 workloads stale, 1 restarting',
+      '         1 restarting, 38 to come',
+      '         waits shop/Deployment/a: 1 workloads are restarting (maxUnavailableWorkloads)',
+      '         waits shop/Deployment/b: 1 workloads are restarting (maxUnavailableWorkloads)',
+      '         waits shop/Deployment/c: 1 workloads are restarting (maxUnavailableWorkloads)',
+      '         left  shop/DaemonSet/agent: its pods are replaced only when somebody deletes them (OnDelete)',
+      '',
+    ]);
+  });
+
+  it('shows a tag that restarts and has no steps', () => {
+    const spec = { strategy: { restart: {} } };
+    const status = { conditions: [ready('True', 'Published', 'pods get revision 1-25')], restarts: restarting };
+    assert.deepEqual(drawRollout(rolloutTag(undefined, { spec, status }), wide, now).slice(0, 6), [
+      'RevisionTag prod: revision 1-25: Ready',
+      '',
+      'pods get revision 1-25',
+      '',
+      'restarts Restarting: 40 workloads stale, 1 restarting',
+      '         1 restarting, 38 to come',
+    ]);
+  });
+
+  it('says nothing of restarts that the spec does not ask for any more', () => {
+    const tag = rolloutTag(paused, { status: { restarts: restarting } });
+    assert.doesNotMatch(`${drawRollout(tag, wide, now).join('')}${rolloutLine(tag)}`, /restarts/);
+  });
+
   it('fits every screen, with the present step on it', () => {
     const steps = Array.from({ length: 20 }, (_, index) => ({ weight: index * 5 }));
     const shadowReport = { compared: 1, failed: 0, differing: 1, changed: ['spec.containers[x].env'.repeat(9)] };
     const tag = rolloutTag(
       { ...paused, step: 14, message: 'word '.repeat(300), shadowReport },
-      { spec: { strategy: { canary: { steps } } } },
+      {
+        spec: { strategy: { canary: { steps }, restart: {} } },
+        status: { restarts: { ...restarting, message: 'word '.repeat(300) } },
+      },
     );
     for (const columns of [20, 80]) {
       for (const rows of [18, 24, 60]) {
@@ -66,17 +113,25 @@ describe('a rollout as a picture', () => {
         assert.ok(lines.length < rows, `${lines.length} lines on ${rows} rows`);
         assert.ok(lines.every((line) => line.length <= columns));
         assert.equal(lines.filter((line) => line.startsWith('> 15')).length, 1);
+        assert.equal(lines.filter((line) => line.startsWith('restarts Restar')).length, 1);
       }
     }
     assert.equal(drawRollout(tag, { columns: 1, rows: 1 }, now).length, 1);
   });
 
   it('lets nobody steer the terminal', () => {
-    const tag = rolloutTag({
-      ...paused,
-      message: 'a\u001B[2J\nb',
-      shadowReport: { compared: 1, failed: 1, differing: 0, changed: ['\u009B1m'], error: '\u001B]0;x\u0007' },
-    });
+    const evil = { namespace: 'n', kind: 'Deployment', name: 'x', reason: 'Budget', message: '\u001B[2J\nb' };
+    const tag = rolloutTag(
+      {
+        ...paused,
+        message: 'a\u001B[2J\nb',
+        shadowReport: { compared: 1, failed: 1, differing: 0, changed: ['\u009B1m'], error: '\u001B]0;x\u0007' },
+      },
+      {
+        spec: { strategy: { ...strategy, restart: {} } },
+        status: { restarts: { ...restarting, message: '\u009B1m', waiting: [evil], untouched: [evil] } },
+      },
+    );
     // eslint-disable-next-line no-control-regex -- it is them that are looked for
     assert.doesNotMatch([...drawRollout(tag, wide, now), rolloutLine(tag)].join(''), /[\u0000-\u001F\u007F-\u009F]/);
   });
@@ -113,6 +168,16 @@ describe('a rollout in one line', () => {
       'trouble with the webhook',
       rolloutTag({ ...rolledBack, message: 'm' }, trouble),
       'RolledBack: m; NotReachable: refused',
+    ],
+    [
+      'restarts',
+      rolloutTag(paused, { spec: { strategy: { ...strategy, restart: {} } }, status: { restarts: restarting } }),
+      'Paused, step 2 of 4, 25 % = 53 of 212 workloads, canary 50 of 53 pods ready, 0 failing, stable 150 of 159 pods ready, 1 failing: step 2 (25 percent) is paused until somebody resumes it; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
+    ],
+    [
+      'restarts without steps, before the tag is there',
+      rolloutTag(undefined, { spec: { strategy: { restart: {} } }, status: { restarts: restarting } }),
+      'Waiting: NotObserved: ; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
     ],
     [
       'that nobody has looked',

@@ -2,41 +2,49 @@ import type { RevisionTag } from '../../api/revision-tag.ts';
 import type { CanaryStep } from '../../api/rollout-strategy.ts';
 import type { RolloutState } from '../../api/rollout-status.ts';
 import type { Screen } from '../terminal.ts';
-import { newsOf, oneLine, podsOf, shareOf } from './rollout-lines.ts';
+import { drawRestarts } from './restart-lines.ts';
+import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';
 import { rolloutUnderWay } from './rollout-standing.ts';
+import { cut, wrap } from './wrap.ts';
 
 /** Characters of the bar that shows the share. */
 const barLength = 30;
 /** Lines of a message, and of fields in which shadow pods differ. */
 const longestParagraph = 4;
 
+/** Steps that are shown before names of workloads are. */
+const steadySteps = 3;
+
 /**
- * A rollout as a picture: what is said, the share, the pods, and the steps with the present one marked. Every line fits the screen, and there are
- * fewer lines than it has, so that the picture can be drawn over itself.
+ * A rollout as a picture: what is said, the share, the pods, the restarts, and the steps with the present one marked. Every line fits the screen,
+ * and there are fewer lines than it has, so that the picture can be drawn over itself.
  */
 export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Date): string[] {
   const rollout = tag.status?.rollout;
-  const head = [
+  const steps = stepLines(tag, now);
+  const words = [
     heading(tag, now),
     '',
     ...wrap(newsOf(tag), columns, longestParagraph),
     '',
     ...(rollout === undefined ? [] : figures(rollout, columns)),
   ];
-  const steps = stepLines(tag, now);
+  const room = rows - 2 - words.length - Math.min(steps.length, steadySteps);
+  const head = [...words, ...restarts(tag, columns, room)];
   const current = rolloutUnderWay(tag)?.step ?? 0;
   const lines = [...head, ...window(steps, current, rows - 1 - head.length)];
   return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1));
 }
 
-function heading({ metadata, spec, status }: RevisionTag, now: Date): string {
+function heading(tag: RevisionTag, now: Date): string {
+  const { metadata, spec, status } = tag;
   const rollout = status?.rollout;
-  const { stable, canary, phase, startedAt } = rollout ?? {};
+  const { stable, canary, startedAt } = rollout ?? {};
   const way =
     canary === undefined ? `revision ${spec.revision}` : `revision ${stable?.revision ?? '?'} -> ${canary.revision}`;
   const since =
     canary === undefined || startedAt === undefined ? '' : `, for ${duration(now.getTime() - Date.parse(startedAt))}`;
-  return `RevisionTag ${metadata.name}: ${way}: ${phase ?? 'Waiting'}${since}`;
+  return `RevisionTag ${metadata.name}: ${way}: ${phaseOf(tag)}${since}`;
 }
 
 function figures(rollout: RolloutState, columns: number): string[] {
@@ -49,6 +57,12 @@ function figures(rollout: RolloutState, columns: number): string[] {
   if (injectionErrors > 0) lines.push(`errors   ${injectionErrors} injections of the canary failed`);
   if (shadowReport !== undefined) lines.push(...shadow(shadowReport, columns));
   return [...lines, ''];
+}
+
+/** @param room lines at most, an empty one at the end apart; one is shown in any case */
+function restarts(tag: RevisionTag, columns: number, room: number): string[] {
+  const lines = drawRestarts(tag, columns).slice(0, Math.max(1, room));
+  return lines.length === 0 ? [] : [...lines, ''];
 }
 
 function shadow(report: NonNullable<RolloutState['shadowReport']>, columns: number): string[] {
@@ -66,7 +80,7 @@ function bar({ weight }: RolloutState): string {
 }
 
 function stepLines(tag: RevisionTag, now: Date): string[] {
-  const steps = tag.spec.strategy?.canary.steps ?? [];
+  const steps = tag.spec.strategy?.canary?.steps ?? [];
   const underWay = rolloutUnderWay(tag);
   const isPromoted =
     tag.status?.rollout?.phase === 'Promoted' && tag.status.rollout.stable.revision === tag.spec.revision;
@@ -101,23 +115,4 @@ export function duration(milliseconds: number): string {
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)}h${two(Math.floor(seconds / 60) % 60)}m`;
   if (seconds >= 60) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
   return `${seconds}s`;
-}
-
-/** Words in lines of at most so many columns; what is beyond the last line is cut. */
-function wrap(text: string, columns: number, most: number): string[] {
-  const lines = [''];
-  for (const word of oneLine(text).split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line === '') lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  if (lines.length <= most) return lines;
-  const kept = lines.slice(0, most);
-  kept[most - 1] = `${(kept[most - 1] ?? '').slice(0, Math.max(0, columns - 1))}…`;
-  return kept;
-}
-
-function cut(line: string, columns: number): string {
-  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 }

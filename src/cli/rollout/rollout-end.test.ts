@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
-import { paused, promoted, rolledBack, rolloutState, rolloutTag } from '../testdata/rollout-tag.ts';
+import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  restartStatus,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import { rolloutEnd } from './rollout-end.ts';
 
 describe('the end of a watched rollout', () => {
@@ -56,4 +66,38 @@ describe('the end of a watched rollout', () => {
       assert.match(end.message, message);
     });
   }
+
+  describe('with restarts', () => {
+    const restart = { strategy: { ...strategy, restart: {} } };
+    const afterRollback = { strategy: { ...strategy, rollback: { restart: 'Canary' } } };
+    const done = restartStatus('1-25');
+    const undone = restartStatus('1-24');
+    const rows: [string, RolloutState | undefined, object, RestartStatus | undefined, boolean | undefined][] = [
+      ['promoted, all done', promoted, restart, done, true],
+      ['promoted, restarting', promoted, restart, restarting, undefined],
+      ['promoted, waiting', promoted, restart, { ...restarting, phase: 'Waiting' }, undefined],
+      ['promoted, stopped', promoted, restart, { ...restarting, phase: 'Stopped' }, false],
+      ['promoted, not allowed', promoted, restart, { ...undone, phase: 'NotAllowed' }, false],
+      ['promoted, nobody has looked', promoted, restart, undefined, undefined],
+      ['promoted, counted for the revision before', promoted, restart, undone, undefined],
+      ['promoted, stopped for the revision before', promoted, restart, { ...undone, phase: 'Stopped' }, undefined],
+      ['promoted, for a rollback only', promoted, afterRollback, restarting, true],
+      ['rolled back, all done', rolledBack, afterRollback, undone, false],
+      ['rolled back, restarting', rolledBack, afterRollback, { ...restarting, path: undone.path ?? '' }, undefined],
+      ['rolled back, counted in the rollout', rolledBack, afterRollback, { ...undone, path: '/x' }, undefined],
+      ['at once, all done', undefined, { strategy: { restart: {} } }, done, true],
+      ['at once, restarting', undefined, { strategy: { restart: {} } }, restarting, undefined],
+      ['under way, stopped', paused, restart, { ...restarting, phase: 'Stopped' }, undefined],
+    ];
+    for (const [what, rollout, spec, restarts, isWanted] of rows) {
+      it(`${what}: ${isWanted === undefined ? 'goes on' : isWanted ? 'ends well' : 'ends otherwise'}`, () => {
+        const place = { stableRevision: '1-25', injectorConfig: '1-25' };
+        const said = restarts && { ...restarts, message: 'said so' };
+        const status = { ...(rollout === undefined ? place : {}), ...(said && { restarts: said }) };
+        const end = rolloutEnd(rolloutTag(rollout, { spec, status }), true);
+        assert.equal(end?.isWanted, isWanted);
+        if (end !== undefined && spec !== afterRollback) assert.match(end.message, /; restarts: said so$/);
+      });
+    }
+  });
 });

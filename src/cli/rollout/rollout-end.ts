@@ -1,3 +1,4 @@
+import { tagInjectPath } from '../../api/names.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
 import { isObserved, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 
@@ -10,11 +11,35 @@ export interface RolloutEnd {
 }
 
 /**
- * How the rollout of a tag has ended; undefined while it goes on, or is about to begin: until the operator has looked at the spec and at what was
- * asked for, and while the tag is not where its spec says without having been rolled back.
+ * How the rollout of a tag has ended, and the restarts that the spec asks for with it; undefined while it goes on, or is about to begin: until the
+ * operator has looked at the spec and at what was asked for, while the tag is not where its spec says without having been rolled back, and while
+ * workloads are being restarted or wait for it.
  * @param wasUnderWay whether the rollout was seen while it was under way
  */
 export function rolloutEnd(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {
+  const end = endOfMove(tag, wasUnderWay);
+  if (end === undefined || !isRestarting(tag)) return end;
+  const { phase, message, path } = tag.status?.restarts ?? {};
+  const said = `${end.message}; restarts: ${message ?? ''}`;
+  if (phase === 'NotAllowed') return { isWanted: false, message: said };
+  // What was counted before the tag moved says nothing of what is to be restarted now.
+  if (path === undefined || path !== pathAtRest(tag)) return undefined;
+  if (phase === 'Stopped') return { isWanted: false, message: said };
+  return phase === 'Idle' ? { ...end, message: said } : undefined;
+}
+
+/** Whether the spec has workloads restarted where the tag stands now. */
+function isRestarting({ spec: { strategy }, status }: RevisionTag): boolean {
+  if (strategy?.restart !== undefined) return true;
+  return strategy?.rollback?.restart === 'Canary' && status?.rollout?.phase === 'RolledBack';
+}
+
+/** The webhook's path once no rollout is under way. */
+function pathAtRest({ metadata, status }: RevisionTag): string {
+  return tagInjectPath(metadata.name, status?.injectorConfig ?? '', status?.hash ?? '');
+}
+
+function endOfMove(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {
   const { spec, status } = tag;
   if (!isObserved(tag) || pendingAction(tag) !== undefined || rolloutUnderWay(tag) !== undefined) return undefined;
   const rollout = status?.rollout;

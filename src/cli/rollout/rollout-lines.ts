@@ -1,37 +1,51 @@
 import type { RevisionTag } from '../../api/revision-tag.ts';
 import type { PodCounts, RolloutState } from '../../api/rollout-status.ts';
 import { readinessOf } from '../usage/readiness.ts';
+import { restartLine, restartsOf } from './restart-lines.ts';
 import { pendingAction, rolloutUnderWay } from './rollout-standing.ts';
+import { oneLine } from './wrap.ts';
 
 /** What a program is told of a rollout, one JSON line a change: the fields of spec and status under their own names. */
 export function rolloutRecord(tag: RevisionTag): object {
   const { metadata, spec, status } = tag;
   const { ready, reason, message } = readinessOf(tag);
+  const restarts = restartsOf(tag);
   return {
     tag: metadata.name,
     revision: spec.revision,
     ...(status?.stableRevision === undefined ? {} : { stableRevision: status.stableRevision }),
     ready: { status: ready, reason, message },
-    steps: spec.strategy?.canary.steps ?? [],
+    steps: spec.strategy?.canary?.steps ?? [],
     ...(status?.rollout === undefined ? {} : { rollout: status.rollout }),
+    ...(restarts === undefined ? {} : { restarts }),
   };
 }
 
 /** What a person is told of a rollout in one line. */
 export function rolloutLine(tag: RevisionTag): string {
-  const rollout = tag.status?.rollout;
   const underWay = rolloutUnderWay(tag);
+  const restarts = restartLine(tag);
   const parts = [
-    underWay === undefined ? (rollout?.phase ?? 'Waiting') : underWay.phase,
+    phaseOf(tag),
     ...(underWay === undefined ? [] : [`step ${stepOf(tag)}, ${shareOf(underWay)}`, healthOf(underWay)]),
   ];
-  return oneLine(`${parts.join(', ')}: ${newsOf(tag)}`);
+  return oneLine(`${parts.join(', ')}: ${newsOf(tag)}${restarts === undefined ? '' : `; ${restarts}`}`);
+}
+
+/** The phase of a rollout; without one `Ready` once the tag is where its spec says, and until then `Waiting`. */
+export function phaseOf(tag: RevisionTag): string {
+  return tag.status?.rollout?.phase ?? (isThereAtOnce(tag) ? 'Ready' : 'Waiting');
+}
+
+/** Of a tag without steps: whether pods get the revision of the spec. */
+function isThereAtOnce(tag: RevisionTag): boolean {
+  return tag.spec.strategy?.canary === undefined && readinessOf(tag).ready;
 }
 
 /** `2 of 5`. */
 export function stepOf(tag: RevisionTag): string {
   const { step } = rolloutUnderWay(tag) ?? { step: 0 };
-  const { length } = tag.spec.strategy?.canary.steps ?? [];
+  const { length } = tag.spec.strategy?.canary?.steps ?? [];
   return `${step + 1} of ${Math.max(length, step + 1)}`;
 }
 
@@ -57,7 +71,8 @@ export function newsOf(tag: RevisionTag): string {
   const asked = pendingAction(tag);
   const waiting = asked === undefined ? '' : `; ${asked.verb} was asked for, and is not answered yet`;
   const obstacle = obstacleOf(tag);
-  const news = rollout === undefined || obstacle?.isBefore === true ? undefined : rollout.message;
+  const standing = rollout?.message ?? (isThereAtOnce(tag) ? readinessOf(tag).message : undefined);
+  const news = obstacle?.isBefore === true ? undefined : standing;
   return `${[news, obstacle?.message].filter((part) => part !== undefined).join('; ') || 'nothing to tell'}${waiting}`;
 }
 
@@ -69,9 +84,4 @@ function obstacleOf(tag: RevisionTag): { isBefore: boolean; message: string } | 
   if (ready || reason === rollout?.phase) return undefined;
   const isResting = rolloutUnderWay(tag) === undefined && rollout?.phase !== 'RolledBack';
   return { isBefore: isResting, message: `${reason}: ${message}` };
-}
-
-/** Text of others, in a terminal: without what would steer it. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

@@ -1,5 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag.ts';
 import { plural } from '../report/pod-counts.ts';
+import { restartLine } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 
 /** Whether a tag gets to a revision in steps: it has a strategy that says so, and leads somewhere else now. */
@@ -20,7 +21,7 @@ export function describeMove(
   const ended = underWay === undefined ? '' : `the rollout to revision ${underWay.canary.revision} ends; `;
   if (!isRollout) return `${ended}moved from revision ${before.spec.revision}, leads to revision ${revision}`;
   const { stableRevision = '?', rollout } = before.status ?? {};
-  const steps = plural(before.spec.strategy?.canary.steps.length ?? 0, 'step');
+  const steps = plural(before.spec.strategy?.canary?.steps.length ?? 0, 'step');
   return `${ended}a rollout from revision ${rollout?.stable.revision ?? stableRevision} to ${revision} begins, in ${steps} (spec.strategy.canary)`;
 }
 
@@ -31,7 +32,8 @@ export function describeStanding(tag: RevisionTag): string {
   if (rolloutUnderWay(tag) !== undefined)
     return `the rollout to revision ${revision} is under way; \`injector tag watch ${name}\` shows it`;
   const rollout = tag.status?.rollout;
+  const restarts = restartLine(tag);
   return rollout?.phase === 'RolledBack' && rollout.stable.revision !== revision
     ? `asks for revision ${revision} already, and ${rollout.message}; \`injector tag retry ${name}\` begins again`
-    : `leads to revision ${revision} already`;
+    : `leads to revision ${revision} already${restarts === undefined ? '' : `; ${restarts}`}`;
 }

@@ -1,6 +1,7 @@
 import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import { tagInjectPath } from '../../api/names.ts';
+import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
 import { ready } from './revision-cluster.ts';
 
 const place = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });
@@ -63,6 +64,41 @@ export const strategy = {
     steps: [{ weight: 0, shadow: true }, { weight: 25, pause: 'UntilResumed' }, { weight: 50, pause: '10m' }, { weight: 100 }],
   },
 };
+
+/** `status.restarts` by the webhook of tag prod at rest, at `revision`; nothing is to be done unless told. */
+export function restartStatus(revision: string, more: Partial<RestartStatus> = {}): RestartStatus {
+  return {
+    phase: 'Idle',
+    message: 'nothing to restart',
+    path: tagInjectPath('prod', revision, '00000000'),
+    stale: 0,
+    inProgress: 0,
+    waiting: [],
+    untouched: [],
+    ...more,
+  };
+}
+
+/** Forty workloads of which one is restarting. */
+export const restarting = restartStatus('1-25', {
+  phase: 'Restarting',
+  message: '1 restarting, 38 to come',
+  stale: 40,
+  inProgress: 1,
+  waiting: ['a', 'b', 'c', 'd'].map((name) => {
+    const message = '1 workloads are restarting (maxUnavailableWorkloads)';
+    return { namespace: 'shop', kind: 'Deployment', name, reason: 'Bound', message };
+  }),
+  untouched: [
+    {
+      namespace: 'shop',
+      kind: 'DaemonSet',
+      name: 'agent',
+      reason: 'OnDelete',
+      message: 'its pods are replaced only when somebody deletes them (OnDelete)',
+    },
+  ],
+});
 
 /** Tag prod that asks for 1-25, in steps unless told, as the operator leaves it. */
 export function rolloutTag(

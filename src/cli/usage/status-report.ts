@@ -1,5 +1,6 @@
 import { revisionOf } from '../../api/injector-config.ts';
 import type { Installation } from './installation.ts';
+import { restartReport, type TagRestartReport } from './tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from './usage-report.ts';
 
 interface Named extends PodCounts {
@@ -10,7 +11,7 @@ interface Named extends PodCounts {
 export interface StatusReport {
   /** By the InjectorConfig that has injected the pods; `revision` is absent when it is gone. */
   readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
-  readonly tags: readonly (Named & { readonly revision: string })[];
+  readonly tags: readonly (Named & { readonly revision: string; readonly restarts?: TagRestartReport })[];
   /** Those with pods. */
   readonly namespaces: readonly Named[];
   readonly workloads: readonly WorkloadUsage[];
@@ -32,7 +33,10 @@ export function statusReport({ configs, tags }: Installation, usage: UsageReport
       })
       .filter(isWanted),
     tags: tags
-      .map(({ metadata: { name }, spec }) => ({ name, revision: spec.revision, ...(usage.tags.get(name) ?? noPods) }))
+      .map((tag) => {
+        const { name } = tag.metadata;
+        return { name, revision: tag.spec.revision, ...(usage.tags.get(name) ?? noPods), ...restartReport(tag) };
+      })
       .sort(byName)
       .filter(isWanted),
     namespaces: [...usage.namespaces]

@@ -1,5 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
+import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { readinessOf } from './readiness.ts';
@@ -15,6 +16,8 @@ export interface TagReport {
   readonly injectorConfig?: string;
   /** While a rollout is under way. */
   readonly rollout?: TagRolloutReport;
+  /** While the spec asks for restarts, as far as the operator has looked. */
+  readonly restarts?: TagRestartReport;
   readonly namespaces: readonly string[];
   /** Those that follow it now. */
   readonly pods: PodCounts;
@@ -27,6 +30,9 @@ export interface TagReport {
 export interface TagRolloutReport extends Pick<RolloutState, 'phase' | 'weight' | 'shadow'> {
   readonly canaryRevision: string;
 }
+
+/** How the restarts of stale workloads go on, in short. */
+export type TagRestartReport = Pick<RestartStatus, 'phase' | 'stale' | 'inProgress'>;
 
 /** All tags, by name. */
 export function tagReports(installation: Installation, usage: UsageReport): TagReport[] {
@@ -45,6 +51,7 @@ function tagReport(tag: RevisionTag, installation: Installation, usage: UsageRep
     ...(stableRevision === undefined ? {} : { stableRevision }),
     ...(injectorConfig === undefined ? {} : { injectorConfig }),
     ...rolloutOf(tag),
+    ...restartReport(tag),
     namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
     pods: usage.tags.get(name) ?? noPods,
     ...readinessOf(tag),
@@ -56,4 +63,18 @@ function rolloutOf(tag: RevisionTag): Pick<TagReport, 'rollout'> {
   if (underWay === undefined) return {};
   const { phase, weight, shadow, canary } = underWay;
   return { rollout: { phase, weight, shadow, canaryRevision: canary.revision } };
+}
+
+/** Nothing where nothing is asked for. */
+export function restartReport(tag: RevisionTag): { restarts?: TagRestartReport } {
+  const restarts = restartsOf(tag);
+  if (restarts === undefined) return {};
+  const { phase, stale, inProgress } = restarts;
+  return { restarts: { phase, stale, inProgress } };
+}
+
+/** `Restarting (40 stale)`, `Idle`; `-` where nothing is asked for. */
+export function formatRestarts({ restarts }: { readonly restarts?: TagRestartReport }): string {
+  if (restarts === undefined) return '-';
+  return restarts.stale === 0 ? restarts.phase : `${restarts.phase} (${restarts.stale} stale)`;
 }

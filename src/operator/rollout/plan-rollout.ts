@@ -22,6 +22,8 @@ export interface RolloutSituation extends TagSituation {
   readonly failedInjections: (state: RolloutState | undefined, reported: number) => number;
   /** The workloads that count: those with pods, and those that had some a moment ago. */
   readonly counting: (workloads: readonly ObservedWorkload[]) => readonly ObservedWorkload[];
+  /** Until then workloads may be missing: this process has only begun to look. Milliseconds since 1970. */
+  readonly incompleteUntil: number;
   readonly now: Date;
 }
 
@@ -37,12 +39,17 @@ export function planRollout(situation: RolloutSituation): TagPlan {
   if (current.spec.paused || published(current.metadata.name) === undefined) return held;
   const state = knownState(traces);
   const obstacle = obstacleOf(situation);
-  if (state !== undefined && obstacle === undefined && !isInForce(state, traces)) {
+  const isAway = state?.canary !== undefined && (obstacle !== undefined || isCalledOff(situation, state));
+  const isUnfinished = state !== undefined && obstacle === undefined && !isInForce(state, traces);
+  if (isUnfinished && !isAway) {
     const unfinished = finish(situation, plain, state);
     if (unfinished !== 'again') return unfinished;
   }
-  if (pods === undefined && (obstacle === undefined || state?.canary === undefined)) {
-    return state === undefined ? held : led(situation, revisionReady, { state, at: undefined, events: [] });
+  // The way back to stable needs no evidence.
+  if (pods === undefined && !isAway) {
+    // What was decided and is not in force is what nobody wants by now.
+    if (state === undefined || isUnfinished) return held;
+    return led(situation, revisionReady, { state, at: undefined, events: [] });
   }
   const observed = observe(situation, plain, state);
   const { strategy } = situation.tag.spec;
@@ -52,12 +59,22 @@ export function planRollout(situation: RolloutSituation): TagPlan {
   return led(situation, revisionReady, { ...pass, state: kept });
 }
 
+/** Whether somebody wants stable for everybody: that is not put off for what was decided before. */
+function isCalledOff({ tag }: RolloutSituation, { stable, canary, action }: RolloutState): boolean {
+  const { revision } = tag.spec;
+  if (revision === stable.revision) return true;
+  const asked = tag.metadata.annotations?.[rolloutActionAnnotation];
+  const isAnswered = asked === `${action?.verb ?? ''}:${action?.nonce ?? ''}`;
+  return revision === canary?.revision && asked?.startsWith('abort:') === true && !isAnswered;
+}
+
 /** What the state says is written to the path first; `again` when that is not what anybody wants now. */
 function finish(situation: RolloutSituation, plain: TagPlan, state: RolloutState): TagPlan | 'again' {
   const { lacking, traces } = situation;
   const { revisionReady } = plain;
   const { canary, stable } = state;
   const wanted = wantedPlace(situation, plain);
+  if (canary !== undefined && canary.revision !== situation.tag.spec.revision) return 'again';
   if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash) {
     return 'again';
   }
@@ -93,6 +110,8 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
+  // A path that is believed is in force already: nothing may wait for its share at stable.
+  const workloadsBefore = traces.live === undefined ? tag.status?.workloads?.count : undefined;
   const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.name, canary });
   return {
     revision: tag.spec.revision,
@@ -102,6 +121,8 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
     ...(stable === undefined ? {} : { stable }),
     ...(gone === undefined ? {} : { gone }),
     workloads: situation.counting(workloads),
+    incompleteUntil: situation.incompleteUntil,
+    ...(workloadsBefore === undefined ? {} : { workloadsBefore }),
     pods,
     injectionErrors: failedInjections(state, shadow.failed),
     shadow,

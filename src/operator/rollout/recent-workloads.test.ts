@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict';
+import { rankOf } from '../../rollout/workload-key.ts';
 import { RecentWorkloads } from './recent-workloads.ts';
 
 describe('RecentWorkloads', () => {
+  const workload = (name: string) => ({ namespace: 'shop', kind: 'Deployment', name });
+  const rank = (name: string): string => rankOf('prod', workload(name));
+  const present = (name: string, pods = 1) => ({ rank: rank(name), pods });
+
   it('counts a workload for a minute after its last pod, by tag', () => {
-    const recent = new RecentWorkloads();
-    const [one, two] = [
-      { rank: 'a', pods: 2 },
-      { rank: 'b', pods: 1 },
-    ];
-    assert.deepEqual(recent.with('prod', [one, two], 0), [one, two]);
-    assert.deepEqual(recent.with('prod', [two], 1000), [two, { rank: 'a', pods: 0 }]);
-    assert.deepEqual(recent.with('test', [two], 1000), [two]);
-    assert.deepEqual(recent.with('prod', [one], 59_999), [one, { rank: 'b', pods: 0 }]);
-    assert.deepEqual(recent.with('prod', [one], 60_999), [one, { rank: 'b', pods: 0 }]);
-    assert.deepEqual(recent.with('prod', [one], 61_000), [one]);
+    let now = 0;
+    const recent = new RecentWorkloads({ monotonic: () => now });
+    assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')]);
+    recent.left('prod', workload('a'));
+    now = 1000;
+    assert.deepEqual(recent.with('prod', [present('b')]), [present('b'), present('a', 0)]);
+    assert.deepEqual(recent.with('test', [present('b')]), [present('b')]);
+    assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')], 'it is back');
+    recent.left('prod', workload('b'));
+    now = 59_999;
+    assert.deepEqual(recent.with('prod', []), [present('a', 0), present('b', 0)]);
+    now = 60_000;
+    assert.deepEqual(recent.with('prod', []), [present('b', 0)]);
+    recent.left('prod', workload('b'));
+    now = 119_999;
+    assert.deepEqual(recent.with('prod', []), [present('b', 0)], 'from the last time');
     recent.forget('prod');
-    assert.deepEqual(recent.with('prod', [], 61_001), []);
+    assert.deepEqual(recent.with('prod', []), []);
   });
 });

@@ -1,34 +1,53 @@
+import type { Clock } from '../../kube/ports.ts';
 import type { ObservedWorkload } from '../../rollout/observation.ts';
+import { rankOf, type RolloutWorkload } from '../../rollout/workload-key.ts';
 
 /** For so long after its last pod a workload still counts. Milliseconds. */
-const lingerMs = 60_000;
+export const lingerMs = 60_000;
 
 /**
- * The workloads of each tag that have pods, and those that had some a moment ago: one that is being restarted may have none just when a step begins,
- * and would be missing from the share.
+ * The workloads of each tag whose last pod went a moment ago: one that is being restarted may have none just when a step begins, and would be
+ * missing from the share. Knows what has gone since the pods have been followed.
  */
 export class RecentWorkloads {
-  readonly #seen = new Map<string, Map<string, number>>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** When each went, by rank; the latest last. */
+  readonly #gone = new Map<string, Map<string, number>>();
 
-  /**
-   * @param present those that have pods now
-   * @param now milliseconds on a clock that never goes back
-   */
-  with(tag: string, present: readonly ObservedWorkload[], now: number): ObservedWorkload[] {
-    const seen = this.#seen.get(tag) ?? new Map<string, number>();
-    this.#seen.set(tag, seen);
-    for (const { rank } of present) seen.set(rank, now);
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** The last pod of its kind that a workload had has gone. */
+  left(tag: string, workload: RolloutWorkload): void {
+    const gone = this.#gone.get(tag) ?? new Map<string, number>();
+    this.#gone.set(tag, gone);
+    const rank = rankOf(tag, workload);
+    gone.delete(rank);
+    gone.set(rank, this.#clock.monotonic());
+    this.#dropOld(tag, gone);
+  }
+
+  /** The workloads that count: those that have pods now, and those that had some a moment ago. */
+  with(tag: string, present: readonly ObservedWorkload[]): ObservedWorkload[] {
+    const gone = this.#gone.get(tag);
+    if (gone === undefined) return [...present];
+    this.#dropOld(tag, gone);
     const there = new Set(present.map(({ rank }) => rank));
-    const workloads = [...present];
-    for (const [rank, at] of seen) {
-      if (there.has(rank)) continue;
-      if (now - at >= lingerMs) seen.delete(rank);
-      else workloads.push({ rank, pods: 0 });
-    }
-    return workloads;
+    const missing = [...gone.keys()].filter((rank) => !there.has(rank));
+    return [...present, ...missing.map((rank) => ({ rank, pods: 0 }))];
   }
 
   forget(tag: string): void {
-    this.#seen.delete(tag);
+    this.#gone.delete(tag);
+  }
+
+  #dropOld(tag: string, gone: Map<string, number>): void {
+    const now = this.#clock.monotonic();
+    for (const [rank, at] of gone) {
+      if (now - at < lingerMs) break;
+      gone.delete(rank);
+    }
+    if (gone.size === 0) this.#gone.delete(tag);
   }
 }

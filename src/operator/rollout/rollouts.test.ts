@@ -11,17 +11,25 @@ describe('A tag with a canary strategy', () => {
   });
   afterEach(() => fixture.stop());
 
-  const plain = (name: string): string => `/tags/prod/${name}/${fixture.hash(name)}/inject`;
   const writesSince = (since: number): string[] =>
     fixture.cluster.writes
       .slice(since)
       .filter((write) => /revisiontags|mutatingwebhook/.test(write) && !write.includes('probe'));
-  /** A new process takes over. */
+  /** A new process takes over, and follows the pods. */
   const takeOver = async (): Promise<void> => {
-    fixture.restart();
-    await fixture.reconcile('old');
-    await fixture.reconcile('new');
+    await fixture.takeOver();
     fixture.follow();
+  };
+
+  /** A new process takes over in the first step of two, while two workloads have no pods. */
+  const takeOverWithoutTwo = async (): Promise<string[]> => {
+    await fixture.canary('new', [20, 50]);
+    await fixture.pass();
+    const away = fixture.above(fixture.threshold).slice(0, 2);
+    for (const name of away) fixture.down(name);
+    await takeOver();
+    fixture.roll();
+    return away;
   };
 
   it('goes in steps, by shares that grow, to promotion, each one update of the webhook', async () => {
@@ -40,7 +48,7 @@ describe('A tag with a canary strategy', () => {
       await fixture.pass();
     }
     assert.deepEqual(shares, [2, 5, 10]);
-    assert.equal(fixture.tagPath(tag), plain('new'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('new'));
     assert.equal(fixture.tagStatus(tag).stableRevision, 'new');
     assert.match(fixture.tagCondition(tag, 'Ready'), /^True\/Published/);
     const moves = writesSince(before).filter((write) => write.includes('mutating'));
@@ -77,7 +85,7 @@ describe('A tag with a canary strategy', () => {
   it('goes back by itself when pods of the canary fail, and tells why', async () => {
     await fixture.canary('new', [20]);
     await fixture.passUntil('RolledBack', 'crash');
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.equal(fixture.rollout?.reason, 'PodsFailing');
     assert.match(
       fixture.tagCondition(tag, 'Ready'),
@@ -86,7 +94,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.recorded(/^RolledBack: /);
     await takeOver();
     await fixture.pass();
-    assert.equal(fixture.tagPath(tag), plain('old'), 'and stays there whoever leads');
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'), 'and stays there whoever leads');
   });
 
   it('goes back when injections of the canary fail, and does not count those of before', async () => {
@@ -99,7 +107,7 @@ describe('A tag with a canary strategy', () => {
     fixture.reports.shadow = { ...fixture.reports.shadow, failed: 9 };
     await fixture.pass();
     assert.equal(fixture.rollout.reason, 'InjectionErrors');
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
   });
 
   /** The next write of the tag's webhook fails. */
@@ -136,10 +144,46 @@ describe('A tag with a canary strategy', () => {
       assert.notEqual(fixture.threshold, '');
       await takeOver();
       await fixture.pass();
-      assert.equal(fixture.tagPath(tag), plain(leadsTo));
+      assert.equal(fixture.tagPath(tag), fixture.restingPath(leadsTo));
       assert.equal(fixture.rollout.phase, phase);
     });
   }
+
+  it('counts a workload that has no pods just when a rollout begins', async () => {
+    await fixture.pass();
+    fixture.down('work-3');
+    await fixture.clock.advance(59_000);
+    await fixture.canary('new', [50]);
+    assert.equal(fixture.rollout?.knownWorkloads, 10);
+    assert.equal(fixture.rollout.canaryWorkloads, 5);
+  });
+
+  it('waits, under a new leader, for the workloads that this one cannot know', async () => {
+    const away = await takeOverWithoutTwo();
+    await fixture.pass();
+    await fixture.pass();
+    assert.equal(fixture.rollout?.reason, 'CountingWorkloads');
+    assert.match(
+      fixture.tagCondition(tag, 'RolloutComplete'),
+      /^False\/Progressing: 50 percent are measured when 10 workloads/,
+    );
+    assert.equal(fixture.rollout.canaryWorkloads, 2);
+    fixture.roll('ready', away);
+    await fixture.pass();
+    assert.equal(fixture.rollout.canaryWorkloads, 5);
+  });
+
+  it('waits a minute for them, and goes on with those that are there', async () => {
+    await takeOverWithoutTwo();
+    for (let seconds = 0; seconds < 59; seconds += 1) {
+      await fixture.clock.advance(900);
+      await fixture.pass();
+    }
+    assert.equal(fixture.rollout?.reason, 'CountingWorkloads');
+    await fixture.clock.advance(2000);
+    await fixture.pass();
+    assert.deepEqual([fixture.rollout.knownWorkloads, fixture.rollout.canaryWorkloads], [8, 4]);
+  });
 
   it('keeps its share when the status was lost', async () => {
     await fixture.canary('new', [20, 50, 100], { minReadySeconds: 30 });
@@ -180,14 +224,14 @@ describe('A tag with a canary strategy', () => {
   it('does not begin before every replica serves the canary, or before the pods have been read', async () => {
     fixture.reports.missing = ['replica-2'];
     await fixture.canary('new', [20]);
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/RevisionNotReady: .*not served yet by replica-2/);
     fixture.reports.missing = [];
     fixture.restart();
     await fixture.reconcile('old');
     await fixture.reconcile('new');
     assert.ok((await fixture.pass()) <= 1000);
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     fixture.follow();
     await fixture.pass();
     assert.notEqual(fixture.threshold, '');
@@ -198,7 +242,7 @@ describe('A tag with a canary strategy', () => {
     await fixture.reconcile('old');
     await fixture.reconcile('new');
     await fixture.canary('new', [20]);
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.match(fixture.tagCondition(tag, 'RevisionReady'), /^False\/PodsNotFollowed: /);
   });
 
@@ -207,7 +251,7 @@ describe('A tag with a canary strategy', () => {
     fixture.setSpec('new', { paused: true });
     await fixture.reconcile('new');
     await fixture.pass();
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.equal(fixture.rollout?.reason, 'CanaryUnavailable');
     assert.match(fixture.rollout.message, /spec\.paused/);
   });
@@ -222,7 +266,7 @@ describe('A tag with a canary strategy', () => {
     }
     assert.ok(fixture.cluster.names('configmaps').includes(stored));
     await fixture.pass();
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     for (let pass = 0; pass < 4; pass += 1) {
       await fixture.reconcile('new');
       await fixture.clock.advance(2000);
@@ -233,12 +277,12 @@ describe('A tag with a canary strategy', () => {
   it('is at stable at once when the spec names that again, and at the new one when the strategy is taken away', async () => {
     await fixture.canary('new', [50]);
     await fixture.canary('old', [50]);
-    assert.equal(fixture.tagPath(tag), plain('old'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.match(fixture.tagCondition(tag, 'Ready'), /^True\/Published: pods get revision old/);
     await fixture.canary('new', [50]);
     assert.notEqual(fixture.threshold, '');
     await fixture.strategy('new', undefined);
-    assert.equal(fixture.tagPath(tag), plain('new'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('new'));
     assert.equal(fixture.rollout, undefined);
     assert.equal(fixture.tagCondition(tag, 'RolloutComplete'), 'none');
   });
@@ -264,7 +308,7 @@ describe('A tag with a canary strategy', () => {
       object.metadata.annotations = { 'sidecar-injector.io/action': 'promote:now' };
     });
     await fixture.pass();
-    assert.equal(fixture.tagPath(tag), plain('new'));
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('new'));
     const { verb, nonce, state } = fixture.rollout?.action ?? {};
     assert.deepEqual([verb, nonce, state], ['promote', 'now', 'Done']);
   });

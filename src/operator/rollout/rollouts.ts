@@ -12,11 +12,15 @@ import type { TagPlan, TagSituation } from '../tags/tag-plan.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { FailedInjections } from './failed-injections.ts';
 import { placeOf, planRollout } from './plan-rollout.ts';
-import { RecentWorkloads } from './recent-workloads.ts';
+import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 
 export interface RolloutsOptions {
   /** The pods that follow a tag; undefined while they have not been read. Absent: they never are. */
   readonly podsOf: ((tag: string) => Iterable<PodGroup> | undefined) | undefined;
+  /** Since when the pods have been followed, by `clock.monotonic`; undefined while they are not. */
+  readonly followedSince: () => number | undefined;
+  /** What is told of every workload whose last pod has gone. */
+  readonly recent: RecentWorkloads;
   readonly configOf: (name: string) => InjectorConfig | undefined;
   readonly reports: Pick<ReplicaReports, 'shadowReport'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -31,7 +35,6 @@ const lookMs = 1000;
 export class Rollouts {
   readonly #options: RolloutsOptions;
   readonly #failed = new FailedInjections();
-  readonly #recent = new RecentWorkloads();
   readonly #written = new Map<string, number>();
 
   constructor(options: RolloutsOptions) {
@@ -42,7 +45,7 @@ export class Rollouts {
   plan(situation: TagSituation & { readonly current: InjectorConfig }, live: KubernetesObject | undefined): TagPlan {
     const { tag, current } = situation;
     const { name } = tag.metadata;
-    const { podsOf, configOf, reports, clock } = this.#options;
+    const { podsOf, recent, configOf, reports, clock } = this.#options;
     const hash = publishedHash(live, current.metadata.name) ?? tag.status?.hash ?? '';
     const plan = planRollout({
       ...situation,
@@ -51,11 +54,21 @@ export class Rollouts {
       pods: podsOf?.(name),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => this.#failed.since(name, state, reported),
-      counting: (workloads) => this.#recent.with(name, workloads, clock.monotonic()),
+      counting: (workloads) => recent.with(name, workloads),
+      incompleteUntil: this.#incompleteUntil(),
       now: clock.now(),
     });
     if (podsOf !== undefined || situation.wanted?.metadata.name === current.metadata.name) return plan;
     return plan.revisionReady?.status === 'True' ? { ...plan, revisionReady: notFollowed } : plan;
+  }
+
+  /** Until then workloads that had no pods when we began to follow them may be missing. Milliseconds since 1970. */
+  #incompleteUntil(): number {
+    const { clock, followedSince } = this.#options;
+    const now = clock.monotonic();
+    const until = clock.now().getTime() + (followedSince() ?? now) + lingerMs - now;
+    // The same in each pass: two clocks are compared.
+    return Math.ceil(until / 1000) * 1000;
   }
 
   /** What a status is to say: the one before where only figures have changed since a moment ago. */
@@ -79,7 +92,7 @@ export class Rollouts {
 
   forget(tag: string): void {
     this.#failed.forget(tag);
-    this.#recent.forget(tag);
+    this.#options.recent.forget(tag);
     this.#written.delete(tag);
   }
 }

@@ -2,52 +2,31 @@ import { ConfigurationError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
-import type { UsageStatus } from '../../api/usage-status.ts';
 import { validateRevisionTag } from '../../api/validate-revision-tag.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
-import { writeStatus } from '../../kube/status-writer.ts';
 import { claimantOfTag, nameOf } from '../../manifests/claims.ts';
-import type { RolloutPass } from '../../rollout/rollout.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import { ConflictMemory } from '../conflict-memory.ts';
 import { foreignFinding, foreignOverlap } from '../foreign-overlap.ts';
 import { manifestContext } from '../manifest-context.ts';
 import { configWinner, tagWinner } from '../overlap.ts';
 import { noWrites } from '../owned-objects.ts';
 import { ParsedTags } from '../parsed-configs.ts';
-import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
-import { publishedHash } from '../published-webhook.ts';
+import type { ReplicaReports } from '../ports.ts';
 import type { Refusals } from '../refusals.ts';
-import type { RevisionEvents } from '../revision-events.ts';
 import type { Finding } from '../revision-status.ts';
-import { isSameCourse, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
-import { resyncMs, statusManager, type OperatorSettings } from '../settings.ts';
+import { resyncMs, type OperatorSettings } from '../settings.ts';
 import type { PublishedRevisions } from './published-revisions.ts';
 import type { RevisionLocks } from './revision-locks.ts';
 import { planTag, revisionsOf, type TagPlan } from './tag-plan.ts';
-import { tagStatus, type TagFindings, type TagPlace } from './tag-status.ts';
-import type { TagTargets } from './tag-targets.ts';
-import type { TagTarget, TagWebhook } from './tag-webhook.ts';
+import type { TagFindings } from './tag-status.ts';
+import { TagStatusWriter, type TagStatusWriterOptions } from './tag-status-writer.ts';
+import type { TagTarget } from './tag-webhook.ts';
 
-export interface TagReconcilerOptions {
-  readonly client: Pick<ApiClient, 'apply'>;
+export interface TagReconcilerOptions extends TagStatusWriterOptions {
   readonly settings: OperatorSettings;
-  readonly view: ClusterView;
-  readonly targets: TagTargets;
   readonly published: PublishedRevisions;
   readonly locks: RevisionLocks;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
-  readonly webhook: TagWebhook;
-  readonly rollouts: Rollouts;
-  /** Who uses a tag, where somebody counts. */
-  readonly usage?: { tag(name: string): UsageStatus | undefined };
   readonly refusals: Refusals;
-  readonly events: RevisionEvents;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** How soon to look again for an InjectorConfig whose own pass is under way. Milliseconds. */
@@ -60,9 +39,11 @@ export class TagReconciler {
   readonly #options: TagReconcilerOptions;
   readonly #conflicts: ConflictMemory;
   readonly #tags = new ParsedTags();
+  readonly #status: TagStatusWriter;
 
   constructor(options: TagReconcilerOptions) {
     this.#options = options;
+    this.#status = new TagStatusWriter(options);
     this.#conflicts = new ConflictMemory(options.clock);
   }
 
@@ -108,7 +89,7 @@ export class TagReconciler {
           ? no('OwnerMissing', 'the owner of the webhook configurations (--owner) does not exist; nothing is published')
           : this.#withoutTarget(tag, plan);
       const again = this.#options.rollouts.wait(tag, plan.rollout);
-      return this.#write(tag, object, findings, [resyncMs, again], signal);
+      return this.#status.write(tag, object, findings, [resyncMs, again], signal);
     }
     const target: TagTarget = { tag, context, ...plan.target };
     const isInForce = webhook.live(name) !== undefined;
@@ -119,13 +100,13 @@ export class TagReconciler {
       const message = `${foreign}, so nothing is published; remove the other injector or its webhook, or set spec.webhook.takeover of InjectorConfig ${target.config.metadata.name}`;
       findings.WebhookReady = no('ForeignOverlap', message);
       this.#tell(object, 'Webhook', findings.WebhookReady);
-      return this.#write(tag, object, findings, [resyncMs], signal);
+      return this.#status.write(tag, object, findings, [resyncMs], signal);
     }
     const closed = webhook.isOpen(target) ? undefined : await webhook.tryOut(target, signal);
     if (closed !== undefined) {
       findings.WebhookReady = closed.finding;
       refusals.refuse(object, 'Webhook', closed.finding.reason, closed.finding.message);
-      return this.#write(tag, object, findings, [closed.retryAfter], signal);
+      return this.#status.write(tag, object, findings, [closed.retryAfter], signal);
     }
     // What was found before the trial may have changed meanwhile, and nobody may be at the webhooks of either.
     const moved = locks.tryHold(this.#involved(tag), () => this.#move(tag, object, findings, target, signal));
@@ -151,12 +132,14 @@ export class TagReconciler {
     if (!isAsTried) return 0;
     const target = { tag, context, ...now };
     if (!webhook.isOpen(target)) return 0;
-    const object = rollout === undefined ? read : await this.#course(tag, read, rollout, signal);
-    const before = this.#place(name);
+    const object = rollout === undefined ? read : await this.#status.course(tag, read, rollout, signal);
+    const before = this.#status.place(name);
     const writes = noWrites();
     const { isDeferred, narrowed, refusal } = await webhook.apply(target, writes, signal);
     const { config, published } = target;
-    const waits = [resyncMs, ...(isDeferred ? [pendingMs] : []), rollouts.wait(tag, rollout)];
+    const again = rollouts.wait(tag, rollout);
+    // What could not be written is not tried again at once, however much there is to do.
+    const waits = [resyncMs, isDeferred || refusal !== undefined ? Math.max(pendingMs, again) : again];
     if (refusal === undefined) {
       if (!isDeferred) {
         const message = `the webhook leads to InjectorConfig ${config.metadata.name}, configuration ${published.hash}`;
@@ -178,33 +161,12 @@ export class TagReconciler {
       findings.WebhookReady = no('Invalid', `${refusal}; the webhook stays as it was`);
       refusals.refuse(object, 'Webhook', 'Invalid', refusal);
     }
-    const { finding: conflict, again } = this.#conflicts.observe(name, writes.foreign);
+    const { finding: conflict, again: anew } = this.#conflicts.observe(name, writes.foreign);
     findings.Conflict = conflict;
     events.repaired(object, writes.repairs);
-    if (again !== undefined) waits.push(again);
+    if (anew !== undefined) waits.push(anew);
     if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
-    return this.#write(tag, object, findings, waits, signal, rollout?.state);
-  }
-
-  /** Writes where a rollout goes before the path goes there: whoever leads next finishes it. */
-  async #course(
-    { metadata: { name }, status }: RevisionTag,
-    object: KubernetesObject,
-    { state, events: happened }: RolloutPass,
-    signal: AbortSignal,
-  ): Promise<KubernetesObject> {
-    const { client, view, events, metrics, logger } = this.#options;
-    const before = status?.rollout;
-    if (state === undefined || (before !== undefined && isSameCourse(before, state))) return object;
-    const wanted = { ...(object.status as object | undefined), rollout: state };
-    const stored = await writeStatus(client, object, wanted, { fieldManager: statusManager, signal });
-    if (stored !== undefined) view.tags.upsert(stored);
-    events.rollout(object, happened);
-    for (const { reason, message } of happened) {
-      metrics.rolloutEvent?.(name, reason);
-      logger.info('rollout', { revisionTag: name, reason, message });
-    }
-    return stored ?? object;
+    return this.#status.write(tag, object, findings, waits, signal, rollout?.state);
   }
 
   #plan(tag: RevisionTag): TagPlan {
@@ -232,14 +194,6 @@ export class TagReconciler {
     return no(revisionReady.reason, 'there is no webhook: the tag leads nowhere, so nobody who follows it is injected');
   }
 
-  /** Where the webhook that is in force leads; for `default` also InjectorConfig `default`'s own. */
-  #place(name: string): TagPlace | undefined {
-    const { targets, webhook } = this.#options;
-    const config = targets.current(name);
-    const hash = config && publishedHash(webhook.live(name), config.metadata.name);
-    return config === undefined || hash === undefined ? undefined : { config, hash };
-  }
-
   /** The InjectorConfigs at whose webhooks a write for this tag is. */
   #involved(tag: RevisionTag): string[] {
     const { targets } = this.#options;
@@ -254,17 +208,22 @@ export class TagReconciler {
     refusals.refuse(object, 'Overlap', 'Overlap', message);
     await webhook.remove(tag.metadata.name, signal);
     const overlap: Finding = { status: 'True', reason: 'Overlap', message };
-    return this.#write(tag, object, { Overlap: overlap, WebhookReady: no('Overlap', message) }, [resyncMs], signal);
+    return this.#status.write(
+      tag,
+      object,
+      { Overlap: overlap, WebhookReady: no('Overlap', message) },
+      [resyncMs],
+      signal,
+    );
   }
 
   /** The tag is gone, or of another class now: its webhook goes, or is given back to InjectorConfig `default`. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
-    const { refusals, metrics, webhook, locks, targets, logger } = this.#options;
+    const { refusals, webhook, locks, targets, logger } = this.#options;
     refusals.forget(name);
     this.#conflicts.forget(name);
     this.#options.rollouts.forget(name);
-    metrics.forget?.(metricName(name));
-    metrics.rollout?.(name, undefined);
+    this.#status.forget(name);
     const current = targets.current(name)?.metadata.name;
     // One update by that InjectorConfig's own pass: in between nobody would be injected.
     const heir = name === defaultRevision ? targets.configs().find(isHeir) : undefined;
@@ -278,7 +237,7 @@ export class TagReconciler {
   async #refuse(object: KubernetesObject, reason: string, message: string, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', reason, message);
     const { metadata, status } = object as RevisionTag;
-    return this.#write(
+    return this.#status.write(
       { metadata, ...(status && { status }) },
       object,
       { RevisionReady: no(reason, message) },
@@ -294,39 +253,6 @@ export class TagReconciler {
     if (finding.status === 'True') refusals.settled(object.metadata.name ?? '', topic);
     else refusals.refuse(object, topic, finding.reason, finding.message);
   }
-
-  async #write(
-    tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] },
-    object: KubernetesObject,
-    findings: TagFindings,
-    waits: readonly number[],
-    signal: AbortSignal,
-    state?: RolloutState,
-  ): Promise<number> {
-    const { client, clock, view, metrics, usage, rollouts, targets } = this.#options;
-    const { name } = tag.metadata;
-    const before = (object as RevisionTag).status?.rollout;
-    const hasStrategy = tag.spec === undefined || tag.spec.strategy?.canary !== undefined;
-    const rollout = !hasStrategy ? undefined : state === undefined ? before : rollouts.shown(name, before, state);
-    if (tag.spec?.strategy?.canary !== undefined && this.#place(name) !== undefined) {
-      findings.RolloutComplete = rolloutFinding(tag.spec.revision, rollout);
-    }
-    metrics.rollout?.(name, state ?? rollout);
-    const [place, home] = [this.#place(name), targets.current(name)];
-    const status = tagStatus(tag, findings, place, home, usage?.tag(name), clock.now(), rollout);
-    const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
-    metrics.conditions?.(metricName(name), new Map(conditions));
-    if (!signal.aborted) {
-      const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
-      if (stored !== undefined) view.tags.upsert(stored);
-    }
-    return Math.max(0, Math.min(...waits));
-  }
-}
-
-/** Under which name the series of a tag stand beside those of InjectorConfigs, which have no `/` in theirs. */
-function metricName(tag: string): string {
-  return `tag/${tag}`;
 }
 
 /** An InjectorConfig `default` that takes back what tag `default` had. */

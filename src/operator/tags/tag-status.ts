@@ -2,7 +2,6 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
 import { mergeConditions, type ObservedCondition } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RevisionTag, RevisionTagStatus } from '../../api/revision-tag.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
 import { usageOf, type UsageStatus } from '../../api/usage-status.ts';
 import type { Finding } from '../revision-status.ts';
 
@@ -45,8 +44,9 @@ export function tagStatus(
   home: InjectorConfig | undefined,
   usage: UsageStatus | undefined,
   now: Date,
-  rollout?: RolloutState,
+  courses: Pick<RevisionTagStatus, 'rollout' | 'restarts'> = {},
 ): RevisionTagStatus {
+  const { rollout, restarts } = courses;
   const observedGeneration = metadata.generation ?? 0;
   const isKnown = (type: string): boolean => before?.conditions?.some((condition) => condition.type === type) === true;
   const observed: ObservedCondition[] = [...required, ...exceptional].flatMap((type) => {
@@ -64,6 +64,7 @@ export function tagStatus(
     ...(place === undefined ? {} : { hash: place.hash }),
     conditions,
     ...(rollout === undefined ? {} : { rollout }),
+    ...(restarts === undefined ? {} : { restarts }),
     ...(usage ?? usageOf(before)),
   };
 }

@@ -35,7 +35,7 @@ export interface Fault {
 
 /**
  * An API server in memory, spoken to over HTTP: enough of get, list, watch, create, replace, apply, merge patch and delete for the operator.
- * Apply takes every top-level field over (no field managers); conflicts come from faults.
+ * Apply takes every top-level field over (no field managers), of workloads every field that is named; conflicts come from faults.
  */
 export class MemoryCluster {
   readonly server: FakeApiServer;
@@ -220,6 +220,7 @@ function merged(
   if (method === 'PUT') return body;
   if (headers['content-type'] === 'application/merge-patch+json') return mergePatch(found, body) as KubernetesObject;
   const isApply = headers['content-type'] === 'application/apply-patch+yaml';
+  if (isApply && found.apiVersion === 'apps/v1') return mergePatch(found, body) as KubernetesObject;
   const metadata = { ...found.metadata, ...body.metadata };
   if (isApply) {
     metadata.labels = { ...found.metadata.labels, ...body.metadata.labels };

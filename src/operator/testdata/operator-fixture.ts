@@ -157,6 +157,10 @@ export class OperatorFixture {
         const fieldSelector = `metadata.name=${name}`;
         follow({ resource: secrets, store, namespace, fieldSelector } as never, signal);
       },
+      followCollection: ({ resource, store, keep, signal }) => {
+        follow({ resource, store, transform: keep } as never, signal);
+      },
+      onRestarts: () => undefined,
       onReferenceChange: (name) => this.referenceChanges.push(name),
       onUsage: () => undefined,
       onPublished: (name) => this.publications.push(name),

@@ -27,6 +27,8 @@ export interface ClusterUsageOptions {
   readonly rules: (injectorConfig: string, hash: string) => Promise<DecisionRules | undefined>;
   /** A status is to be written. */
   readonly news: (kind: 'InjectorConfig' | 'RevisionTag', name: string) => void;
+  /** The last pod of those that have what it had has gone; it followed a tag. */
+  readonly left?: (tag: string, group: PodGroup) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -50,6 +52,8 @@ interface Counting {
   subjects: ReadonlySet<string>;
   /** How many names counted when the pods began to be read. */
   names: number;
+  /** When all pods and namespaces had been read, by `clock.monotonic`. */
+  since?: number;
   readonly again: () => void;
 }
 
@@ -94,6 +98,10 @@ export class ClusterUsage implements UsageSource {
       changed: (subject) => {
         this.#snapshots.changed(subject);
       },
+      left: (subject, group) => {
+        const [kind, name = ''] = subject.split('/');
+        if (kind === 'RevisionTag') this.#options.left?.(name, group);
+      },
       rulesWanted: (injectorConfig, hash) => {
         void this.#loadRules(counting, injectorConfig, hash);
       },
@@ -122,6 +130,7 @@ export class ClusterUsage implements UsageSource {
       usage.setPod(before, type === 'Deleted' ? undefined : object);
     });
     void Promise.all([stores.pods.synced(), stores.namespaces.synced()]).then(() => {
+      counting.since = this.#options.clock.monotonic();
       for (const subject of counting.subjects) this.#snapshots.changed(subject);
     });
     signal.addEventListener('abort', () => {
@@ -148,6 +157,16 @@ export class ClusterUsage implements UsageSource {
     const { usage, stores } = this.#counting ?? {};
     if (usage === undefined || stores?.pods.hasSynced !== true || !stores.namespaces.hasSynced) return undefined;
     return usage.subject(subjectOf('RevisionTag', tag))?.groups.keys() ?? [];
+  }
+
+  /** Since when all pods have been followed, by `clock.monotonic`; undefined while they are not. */
+  followedSince(): number | undefined {
+    return this.#counting?.since;
+  }
+
+  /** Who takes pods by the webhook configuration of this name, as the pods are judged now; undefined when nobody does, and while another process counts. */
+  claimant(id: string): Claimant | undefined {
+    return this.#counting?.claimants.get(id);
   }
 
   /** What metrics show; nothing while another process counts. */

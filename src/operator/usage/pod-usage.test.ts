@@ -182,6 +182,26 @@ describe('PodUsage', () => {
     assert.equal(usage.subject('InjectorConfig/old')!.counts.missing, 2, 'rules of a hash never change');
   });
 
+  it('tells when the last of equal pods has gone that followed somebody, and nothing when they follow somebody else', () => {
+    const left: string[] = [];
+    const usage = new PodUsage({ left: (subject, { traits }) => left.push(`${subject} ${traits.workload.name}`) });
+    const pods = new Pods();
+    usage.setFamily('old', istioKeys);
+    usage.setClaimant('tag-prod', claimant('old', { hash: 'aaaaaaaa', tag: 'prod' }));
+    usage.setNamespace('shop', { 'istio.io/rev': 'prod' });
+    const [one, other] = [pods.record('a', by('old.aaaaaaaa')), pods.record('b', by('old.aaaaaaaa'))];
+    for (const pod of [one, other]) usage.setPod(undefined, pod);
+    usage.setPod(one, undefined);
+    usage.setClaimant('tag-prod', claimant('old', { hash: 'bbbbbbbb', tag: 'prod' }));
+    assert.deepEqual(left, []);
+    usage.setPod(other, undefined);
+    assert.deepEqual(left, ['InjectorConfig/old web', 'RevisionTag/prod web']);
+    usage.setPod(undefined, one);
+    usage.setNamespace('shop', {});
+    usage.setPod(one, undefined);
+    assert.deepEqual(left.slice(2), ['InjectorConfig/old web'], 'it does not follow the tag any more');
+  });
+
   it('judges the pods of a namespace when it has seen it', () => {
     const usage = new PodUsage();
     usage.setFamily('old', istioKeys);

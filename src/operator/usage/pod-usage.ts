@@ -22,6 +22,8 @@ interface NamespaceUsage {
 export interface PodUsageListener {
   /** Something is different about an InjectorConfig or a tag ({@link subjectOf}). */
   changed?(subject: string): void;
+  /** The last pod of a group has gone that was about an InjectorConfig or a tag. */
+  left?(subject: string, group: PodGroup): void;
   /** A decision needs the rules of a published configuration; told once, {@link PodUsage.setRules} answers. */
   rulesWanted?(injectorConfig: string, hash: string): void;
 }
@@ -180,9 +182,11 @@ export class PodUsage {
       this.#count(group, -1);
       return;
     }
+    const subjects = group.judgements.flatMap((judgement) => subjectsOf(judgement));
     this.#move(group, -1);
     group.judgements = [];
     group.pods.delete(nameOf(pod));
+    for (const [subject] of subjects) this.#listener.left?.(subject, group);
     const namespace = this.#namespace(group.traits.namespace);
     this.#groups.delete(group);
     namespace.groups.delete(group);

@@ -1,5 +1,5 @@
 import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import type { CanaryStrategy } from '../../api/rollout-strategy.ts';
+import type { CanaryStrategy, RestartStrategy } from '../../api/rollout-strategy.ts';
 import type { RolloutPlace } from '../../api/rollout-status.ts';
 import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../observation.ts';
 
@@ -14,14 +14,25 @@ export function at(seconds: number): Date {
 
 /** A canary strategy with the defaults of the schema. */
 export function strategyOf(steps: readonly object[], analysis: object = {}): CanaryStrategy {
-  const { strategy } = parseRevisionTag({
+  const strategy = specOf({ canary: { steps, analysis } });
+  if (strategy?.canary === undefined) throw new Error('no canary');
+  return strategy.canary;
+}
+
+/** Bounds with the defaults of the schema. */
+export function boundsOf(restart: object): RestartStrategy {
+  const strategy = specOf({ restart });
+  if (strategy?.restart === undefined) throw new Error('no bounds');
+  return strategy.restart;
+}
+
+function specOf(strategy: object) {
+  return parseRevisionTag({
     apiVersion: 'sidecar-injector.io/v1alpha1',
     kind: 'RevisionTag',
     metadata: { name: 'prod' },
-    spec: { revision: '1-25', strategy: { canary: { steps, analysis } } },
-  }).spec;
-  if (strategy === undefined) throw new Error('no strategy');
-  return strategy.canary;
+    spec: { revision: '1-25', strategy },
+  }).spec.strategy;
 }
 
 export function place(revision: string, hash = '00000001'): RolloutPlace {

@@ -14,21 +14,25 @@ interface WorldPod extends ObservedPod {
 
 /** What may happen. */
 export type Happening =
-  | { readonly kind: 'pass' | 'lostPass' | 'create' | 'resume' | 'abort' | 'retry' | 'promote' }
+  | { readonly kind: 'pass' | 'lostPass' | 'takeOver' | 'create' | 'resume' | 'abort' | 'retry' | 'promote' }
   | { readonly kind: 'wait'; readonly seconds: number }
   | { readonly kind: 'deadline' }
-  | { readonly kind: 'remove' | 'restart' | 'fail' | 'heal'; readonly which: number }
+  | { readonly kind: 'remove' | 'down' | 'restart' | 'fail' | 'heal'; readonly which: number }
   | { readonly kind: 'revision'; readonly revision: string }
   | { readonly kind: 'configuration'; readonly revision: string }
   | { readonly kind: 'steps'; readonly steps: readonly object[] }
   | { readonly kind: 'known'; readonly isKnown: boolean }
   | { readonly kind: 'compare'; readonly failed: boolean };
 
+/** For so long a workload without pods counts, and a new leader does not know which ones there are. Milliseconds. */
+const lingerMs = 60 * second;
+
 /** A tag, its workloads and their pods, and a controller that passes over them; every pass is held to what a rollout promises. */
 export class World {
   now = start;
   state: RolloutState | undefined;
   last: RolloutPass | undefined;
+  readonly #analysis: object;
   #strategy: CanaryStrategy;
   #revision = '1-24';
   #generation = 1;
@@ -37,11 +41,21 @@ export class World {
   #created = 0;
   #isKnown = true;
   #shadow = { compared: 0, failed: 0, differing: 0, changed: [] as string[] };
+  /** When the process that leads now began to look, long ago at first. */
+  #looksSince = -Infinity;
+  /** Since when each workload has no pods. */
+  readonly #downSince = new Map<string, number>();
+  /** Whether what the state says was known when a leader took over is all there is: none came since it was written. */
+  #isCountTrue = true;
+  #cameSincePass = false;
+  /** Shares that began while a new leader could not know all by itself, and were those of all the same. */
+  provenAfterTakeOver = 0;
   readonly #places = new Map([...['1-24', '1-25', '1-26']].map((revision) => [revision, place(revision)]));
   readonly #workloads = new Map<string, WorldPod[]>();
 
-  constructor(workloads: number, steps: readonly object[]) {
-    this.#strategy = strategyOf(steps);
+  constructor(workloads: number, steps: readonly object[], analysis: object = {}) {
+    this.#analysis = analysis;
+    this.#strategy = strategyOf(steps, analysis);
     this.pass();
     for (let count = 0; count < workloads; count += 1) this.happen({ kind: 'create' });
   }
@@ -56,10 +70,25 @@ export class World {
         break;
       case 'create':
         this.#created += 1;
+        this.#cameSincePass = true;
+        if (this.#isNewLeader) this.#isCountTrue = false;
         this.#make(rankOf('prod', { namespace: 'shop', kind: 'Deployment', name: `w${this.#created}` }));
         break;
       case 'remove':
-        this.#workloads.delete(this.#pick(happening.which));
+        this.#forget(this.#pick(happening.which));
+        break;
+      case 'down': {
+        // Its pods are gone, new ones may come: what a restart looks like.
+        const rank = this.#pick(happening.which);
+        if ((this.#workloads.get(rank)?.length ?? 0) > 0) {
+          this.#workloads.set(rank, []);
+          this.#downSince.set(rank, this.now);
+        }
+        break;
+      }
+      case 'takeOver':
+        this.#isCountTrue = !this.#cameSincePass && (this.#isCountTrue || !this.#isNewLeader);
+        this.#looksSince = this.now;
         break;
       case 'restart':
         this.#make(this.#pick(happening.which));
@@ -83,7 +112,7 @@ export class World {
         this.#places.set(happening.revision, place(happening.revision, String(this.now % 1e8).padStart(8, '0')));
         break;
       case 'steps':
-        this.#strategy = strategyOf(happening.steps);
+        this.#strategy = strategyOf(happening.steps, this.#analysis);
         this.#generation += 1;
         break;
       case 'known':
@@ -109,6 +138,7 @@ export class World {
     }
     this.state = pass.state && rolloutStatusSchema.parse(JSON.parse(JSON.stringify(pass.state)));
     this.last = pass;
+    this.#cameSincePass = false;
   }
 
   /** In health, with somebody who restarts and resumes, every rollout comes to its end. */
@@ -118,7 +148,7 @@ export class World {
     for (let round = 0; round < 200; round += 1) {
       if (this.state?.canary === undefined && round > 2) return;
       for (const [rank, pods] of this.#workloads) {
-        if (!pods.every((pod) => pod.ready && isDeepStrictEqual(pod.place, this.#placeOf(rank)))) this.#make(rank);
+        if (pods.length === 0 || !pods.every((pod) => pod.ready && isDeepStrictEqual(pod.place, this.#placeOf(rank)))) this.#make(rank);
       }
       this.#shadow.compared += 1;
       this.now += second;
@@ -130,7 +160,12 @@ export class World {
     assert.fail(`no end: ${JSON.stringify(this.state)}`);
   }
 
+  get #isNewLeader(): boolean {
+    return this.now < this.#looksSince + lingerMs;
+  }
+
   #advance(): RolloutPass {
+    for (const [rank, since] of this.#downSince) if (this.now - since >= lingerMs) this.#forget(rank);
     const situation = { state: this.state, strategy: this.#strategy, observed: this.#observe(), now: new Date(this.now) };
     const pass = advanceRollout(situation);
     assert.deepEqual(advanceRollout(structuredClone(situation)), pass, 'the same for the same');
@@ -151,9 +186,11 @@ export class World {
       if (!isOtherStep && taken(before).length > 0) assert.equal(after.threshold, before.threshold, 'it moves within a weight');
     }
     const begins = after.canary !== undefined && isOtherStep;
-    if (begins && !after.shadow) {
+    const isNewLeader = this.#isNewLeader;
+    if (begins && !after.shadow && (!isNewLeader || this.#isCountTrue)) {
       const share = Math.ceil((ranks.length * after.weight) / 100);
       assert.equal(taken(after).length, Math.max(share, isSame ? taken(before).length : 0), 'not exactly the share');
+      if (isNewLeader && after.weight < 100) this.provenAfterTakeOver += 1;
     }
     if (after.shadow || after.canary === undefined) {
       if (after.phase !== 'Promoted') assert.equal(taken(after).length, 0);
@@ -196,7 +233,11 @@ export class World {
       generation: this.#generation,
       ...(this.#isKnown && wanted ? { wanted } : {}),
       ...(this.#isKnown && stable ? { stable } : {}),
-      workloads: [...this.#workloads].map(([rank, pods]) => ({ rank, pods: pods.length })),
+      // One that went down before this process led is not known to it.
+      workloads: [...this.#workloads]
+        .filter(([rank, pods]) => pods.length > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince)
+        .map(([rank, pods]) => ({ rank, pods: pods.length })),
+      incompleteUntil: this.#looksSince + lingerMs,
       pods: { stable: this.#podsOf(this.state?.stable), canary: this.#podsOf(this.state?.canary) },
       injectionErrors: 0,
       shadow: { ...this.#shadow },
@@ -219,6 +260,12 @@ export class World {
     if (rank === '' || chosen === undefined) return;
     const pod = { ready: true, since: this.now, createdAt: this.now, restarts: 0, crashing: false, place: chosen };
     this.#workloads.set(rank, [pod, { ...pod }]);
+    this.#downSince.delete(rank);
+  }
+
+  #forget(rank: string): void {
+    this.#workloads.delete(rank);
+    this.#downSince.delete(rank);
   }
 
   /** What the webhook's path gives to a workload now. */

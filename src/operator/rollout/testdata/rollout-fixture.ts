@@ -42,9 +42,27 @@ export class RolloutFixture extends TagFixture {
     this.#stores = stores;
   }
 
+  /** A new process takes over, and looks at the InjectorConfigs; it reads the pods when it is told to (`follow`). */
+  async takeOver(names: readonly string[] = ['old', 'new']): Promise<void> {
+    this.restart();
+    for (const name of names) await this.reconcile(name);
+  }
+
+  /** The path of the tag's webhook when it leads to an InjectorConfig alone. */
+  restingPath(name: string): string {
+    return `/tags/${tag}/${name}/${this.hash(name)}/inject`;
+  }
+
   /** Makes the pods anew, by what their workloads get now. */
   roll(outcome: Outcome = 'ready', workloads: readonly string[] = [...this.#pods.keys()]): void {
     for (const name of workloads) this.#make(name, outcome);
+  }
+
+  /** The pod of a workload goes, as in a restart; `roll` makes it anew. */
+  down(name: string): void {
+    const pod = this.#pods.get(name);
+    this.#pods.delete(name);
+    if (pod !== undefined) this.#stores?.pods.remove(this.#stores.keepOfPod(pod));
   }
 
   /** The workloads whose pods are of an InjectorConfig. */
@@ -57,6 +75,12 @@ export class RolloutFixture extends TagFixture {
   /** The workloads that get a threshold's canary. */
   below(threshold: string): string[] {
     return [...this.#pods.keys()].filter((name) => getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), threshold));
+  }
+
+  /** The workloads that get stable by a threshold. */
+  above(threshold: string): string[] {
+    const below = new Set(this.below(threshold));
+    return [...this.#pods.keys()].filter((name) => !below.has(name));
   }
 
   /** Moves the tag to a revision by steps of these weights. */

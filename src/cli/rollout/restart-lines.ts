@@ -1,0 +1,51 @@
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RestartStatus } from '../../api/rollout-status.ts';
+import { plural } from '../report/pod-counts.ts';
+import { cut, oneLine, wrap } from './wrap.ts';
+
+/** How many workloads of a list are named in a picture. */
+const named = 3;
+/** Lines of the message. */
+const longestMessage = 2;
+const indent = ' '.repeat(9);
+
+/** Whether the spec asks for restarts, now or after a rollback. */
+export function asksForRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
+  return strategy?.restart !== undefined || strategy?.rollback?.restart === 'Canary';
+}
+
+/** `restarts Waiting, 12 workloads stale, 0 restarting: …`; undefined where nothing is restarted. */
+export function restartLine(tag: RevisionTag): string | undefined {
+  const restarts = restartsOf(tag);
+  return restarts === undefined ? undefined : `restarts ${restarts.phase}, ${figuresOf(restarts)}: ${restarts.message}`;
+}
+
+/** Restarts in a picture: the figures, what is said, and the first workloads that wait or are left to somebody else. */
+export function drawRestarts(tag: RevisionTag, columns: number): string[] {
+  const restarts = restartsOf(tag);
+  if (restarts === undefined) return [];
+  const { phase, message, waiting, untouched } = restarts;
+  return [
+    `restarts ${phase}: ${figuresOf(restarts)}`,
+    ...wrap(message, columns - indent.length, longestMessage).map((line) => `${indent}${line}`),
+    ...drawWorkloads('waits', waiting, columns),
+    ...drawWorkloads('left', untouched, columns),
+  ];
+}
+
+/** What is said of restarts while the spec asks for them; of a tag that has stopped asking, nothing. */
+export function restartsOf(tag: RevisionTag): RestartStatus | undefined {
+  return asksForRestarts(tag) ? tag.status?.restarts : undefined;
+}
+
+function figuresOf({ stale, inProgress }: RestartStatus): string {
+  return `${plural(stale, 'workload')} stale, ${inProgress} restarting`;
+}
+
+function drawWorkloads(word: string, workloads: RestartStatus['waiting'], columns: number): string[] {
+  return workloads
+    .slice(0, named)
+    .map(({ namespace, kind, name, message }) =>
+      cut(`${indent}${word.padEnd(5)} ${oneLine(`${namespace}/${kind}/${name}: ${message}`)}`, columns),
+    );
+}

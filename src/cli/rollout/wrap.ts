@@ -1,0 +1,24 @@
+/** Text of others, in a terminal: without what would steer it. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
+
+/** Words in lines of at most so many columns; what is beyond the last line is cut. */
+export function wrap(text: string, columns: number, most: number): string[] {
+  const lines = [''];
+  for (const word of oneLine(text).split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  if (lines.length <= most) return lines;
+  const kept = lines.slice(0, most);
+  kept[most - 1] = `${(kept[most - 1] ?? '').slice(0, Math.max(0, columns - 1))}…`;
+  return kept;
+}
+
+/** A line that is no longer than a screen is wide. */
+export function cut(line: string, columns: number): string {
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}

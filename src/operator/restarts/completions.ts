@@ -1,0 +1,114 @@
+import { latestOfEach, type WorkloadRestart } from '../../api/restart-annotation.ts';
+import { objectKey } from '../../kube/object-store.ts';
+import type { RestartProgress } from '../../rollout/restart-candidate.ts';
+import type { WorkloadRecord } from './workload-record.ts';
+
+interface Memory {
+  readonly uid: string;
+  /** What its annotation has said, the latest of each tag first. */
+  readonly restarts: readonly WorkloadRestart[];
+  /** Since when it is complete. */
+  readonly since: number | undefined;
+  /** For how long it was, once, since the latest restart. */
+  readonly longest: number | undefined;
+  /** How far it has come since the latest restart, and since when, where this process has seen it come there. */
+  readonly furthest: number;
+  readonly progressedAt: number | undefined;
+  /** The tags for which its pods would have got something else since. */
+  readonly overtaken: ReadonlySet<string>;
+}
+
+/** What is known of the restarts of a workload. */
+export interface Completion extends RestartProgress {
+  /** The restarts that its annotation says or has said, the latest of each tag first. */
+  readonly restarts: readonly WorkloadRestart[];
+  /** The tags whose restart is overtaken: since then its pods would have got something else. */
+  readonly overtaken: ReadonlySet<string>;
+}
+
+const noTags: ReadonlySet<string> = new Set();
+
+/**
+ * What this process has seen of workloads that carry our annotation: since when they are complete, for how long they were, when they last came any
+ * further, and what the annotation said. A new leader starts with none of it: it counts anew, later than necessary and never sooner. Without it a workload that is scaled an hour
+ * after its restart would look as if that had never ended, and one whose annotation somebody takes away would be restarted again and again.
+ */
+export class Completions {
+  readonly #known = new Map<string, Memory>();
+
+  /**
+   * A workload as it is now; to be told of each change.
+   * @param now milliseconds since 1970
+   */
+  note(record: WorkloadRecord, now: number): void {
+    const key = keyOf(record);
+    const { uid = '' } = record.metadata;
+    const last = this.#known.get(key);
+    const before = last?.uid === uid ? last : undefined;
+    const restarts = latestOfEach([...record.restarts, ...(before?.restarts ?? [])]);
+    const [latest] = restarts;
+    if (latest === undefined) {
+      this.#known.delete(key);
+      return;
+    }
+    const isSame = before?.restarts[0]?.at === latest.at;
+    const since = isSame ? before.since : undefined;
+    const longest = isSame ? before.longest : undefined;
+    // What is seen first says nothing of when: a new leader takes it for as late as it may be. What comes once it was complete is somebody else's.
+    const isUnderWay = since === undefined && longest === undefined;
+    const hasProgressed = isSame && isUnderWay && record.progress > before.furthest;
+    this.#known.set(key, {
+      uid,
+      restarts,
+      furthest: isSame ? Math.max(before.furthest, record.progress) : record.progress,
+      progressedAt: hasProgressed ? now : isSame ? before.progressedAt : undefined,
+      since: record.isComplete ? (since ?? now) : undefined,
+      overtaken: before === undefined ? noTags : stillOvertaken(before, restarts),
+      longest: record.isComplete || since === undefined ? longest : Math.max(longest ?? 0, now - since),
+    });
+  }
+
+  /** The pods of a workload would get something else now than what it was restarted for: that restart does not count once the first target is back. */
+  overtake(record: WorkloadRecord, tag: string): void {
+    const key = keyOf(record);
+    const known = this.#known.get(key);
+    if (known === undefined || known.uid !== record.metadata.uid || known.overtaken.has(tag)) return;
+    this.#known.set(key, { ...known, overtaken: new Set([...known.overtaken, tag]) });
+  }
+
+  /** A workload that is gone. */
+  forget(record: WorkloadRecord): void {
+    this.#known.delete(keyOf(record));
+  }
+
+  /**
+   * Of a workload that was not restarted by us only whether it is complete, as if it had always been; nobody asks since when.
+   * @param record as it was noted last
+   */
+  of(record: WorkloadRecord): Completion {
+    const known = this.#known.get(keyOf(record));
+    if (known === undefined || known.uid !== record.metadata.uid) {
+      const isPlain = record.restarts.length === 0 && record.isComplete;
+      return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };
+    }
+    const { restarts, since, longest, progressedAt, overtaken } = known;
+    return {
+      restarts,
+      overtaken,
+      ...(since !== undefined && { completeSince: since }),
+      ...(longest !== undefined && { completedFor: longest }),
+      ...(progressedAt !== undefined && { progressedAt }),
+    };
+  }
+}
+
+function stillOvertaken(before: Memory, restarts: readonly WorkloadRestart[]): ReadonlySet<string> {
+  if (before.overtaken.size === 0) return noTags;
+  const isSame = ({ tag, at }: WorkloadRestart): boolean =>
+    before.restarts.some((each) => each.tag === tag && each.at === at);
+  return new Set(restarts.filter((each) => before.overtaken.has(each.tag) && isSame(each)).map(({ tag }) => tag));
+}
+
+function keyOf(record: WorkloadRecord): string {
+  return `${record.kind} ${objectKey(record)}`;
+}

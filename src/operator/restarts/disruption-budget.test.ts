@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { coveringBudgets, recordOfBudget, selectorLimit } from './disruption-budget.ts';
+
+function budget(spec: object, status: object = {}, metadata: object = {}): KubernetesObject {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'some', namespace: 'shop', uid: 'u', resourceVersion: '7', generation: 2, ...metadata },
+    spec: { minAvailable: 1, ...spec },
+    status: { observedGeneration: 2, disruptionsAllowed: 3, currentHealthy: 4, ...status },
+  };
+}
+
+const labels = { app: 'web', tier: 'front' };
+const covers = (spec: object, of: Record<string, string> | undefined = labels): boolean =>
+  coveringBudgets({ metadata: { namespace: 'shop' }, labels: of }, [recordOfBudget(budget(spec))]).length === 1;
+const expression = (key: string, operator: string, values?: string[]) => ({
+  selector: { matchExpressions: [{ key, operator, ...(values && { values }) }] },
+});
+
+describe('a PodDisruptionBudget', () => {
+  it('keeps what restarts ask for, and nothing else', () => {
+    const { covers: matcher, ...kept } = recordOfBudget(budget({ selector: {} }, {}, { labels, annotations: labels }));
+    assert.equal(typeof matcher, 'function');
+    assert.deepEqual(kept, {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'some', namespace: 'shop', uid: 'u', resourceVersion: '7' },
+      disruptionsAllowed: 3,
+    });
+  });
+
+  for (const [title, spec, expected] of [
+    ['a label that it asks for', { selector: { matchLabels: { app: 'web' } } }, true],
+    ['another value', { selector: { matchLabels: { app: 'db' } } }, false],
+    ['one label of two', { selector: { matchLabels: { app: 'web', zone: 'a' } } }, false],
+    ['In', expression('app', 'In', ['db', 'web']), true],
+    ['NotIn', expression('app', 'NotIn', ['web']), false],
+    ['Exists', expression('tier', 'Exists'), true],
+    ['DoesNotExist', expression('tier', 'DoesNotExist'), false],
+    ['an empty selector, which covers all', { selector: {} }, true],
+    ['no selector, which covers none', {}, false],
+    ['null, which is none', { selector: null }, false],
+  ] as const) {
+    it(`covers the pods of a template, or not: ${title}`, () => {
+      assert.equal(covers(spec), expected);
+    });
+  }
+
+  it('covers nothing of another namespace', () => {
+    const record = recordOfBudget(budget({ selector: {} }));
+    assert.deepEqual(coveringBudgets({ metadata: { namespace: 'tools' }, labels }, [record]), []);
+  });
+
+  it('covers what has more labels than are kept, and is told with what it allows', () => {
+    assert.equal(
+      coveringBudgets({ metadata: { namespace: 'shop' }, labels: undefined }, [
+        recordOfBudget(budget({ selector: { matchLabels: { app: 'db' } } })),
+      ]).length,
+      1,
+    );
+    assert.deepEqual(
+      coveringBudgets({ metadata: { namespace: 'shop' }, labels }, [recordOfBudget(budget({ selector: {} }))]),
+      [{ name: 'some', disruptionsAllowed: 3 }],
+    );
+  });
+
+  it('covers everything when its selector is larger than what is kept', () => {
+    const many = (count: number) => ({
+      selector: { matchLabels: Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, 'x'])) },
+    });
+    assert.equal(covers(many(selectorLimit.requirements)), false);
+    assert.equal(covers(many(selectorLimit.requirements + 1)), true);
+    const values = Array.from({ length: 2000 }, (_, index) => `v${index}`);
+    assert.equal(covers(expression('app', 'In', values)), true);
+    assert.equal(covers(expression('app', 'In', values.slice(0, 100))), false);
+  });
+
+  it('allows nothing while its controller has not seen it', () => {
+    const allowed = (status: object, metadata: object = {}) =>
+      recordOfBudget(budget({ selector: {} }, status, metadata)).disruptionsAllowed;
+    assert.equal(allowed({ observedGeneration: 1 }), 0);
+    assert.equal(allowed({ observedGeneration: undefined }), 0);
+    assert.equal(allowed({ disruptionsAllowed: undefined }), 0);
+    assert.equal(allowed({ observedGeneration: 3 }), 3);
+    assert.equal(recordOfBudget({ ...budget({ selector: {} }), status: undefined }).disruptionsAllowed, 0);
+  });
+});

@@ -1,0 +1,103 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { ObjectStore } from '../../kube/object-store.ts';
+import type { Clock } from '../../kube/ports.ts';
+import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { Completions } from './completions.ts';
+import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
+import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
+
+/** Fills a store with a collection of the whole cluster until the signal aborts. */
+export type FollowCollection = <T extends KubernetesObject>(collection: {
+  readonly resource: ResourceKind;
+  readonly store: ObjectStore<T>;
+  /** What is kept of each object as the API server sends it. */
+  readonly keep: (object: KubernetesObject) => T;
+  readonly signal: AbortSignal;
+}) => void;
+
+export interface FollowedWorkloadsOptions {
+  readonly follow: FollowCollection;
+  /** Until when to follow. */
+  readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, 'now'>;
+  /** A workload that was restarted is complete now, or is not any more; a budget allows disruptions, or none any more. */
+  readonly changed: () => void;
+}
+
+const restartable = ['Deployment', 'StatefulSet', 'DaemonSet'].map((kind) => resourceKind('apps/v1', kind));
+const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
+
+/** The workloads and PodDisruptionBudgets of the cluster, while some tag asks for restarts. */
+export class FollowedWorkloads {
+  /** How far workloads that were restarted have come, as this process has seen it. */
+  readonly completions = new Completions();
+  readonly #workloads = new Map(restartable.map(({ kind }) => [kind, new ObjectStore<WorkloadRecord>()]));
+  readonly #budgets = new ObjectStore<BudgetRecord>();
+  /** Those that have our annotation or had it, by kind, namespace and name. */
+  readonly #restarted = new Map<string, WorkloadRecord>();
+
+  constructor({ follow, signal, clock, changed }: FollowedWorkloadsOptions) {
+    for (const resource of restartable) {
+      const store = this.#storeOf(resource.kind);
+      store.subscribe(({ type, object, before }) => {
+        const key = keyOf(object);
+        const wasKnown = this.#restarted.delete(key);
+        if (type === 'Deleted') this.completions.forget(object);
+        else this.completions.note(object, clock.now().getTime());
+        // Also without the annotation: who takes it away must not free its place.
+        const isKnown = type !== 'Deleted' && this.completions.of(object).restarts.length > 0;
+        if (isKnown) this.#restarted.set(key, object);
+        const isNews = type !== 'Modified' || before?.isComplete !== object.isComplete;
+        if (isNews && (wasKnown || isKnown)) changed();
+      });
+      follow({ resource, store, keep: recordOfWorkload, signal });
+    }
+    this.#budgets.subscribe(({ type, object, before }) => {
+      const allows = (budget?: BudgetRecord): boolean => (budget?.disruptionsAllowed ?? 0) > 0;
+      if (type !== 'Modified' || allows(before) !== allows(object)) changed();
+    });
+    follow({ resource: disruptionBudgets, store: this.#budgets, keep: recordOfBudget, signal });
+  }
+
+  /** The collections that have not been read yet. */
+  get unread(): string[] {
+    const stores = [...this.#workloads, [disruptionBudgets.kind, this.#budgets] as const];
+    return stores.filter(([, store]) => !store.hasSynced).map(([kind]) => `${kind}s`);
+  }
+
+  get(kind: string, namespace: string, name: string): WorkloadRecord | undefined {
+    return this.#workloads.get(kind)?.get(name, namespace);
+  }
+
+  /** Every workload that has been restarted for a tag. */
+  annotated(): Iterable<WorkloadRecord> {
+    return this.#restarted.values();
+  }
+
+  /** When one of them was restarted last, in milliseconds since 1970; -Infinity: none was. */
+  latestRestart(): number {
+    let latest = -Infinity;
+    for (const { restarts } of this.#restarted.values()) latest = Math.max(latest, restarts[0]?.at ?? -Infinity);
+    return latest;
+  }
+
+  budgets(): readonly BudgetRecord[] {
+    return this.#budgets.list();
+  }
+
+  /** Takes over what the API server answered to a write, before the watch tells of it. */
+  written(object: KubernetesObject): void {
+    this.#storeOf(object.kind).upsert(recordOfWorkload(object));
+  }
+
+  #storeOf(kind: string): ObjectStore<WorkloadRecord> {
+    const store = this.#workloads.get(kind);
+    if (store === undefined)
+      throw new Error(`${apiVersionOf({ group: 'apps', version: 'v1' })} ${kind} is not followed`);
+    return store;
+  }
+}
+
+function keyOf({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): string {
+  return `${kind}/${namespace}/${name}`;
+}

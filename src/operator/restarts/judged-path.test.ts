@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+import { noWorkload } from '../../rollout/workload-key.ts';
+import type { Claimant } from '../usage/claimant.ts';
+import { judgedPath } from './judged-path.ts';
+
+const atRest = '/tags/prod/old/0123abcd/inject';
+const threshold = '4000000000000000';
+const inRollout = `/tags/prod/old/0123abcd/new/4567cdef/${threshold}/inject`;
+const inShadow = `/tags/prod/old/0123abcd/new/4567cdef/${noWorkload}/shadow`;
+
+function webhook(path: string, tag = 'prod'): KubernetesObject {
+  const service = { name: 's', namespace: 'n', path };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'sidecar-injector-tag-prod', labels: { [labelNames.tag]: tag } },
+    webhooks: [{ name: 'x.sidecar-injector.io', rules: [{ resources: ['pods'] }], clientConfig: { service } }],
+  };
+}
+
+function claimant(fields: Partial<Claimant> = {}): Claimant {
+  const keys = { injection: 'i', revision: 'r', inject: 'j', status: 's' };
+  return {
+    id: 'sidecar-injector-tag-prod',
+    tag: 'prod',
+    injectorConfig: 'old',
+    hash: '0123abcd',
+    keys,
+    since: 0,
+    isConditional: false,
+    claims: [],
+    ...fields,
+  };
+}
+
+describe('judgedPath', () => {
+  const canary = { injectorConfig: 'new', hash: '4567cdef', threshold };
+  const cases: [what: string, live: KubernetesObject | undefined, judging: Claimant | undefined, path: unknown][] = [
+    ['is that of the webhook by which pods are judged', webhook(atRest), claimant(), atRest],
+    ['has both sides of a rollout', webhook(inRollout), claimant({ canary }), inRollout],
+    ['says of a shadow step that it is one', webhook(inShadow), claimant(), inShadow],
+    ['is of the path also where the webhook has a URL', webhook(`https://host:1${atRest}`), claimant(), atRest],
+    ['is null without a webhook', undefined, undefined, null],
+    ['is null without a webhook that takes pods', undefined, claimant({ hash: undefined }), null],
+    ['is null while the webhook of the name is not the tag’s', webhook(atRest, 'other'), undefined, null],
+    ['is null while the judge of the name is not the tag', undefined, claimant({ tag: 'other' }), null],
+    ['is not known while nobody judges by the webhook yet', webhook(atRest), undefined, undefined],
+    [
+      'is not known while the judge is still to be published',
+      webhook(atRest),
+      claimant({ hash: undefined }),
+      undefined,
+    ],
+    ['is not known by an older configuration', webhook(atRest), claimant({ hash: '00000000' }), undefined],
+    ['is not known by another InjectorConfig', webhook(atRest), claimant({ injectorConfig: 'new' }), undefined],
+    [
+      'is not known at another share',
+      webhook(inRollout),
+      claimant({ canary: { ...canary, threshold: '8'.repeat(16) } }),
+      undefined,
+    ],
+    ['is not known while the webhook that is gone judges', undefined, claimant(), undefined],
+  ];
+  for (const [what, live, judging, path] of cases) {
+    it(what, () => {
+      assert.equal(judgedPath('prod', live, judging), path);
+    });
+  }
+});

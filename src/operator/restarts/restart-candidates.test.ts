@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { Completions } from './completions.ts';
+import { recordOfBudget } from './disruption-budget.ts';
+import {
+  claimant,
+  hour,
+  now,
+  older,
+  own,
+  pods,
+  record,
+  restartedAt,
+  rolledBackFrom,
+  said,
+  second,
+  situation,
+  target,
+  type Given,
+} from './testdata/situation.ts';
+
+describe('restartCandidates', () => {
+  it('are the workloads with stale pods that the tag takes', () => {
+    const groups = [
+      pods('web'),
+      pods('web', { carried: 'older.00000000', records: [{}] }),
+      pods('web', { state: 'current', carried: target }),
+      pods('fine', { state: 'current', carried: target }),
+      pods('none', { state: 'missing', carried: '' }),
+      pods('elsewhere', { taker: claimant({ tag: 'logs' }) }),
+      pods('nobody', { taker: 'nobody' }),
+      pods('unpublished', { taker: claimant({ hash: undefined }) }),
+      pods('empty', { records: [] }),
+    ];
+    const workloads = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'].map((name) =>
+      record(name),
+    );
+    assert.deepEqual(said(situation({ groups, workloads })), {
+      own: [
+        {
+          namespace: 'shop',
+          kind: 'Deployment',
+          name: 'web',
+          stale: 3,
+          target,
+          completeSince: 0,
+          partition: 0,
+          paused: false,
+          isExcluded: false,
+          isInjectedByHand: false,
+          rolledBack: false,
+          budgets: [],
+        },
+      ],
+      others: [],
+    });
+  });
+
+  it('have what their pods would get, whichever of the families asks', () => {
+    const group = pods('web');
+    const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', isUser: true } as const;
+    group.judgements = [
+      { ...ofLogs, taker: undefined },
+      { ...ofLogs, taker: claimant({ tag: 'logs', injectorConfig: 'logs' }) },
+      ...group.judgements,
+    ];
+    assert.deepEqual(
+      own({ groups: [group] }).map((each) => each.target),
+      [target],
+    );
+  });
+
+  it('have what is known of the workload', () => {
+    const spec = { paused: true, strategy: { type: 'Recreate' } };
+    const [web] = own({ workloads: [record('web', [], { spec, status: { updatedReplicas: 1 } })] });
+    assert.deepEqual([web?.paused, web?.updateType, web?.completeSince], [true, 'Recreate', undefined]);
+    const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } };
+    const groups = [pods('web', { kind: 'StatefulSet' })];
+    const [set] = own({ groups, workloads: [record('web', [], { spec: { updateStrategy } }, 'StatefulSet')] });
+    assert.deepEqual([set?.kind, set?.partition], ['StatefulSet', 2]);
+  });
+
+  it('have the budgets that cover them', () => {
+    const budget = (name: string, namespace: string, app: string) =>
+      recordOfBudget({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name, namespace },
+        spec: { selector: { matchLabels: { app } } },
+        status: { disruptionsAllowed: 2 },
+      });
+    const budgets = [
+      budget('a', 'shop', 'web'),
+      budget('b', 'shop', 'db'),
+      budget('c', 'tools', 'web'),
+      budget('d', 'shop', 'web'),
+    ];
+    const workloads = [
+      record('web'),
+      record('db', [restartedAt(now, older, 'logs')], { status: { updatedReplicas: 1 } }),
+    ];
+    const {
+      own: [web],
+      others: [db],
+    } = situation({ budgets, workloads });
+    assert.deepEqual(web?.budgets, [
+      { name: 'a', disruptionsAllowed: 2 },
+      { name: 'd', disruptionsAllowed: 2 },
+    ]);
+    assert.deepEqual(db?.budgets, [{ name: 'b', disruptionsAllowed: 2 }]);
+  });
+
+  it('are without those that are gone or going', () => {
+    assert.deepEqual(own({ workloads: [] }), []);
+    const leaving = record('web', [restartedAt(now)], { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    assert.deepEqual(situation({ workloads: [leaving] }), { own: [], others: [] });
+  });
+
+  it('are also those that nothing can be done about', () => {
+    const groups = ['Pod', 'Job', 'CronJob', 'ReplicaSet', 'Rollout'].map((kind) => pods('x', { kind }));
+    const found = own({ groups });
+    assert.deepEqual(
+      found.map(({ kind, stale }) => [kind, stale]),
+      [
+        ['Pod', 2],
+        ['Job', 2],
+        ['CronJob', 2],
+        ['ReplicaSet', 2],
+        ['Rollout', 2],
+      ],
+    );
+    assert.deepEqual(own({ groups: [pods('x', { kind: 'Pod', state: 'current' })] }), []);
+  });
+
+  it('are also those that were restarted for the tag, with and without pods', () => {
+    const at = now - 10 * second;
+    const workloads = [record('fine', [restartedAt(at)]), record('gone', [restartedAt(at, older)])];
+    const [fine, gone] = own({ workloads, groups: [pods('fine', { state: 'current', carried: target })] });
+    const restarted = { at, isLost: false, isOvertaken: false };
+    assert.deepEqual([fine?.stale, fine?.target, fine?.restarted], [0, target, { ...restarted, target }]);
+    assert.deepEqual([gone?.stale, gone?.target, gone?.restarted], [0, older, { ...restarted, target: older }]);
+    assert.equal(fine?.completeSince, now - 60 * second);
+  });
+
+  it('are not those that were restarted a day ago and have nothing stale', () => {
+    const groups = [pods('web', { state: 'current' })];
+    assert.deepEqual(own({ groups, workloads: [record('web', [restartedAt(now - 24 * hour)])] }), []);
+    const [stale] = own({ workloads: [record('web', [restartedAt(now - 24 * hour)])] });
+    assert.equal(stale?.restarted?.target, target, 'it is remembered that it was of no use');
+  });
+
+  it('ask for no budgets where nothing is stale and all is complete', () => {
+    const all = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { namespace: 'shop', name: 'a' },
+      spec: { selector: {} },
+    };
+    const covering = (state: string, status: object) =>
+      own({
+        budgets: [recordOfBudget(all)],
+        groups: [pods('web', { state })],
+        workloads: [record('web', [restartedAt(now - 60 * second)], { status })],
+      })[0]?.budgets.length;
+    assert.deepEqual(
+      [covering('current', {}), covering('stale', {}), covering('current', { updatedReplicas: 1 })],
+      [0, 1, 1],
+    );
+  });
+
+  it('have nothing to say of a restart where somebody wants the workload left alone', () => {
+    const metadata = { annotations: { 'sidecar-injector.io/restart': 'false' } };
+    const bad = pods('web', {
+      records: [{ createdAt: now / second, health: { ready: false, restarts: 9, crashing: true } }],
+    });
+    const workloads = [record('web', [restartedAt(now - 5 * second)], { metadata, status: { updatedReplicas: 1 } })];
+    const found = situation({ workloads, groups: [bad] });
+    assert.deepEqual(
+      found.own.map(({ isExcluded, restarted, crashing }) => [isExcluded, restarted, crashing]),
+      [[true, undefined, undefined]],
+    );
+    assert.deepEqual(situation({ workloads, groups: [] }), { own: [], others: [] });
+    assert.deepEqual(situation({ workloads, groups: [], tag: 'logs' }), { own: [], others: [] });
+  });
+
+  describe('beside other tags', () => {
+    const at = now - 10 * second;
+
+    it('are what was restarted for them last', () => {
+      const {
+        own: [web],
+        others,
+      } = situation({
+        workloads: [
+          record('web', [restartedAt(at, 'logs.00000009', 'logs'), restartedAt(at - 1, older)], {
+            status: { updatedReplicas: 1 },
+          }),
+        ],
+      });
+      assert.deepEqual(said(others), [
+        { namespace: 'shop', kind: 'Deployment', name: 'web', tag: 'logs', at, budgets: [] },
+      ]);
+      assert.deepEqual([web?.stale, web?.restarted?.at], [2, at - 1]);
+    });
+
+    it('are not what was restarted for them a day ago, or for this tag since', () => {
+      const day = record('web', [restartedAt(now - 24 * hour, older, 'logs')]);
+      assert.deepEqual(situation({ workloads: [day] }).others, []);
+      const since = record('web', [restartedAt(at), restartedAt(at - 1, older, 'logs')]);
+      assert.deepEqual(situation({ workloads: [since] }).others, []);
+    });
+
+    it('have how far they have come', () => {
+      const [web] = situation({ workloads: [record('web', [restartedAt(at, older, 'logs')])] }).others;
+      assert.equal(web?.completeSince, now - 60 * second);
+    });
+  });
+
+  it('are, for a rollback alone, only those with the canary that was rolled back', () => {
+    const groups = [
+      pods('web'),
+      pods('bad', { carried: 'bad.00000003' }),
+      pods('worse', { carried: 'bad.00000004,new.00000003' }),
+    ];
+    const workloads = ['web', 'bad', 'worse'].map((name) => record(name));
+    const of = (given: Given) =>
+      own({ groups, workloads, ...given }).map(({ name, rolledBack }) => `${name} ${rolledBack}`);
+    assert.deepEqual(of({ isRollbackOnly: true, rolledBackFrom }), ['bad true']);
+    assert.deepEqual(of({ isRollbackOnly: true }), []);
+    assert.deepEqual(of({ rolledBackFrom }), ['web false', 'bad true', 'worse false']);
+  });
+
+  it('count only pods of the canary that was rolled back, for a rollback alone', () => {
+    const groups = [pods('web', { carried: 'bad.00000003', records: [{}] }), pods('web')];
+    assert.deepEqual(
+      own({ groups, isRollbackOnly: true, rolledBackFrom }).map(({ stale, rolledBack }) => [stale, rolledBack]),
+      [[1, true]],
+    );
+  });
+
+  describe('know that a restart does not count any more', () => {
+    const at = now - 10 * second;
+    const overtaken = (given: Given) => own(given).map(({ restarted }) => restarted?.isOvertaken);
+
+    it('once the pods would have got something else', () => {
+      const completions = new Completions();
+      const web = record('web', [restartedAt(at, older)]);
+      completions.note(web, now);
+      own({ workloads: [web], completions });
+      const back = claimant({ injectorConfig: 'old', hash: '00000001' });
+      assert.deepEqual(overtaken({ workloads: [web], completions, groups: [pods('web', { taker: back })] }), [true]);
+      assert.deepEqual(
+        overtaken({ workloads: [web], groups: [pods('web', { taker: back })] }),
+        [false],
+        'a new leader',
+      );
+    });
+
+    it('when the rollout began later', () => {
+      const workloads = [record('web', [restartedAt(at)])];
+      assert.deepEqual(overtaken({ workloads, rolloutStartedAt: at + 1 }), [true]);
+      assert.deepEqual(overtaken({ workloads, rolloutStartedAt: at }), [false]);
+    });
+  });
+
+  it('know that somebody has taken the annotation away, or turned it back', () => {
+    const at = now - 10 * second;
+    const completions = new Completions();
+    completions.note(record('web', [restartedAt(at)]), now - 9 * second);
+    for (const left of [record('web'), record('web', [restartedAt(at - hour, older)])]) {
+      completions.note(left, now - 8 * second);
+      const [web] = own({ workloads: [left], completions });
+      assert.deepEqual(web?.restarted, { target, at, isLost: true, isOvertaken: false });
+    }
+  });
+});

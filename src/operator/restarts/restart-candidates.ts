@@ -1,0 +1,173 @@
+import type { RestartStrategy } from '../../api/rollout-strategy.ts';
+import type { RolloutPlace } from '../../api/rollout-status.ts';
+import {
+  isRecent,
+  lateAt,
+  type CoveringBudget,
+  type OtherRestart,
+  type RestartCandidate,
+  type RestartSituation,
+} from '../../rollout/restart-candidate.ts';
+import { isRestartable } from '../../rollout/restart-reasons.ts';
+import { workloadKey, type RolloutWorkload } from '../../rollout/workload-key.ts';
+import type { PodGroup } from '../usage/pod-group.ts';
+import { carriedBy } from '../usage/pod-traits.ts';
+import type { Completion, Completions } from './completions.ts';
+import { coveringBudgets, type BudgetRecord } from './disruption-budget.ts';
+import { newPods, type JudgedGroup } from './new-pods.ts';
+import type { WorkloadRecord } from './workload-record.ts';
+
+/** The Deployments, StatefulSets and DaemonSets as they are followed. */
+export interface FollowedWorkloads {
+  get(kind: string, namespace: string, name: string): WorkloadRecord | undefined;
+  /** Every workload that was restarted by us; others among them do no harm. */
+  annotated(): Iterable<WorkloadRecord>;
+}
+
+export interface RestartSources {
+  readonly tag: string;
+  /** The pods that follow the tag, judged. */
+  readonly groups: Iterable<PodGroup>;
+  readonly workloads: FollowedWorkloads;
+  readonly budgets: Iterable<BudgetRecord>;
+  readonly completions: Pick<Completions, 'of' | 'overtake'>;
+  /** When the rollout of the tag began (`status.rollout.startedAt`): an earlier restart may be overtaken. Milliseconds since 1970. */
+  readonly rolloutStartedAt?: number | undefined;
+  /** The canary that was rolled back last (`status.rollout.rolledBackFrom`). */
+  readonly rolledBackFrom?: RolloutPlace | undefined;
+  /** Whether only workloads with pods of that one are to be restarted (`spec.strategy.rollback.restart` without `spec.strategy.restart`). */
+  readonly isRollbackOnly: boolean;
+  /** `readyTimeout`: for so long new pods of a workload are those that its restart has made. */
+  readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What the pods of one workload say. */
+interface PodsOfWorkload {
+  readonly workload: RolloutWorkload;
+  readonly groups: JudgedGroup[];
+  stale: number;
+  target: string | undefined;
+  rolledBack: boolean;
+}
+
+const noBudgets: readonly CoveringBudget[] = [];
+
+/**
+ * What the restarts of a tag depend on: the workloads with stale pods that the tag takes, and all that carry our annotation. Workloads that are gone
+ * or going are left out.
+ */
+export function restartCandidates(sources: RestartSources): RestartSituation {
+  const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity } = sources;
+  const pods = podsByWorkload(sources);
+  const budgetsIn = byNamespace(budgets);
+  const own: RestartCandidate[] = [];
+  const others: OtherRestart[] = [];
+  const seen = new Set<string>();
+  const look = (record: WorkloadRecord, completion: Completion): void => {
+    const workload = workloadOf(record);
+    const key = workloadKey(workload);
+    seen.add(key);
+    const found = pods.get(key);
+    const { restarts, overtaken, completeSince, completedFor, progressedAt } = completion;
+    const stale = found?.stale ?? 0;
+    // What nobody restarts stands in nobody's way either.
+    const mine = record.isExcluded ? undefined : restarts.find((each) => each.tag === tag);
+    const target = found?.target ?? mine?.target ?? '';
+    if (mine !== undefined && mine.target !== target) completions.overtake(record, tag);
+    const [latest] = restarts;
+    const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
+    const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
+    if (!isOther && !isOwn) return;
+    // There may be ten thousand that are done: budgets are asked for only where they count, and objects are written out.
+    const isAsked = stale > 0 || completeSince === undefined;
+    const covering = isAsked ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
+    const { namespace, kind, name } = workload;
+    if (isOther) {
+      const { tag: other, at } = latest;
+      others.push({ namespace, kind, name, tag: other, at, completeSince, completedFor, budgets: covering });
+    }
+    if (!isOwn) return;
+    const { updateType, partition, paused, isExcluded, isInjectedByHand } = record;
+    const isUnfinished = completeSince === undefined && completedFor === undefined;
+    const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
+    const made = mine && newPods(found?.groups ?? [], mine.at, until, now);
+    own.push({
+      namespace,
+      kind,
+      name,
+      stale,
+      target,
+      restarted: mine && {
+        target: mine.target,
+        at: mine.at,
+        isLost: !record.restarts.some((each) => each.tag === tag && each.at === mine.at),
+        isOvertaken: overtaken.has(tag) || mine.at < rolloutStartedAt,
+      },
+      completeSince,
+      completedFor,
+      progressedAt,
+      crashing: made?.crashing,
+      uninjected: made?.uninjected,
+      updateType,
+      partition,
+      paused,
+      isExcluded,
+      isInjectedByHand,
+      rolledBack: found?.rolledBack ?? false,
+      budgets: covering,
+    });
+  };
+  for (const record of workloads.annotated()) {
+    if (record.isLeaving) continue;
+    const completion = completions.of(record);
+    if (completion.restarts.length > 0) look(record, completion);
+  }
+  for (const [key, { workload, stale, target = '' }] of pods) {
+    if (seen.has(key) || stale === 0) continue;
+    const { namespace, kind, name } = workload;
+    const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
+    if (record !== undefined && !record.isLeaving) look(record, completions.of(record));
+    else if (!isRestartable(kind)) own.push({ ...workload, stale, target, paused: false, budgets: [] });
+  }
+  return { own, others };
+}
+
+function podsByWorkload({ tag, groups, rolledBackFrom, isRollbackOnly }: RestartSources): Map<string, PodsOfWorkload> {
+  const found = new Map<string, PodsOfWorkload>();
+  for (const group of groups) {
+    const { traits, pods, judgements } = group;
+    const taken = judgements.find(({ taker }) => taker?.tag === tag);
+    if (pods.size === 0 || taken?.taker?.hash === undefined) continue;
+    const workload = { namespace: traits.namespace, ...traits.workload };
+    const key = workloadKey(workload);
+    const known = found.get(key) ?? { workload, groups: [], stale: 0, target: undefined, rolledBack: false };
+    found.set(key, known);
+    const { injectorConfig, hash } = taken.taker;
+    known.groups.push({ group, state: taken.state });
+    known.target = `${injectorConfig}.${hash}`;
+    if (taken.state !== 'stale') continue;
+    const isRolledBack = carriedBy(traits).some(
+      (each) => each.name === rolledBackFrom?.injectorConfig && each.hash === rolledBackFrom.hash,
+    );
+    known.rolledBack ||= isRolledBack;
+    if (isRolledBack || !isRollbackOnly) known.stale += pods.size;
+  }
+  return found;
+}
+
+function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[]> {
+  const found = new Map<string, BudgetRecord[]>();
+  for (const budget of budgets) {
+    const { namespace = '' } = budget.metadata;
+    const known = found.get(namespace);
+    if (known === undefined) found.set(namespace, [budget]);
+    else known.push(budget);
+  }
+  return found;
+}
+
+function workloadOf({ kind, metadata: { namespace = '', name = '' } }: WorkloadRecord): RolloutWorkload {
+  return { namespace, kind, name };
+}

@@ -1,0 +1,244 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RestartStatus } from '../../api/rollout-status.ts';
+import { restartBounds } from '../../api/rollout-strategy.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import type { RestartCandidate } from '../../rollout/restart-candidate.ts';
+import type { RestartPlan } from '../../rollout/restarts.ts';
+import { workloadKey } from '../../rollout/workload-key.ts';
+import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
+import { resyncMs } from '../settings.ts';
+import type { PodGroup } from '../usage/pod-group.ts';
+import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
+import { Leadership } from './leadership.ts';
+import { planTagRestarts } from './plan-tag-restarts.ts';
+import type { RestartEvents } from './restart-events.ts';
+import { RestartReports } from './restart-reports.ts';
+import { asksForRestarts, type AskingTag, type RestartSource } from './restart-source.ts';
+import type { WorkloadRecord } from './workload-record.ts';
+import { RestartWriter, type RestartWriterOptions } from './restart-writer.ts';
+import { hasStale, staleConfigurations } from './stale-configurations.ts';
+
+export interface RestartPassOptions extends RestartWriterOptions {
+  /** The tags of our class that can be read. */
+  readonly tags: () => readonly RevisionTag[];
+  /** A tag as stored. */
+  readonly objectOf: (tag: string) => KubernetesObject | undefined;
+  /** The pods that follow a tag, judged; undefined while they have not been read. */
+  readonly podsOf: (tag: string) => Iterable<PodGroup> | undefined;
+  /**
+   * The path of the webhook of a tag by which these pods are judged, null where it has none; undefined while they are not judged by the one that is
+   * in force.
+   */
+  readonly judgedBy: (tag: string) => string | null | undefined;
+  readonly reports: Pick<ReplicaReports, 'lacking'>;
+  readonly follow: FollowCollection;
+  readonly events: RestartEvents;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** There is something to do for {@link RestartPass.pass}. */
+  readonly wake: () => void;
+  /** The status of a tag is to be written. */
+  readonly news: (tag: string) => void;
+}
+
+/** How often to look while there is anything to restart, and while there is nothing; what changes workloads wakes sooner. Milliseconds. */
+const lookMs = { busy: 1000, idle: 5000 };
+/** How soon to look again for judgements that follow a webhook in a moment. Milliseconds. */
+const judgeMs = 100;
+/** Each API server reads webhooks by itself: one that is behind still makes pods as before. Milliseconds. */
+const settledMs = 5000;
+/** What changes together is looked at together. Milliseconds. */
+const settleMs = 100;
+/** After so many writes a pass looks anew, at those that it has restarted as well. */
+const mostWrites = 20;
+/** Between two looks there is so many times what the last one has cost: tens of thousands of pods may be looked at. */
+const restPerLook = 10;
+/** What keeps everything from being restarted for longer is said in the status. Milliseconds. */
+const unsaidMs = 10_000;
+
+/**
+ * Restarts of stale workloads. One pass looks at all tags, one after the other, since the bounds hold for all of them together; passes never overlap.
+ * All that it remembers is in the cluster (the annotation on the pod templates), but for how long a workload has been complete: a new leader
+ * begins to count that anew, and so goes on later than it might, never sooner.
+ */
+export class RestartPass implements RestartSource {
+  readonly #options: RestartPassOptions;
+  readonly #reports: RestartReports;
+  readonly #writer: RestartWriter;
+  #leadership: Leadership | undefined;
+  #isDue = false;
+  /** Whether anything is restarting or waits to be. */
+  #isBusy = false;
+  /** What the last pass has cost. Milliseconds. */
+  #cost = 0;
+
+  constructor(options: RestartPassOptions) {
+    this.#options = options;
+    this.#reports = new RestartReports(options);
+    this.#writer = new RestartWriter(options);
+  }
+
+  shown(tag: AskingTag): RestartStatus | undefined {
+    if (!asksForRestarts(tag)) return undefined;
+    return this.#reports.of(tag.metadata.name) ?? tag.status?.restarts;
+  }
+
+  /**
+   * Restarts what may be restarted now. Resolves with the milliseconds until it wants to be called again.
+   * Rejects when the API server does, at the first write that fails: call again with back-off, from what is there then.
+   * @param leading until when this process leads; workloads are followed for no longer
+   */
+  async pass(leading: AbortSignal): Promise<number> {
+    const tags = this.#options.tags().filter(asksForRestarts);
+    const names = new Set(tags.map(({ metadata }) => metadata.name));
+    this.#reports.keepOnly(names);
+    if (tags.length === 0) {
+      this.#leadership?.end();
+      this.#leadership = undefined;
+      return resyncMs;
+    }
+    const leadership = this.#follow(leading);
+    leadership.keepOnly(names);
+    this.#isBusy = false;
+    this.#cost = 0;
+    let wait: number = lookMs.idle;
+    for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
+      if (leading.aborted) break;
+      wait = Math.min(wait, await this.#restart(tag, leadership));
+    }
+    return wait;
+  }
+
+  async #restart(tag: RevisionTag, leadership: Leadership): Promise<number> {
+    const { objectOf, podsOf, judgedBy, metrics } = this.#options;
+    const { name } = tag.metadata;
+    const { workloads, leading } = leadership;
+    const pods = podsOf(name);
+    const unread = [...(pods === undefined ? ['Pods'] : []), ...workloads.unread];
+    if (pods === undefined || unread.length > 0) {
+      // Where a right is missing they never will be.
+      const why = `${unread.join(', ')} have not been read yet: nothing is restarted; has the operator the right to list and watch them?`;
+      return this.#sayAfterAWhile(name, leadership.judgedSince(name, undefined), why) ? lookMs.idle : lookMs.busy;
+    }
+    const groups = [...pods];
+    const path = judgedBy(name);
+    const since = leadership.judgedSince(name, path);
+    if (path === undefined) {
+      const why =
+        'its pods are not judged by the webhook that is in force: nothing is restarted; is its InjectorConfig there?';
+      return this.#sayAfterAWhile(name, since, why) ? lookMs.idle : judgeMs;
+    }
+    metrics.restarted?.(name, 0);
+    // Whatever else was said meanwhile would stand for ever.
+    const isSaid = this.#reports.of(name)?.phase === 'Idle';
+    if (isSaid && leadership.isOver(name, path) && !hasStale(name, groups)) return lookMs.idle;
+    const settlesIn = since + settledMs - this.#options.clock.monotonic();
+    const plan = this.#plan(tag, groups, workloads, settlesIn > 0);
+    const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
+    this.#isBusy ||= isBusy;
+    this.#report(tag, plan, path);
+    leadership.planned(name, plan, path, restartBounds(tag.spec.strategy ?? {}));
+    // As they were planned: one that has changed meanwhile is planned anew.
+    const records = plan.restart.map(({ kind, namespace, name: each }) => workloads.get(kind, namespace, each));
+    const stale = plan.restart.length === 0 ? undefined : staleConfigurations(name, groups);
+    const hasChanged = (): boolean =>
+      judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
+    for (const [index, candidate] of plan.restart.slice(0, mostWrites).entries()) {
+      // What was planned holds as long as the tag asks for it, and pods are judged, as they were.
+      if (leading.aborted || hasChanged()) return 0;
+      const had = stale?.get(workloadKey(candidate)) ?? [];
+      const record = records[index];
+      if (record === undefined) return 0;
+      const stored = await this.#write(tag, candidate, record, had, leading);
+      if (stored === undefined) return lookMs.busy;
+      workloads.written(stored);
+    }
+    const after = podsOf(name);
+    if (plan.restart.length > 0 && after !== undefined && !leading.aborted) {
+      this.#report(tag, this.#plan(tag, after, workloads, false), path);
+    }
+    const due = plan.at === undefined ? Infinity : plan.at - this.#options.clock.now().getTime();
+    const look = plan.restart.length > mostWrites ? 0 : isBusy ? lookMs.busy : lookMs.idle;
+    const settled = settlesIn > 0 && isBusy ? settlesIn : Infinity;
+    return Math.max(this.#cost * restPerLook, Math.min(due, settled, look));
+  }
+
+  #plan(tag: RevisionTag, groups: Iterable<PodGroup>, workloads: FollowedWorkloads, hasMoved: boolean): RestartPlan {
+    const { clock, reports } = this.#options;
+    const began = clock.monotonic();
+    const plan = planTagRestarts(tag, {
+      groups,
+      workloads,
+      hasMoved,
+      refusalOf: (workload) => this.#writer.refusalOf(workload),
+      reports,
+      now: clock.now().getTime(),
+    });
+    this.#cost += clock.monotonic() - began;
+    return plan;
+  }
+
+  /** The workload as it is restarted; undefined when the API server has refused it. */
+  async #write(
+    { metadata: { name: tag } }: RevisionTag,
+    candidate: RestartCandidate,
+    record: WorkloadRecord,
+    had: readonly string[],
+    leading: AbortSignal,
+  ): Promise<KubernetesObject | undefined> {
+    const { events, metrics, logger } = this.#options;
+    const { target } = candidate;
+    const fields = { revisionTag: tag, workload: workloadKey(candidate), target };
+    const stored = await this.#writer.restart(record, tag, target, leading);
+    if (stored === undefined) {
+      logger.warn('a restart was refused', { ...fields, error: this.#writer.refusalOf(candidate) });
+      return undefined;
+    }
+    metrics.restarted?.(tag, 1);
+    events.restarted(stored, tag, had, target);
+    logger.info('a workload is restarted', { ...fields, had: had.join(', ') });
+    return stored;
+  }
+
+  #report(tag: RevisionTag, { status, counts }: RestartPlan, path: string | null): void {
+    const object = this.#options.objectOf(tag.metadata.name);
+    if (object === undefined) return;
+    this.#reports.found(tag, object, { ...status, ...(path !== null && { path }) }, counts);
+  }
+
+  /** Whether it is time to say why nothing is restarted. */
+  #sayAfterAWhile(tag: string, since: number, message: string): boolean {
+    if (this.#options.clock.monotonic() - since < unsaidMs) return false;
+    this.#reports.say(tag, { phase: 'Waiting', message, stale: 0, inProgress: 0, waiting: [], untouched: [] });
+    return true;
+  }
+
+  #follow(leading: AbortSignal): Leadership {
+    if (this.#leadership?.leading === leading) return this.#leadership;
+    this.#leadership?.end();
+    const { follow, clock } = this.#options;
+    const changed = (): void => {
+      this.#wakeSoon();
+    };
+    const leadership = new Leadership({ leading, follow, clock, changed });
+    this.#leadership = leadership;
+    const forget = (): void => {
+      if (this.#leadership !== leadership) return;
+      this.#leadership = undefined;
+      this.#reports.keepOnly(new Set());
+    };
+    leading.addEventListener('abort', forget, { once: true, signal: leadership.ended });
+    return leadership;
+  }
+
+  #wakeSoon(): void {
+    if (this.#isDue || !this.#isBusy) return;
+    this.#isDue = true;
+    this.#options.clock.after(Math.max(settleMs, this.#cost * restPerLook), () => {
+      this.#isDue = false;
+      this.#options.wake();
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import { getEventListeners } from 'node:events';
+import type { KubernetesObject } from '../../../api/kubernetes.ts';
+import { restartedAnnotation } from '../../../api/restart-annotation.ts';
+import type { RestartStatus } from '../../../api/rollout-status.ts';
+import type { RestartFigures } from '../../ports.ts';
+import type { PodStores } from '../../pods/followed-pods.ts';
+import type { OperatorSettings } from '../../settings.ts';
+import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
+
+/** What tests have restarted unless they say otherwise. */
+export const namespace = 'shop';
+export const bounds = { maxUnavailableWorkloads: 1, perNamespace: 1, minReadySeconds: 0, readyTimeout: '10m' };
+
+const plurals: Record<string, string> = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
+
+/** An operator on a cluster in memory that may restart workloads, with workloads of one pod each that follow tag `prod`. */
+export class RestartFixture extends TagFixture {
+  /** The workloads that were restarted, as `tag +1`; with +0 for tags that were first seen. */
+  readonly counted: string[] = [];
+  readonly figures = new Map<string, RestartFigures | undefined>();
+  #stores!: PodStores;
+  #leading = new AbortController();
+  #version = 1000;
+
+  /** Two revisions, and tag `prod` at `old` that asks for restarts within these bounds. */
+  async begin(strategy: Record<string, unknown> = { restart: bounds }, settings: Partial<OperatorSettings> = {}): Promise<void> {
+    this.metrics.restarted = (tag, workloads) => this.counted.push(`${tag} +${workloads}`);
+    this.metrics.restarts = (tag, figures) => this.figures.set(tag, figures);
+    await this.start({ restartWorkloads: true, ...settings });
+    await this.install('old');
+    await this.install('new');
+    await this.tag('prod', 'old', { strategy });
+    this.lead();
+  }
+
+  /** Begins to follow the pods, as a process that has come to lead; what it followed before has ended. */
+  lead(): void {
+    this.#leading.abort();
+    this.#leading = new AbortController();
+    this.#stores = this.reconcilers.pods.begin(this.#leading.signal, () => {
+      throw new Error('the pods would have to be read again');
+    });
+    for (const store of [this.#stores.namespaces, this.#stores.pods]) store.keepOnly(new Set(), '1');
+    this.namespace(namespace, 'prod');
+  }
+
+  /** How many wait for the end of it. */
+  get waiting(): number {
+    return getEventListeners(this.#leading.signal, 'abort').length;
+  }
+
+  /** Ends that. */
+  resign(): void {
+    this.#leading.abort();
+  }
+
+  /** A namespace that follows a tag. */
+  namespace(name: string, tag: string): void {
+    const metadata = { name, labels: { 'istio.io/rev': tag }, resourceVersion: this.#next() };
+    this.#stores.namespaces.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  }
+
+  /** A workload that is complete, with one pod that has this configuration. */
+  workload(name: string, has = 'old.00000000', kind = 'Deployment', where = namespace): void {
+    const selector = { matchLabels: { app: name } };
+    this.cluster.put(plurals[kind] ?? '', {
+      apiVersion: 'apps/v1',
+      kind,
+      metadata: { name, namespace: where, generation: 1 },
+      spec: { replicas: 1, selector, template: { metadata: { labels: { app: name } }, spec: { containers: [] } } },
+      status: complete(1),
+    });
+    this.pod(name, has, kind, where);
+  }
+
+  /** The pod of a workload is made anew, with this configuration. */
+  pod(name: string, has: string, kind = 'Deployment', where = namespace, status: Record<string, unknown> = {}): void {
+    const owner = kind === 'Deployment' ? { kind: 'ReplicaSet', name: `${name}-5d9c7bbbf4` } : { kind, name };
+    const pod: KubernetesObject = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: `${name}-0`,
+        namespace: where,
+        uid: `uid-${this.#next()}`,
+        resourceVersion: this.#next(),
+        creationTimestamp: this.clock.now().toISOString(),
+        labels: { app: name, 'pod-template-hash': '5d9c7bbbf4' },
+        annotations: { 'sidecar-injector.io/config': has },
+        ownerReferences: [{ apiVersion: 'apps/v1', ...owner, uid: `uid-${name}`, controller: true }],
+      },
+      spec: {},
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }], ...status },
+    };
+    this.#stores.pods.upsert(this.#stores.keepOfPod(pod));
+  }
+
+  /** The controller of a workload has replaced its pods: they have what they would get now, and all is complete. */
+  completes(name: string, has: string, kind = 'Deployment', where = namespace): void {
+    this.cluster.edit(plurals[kind] ?? '', name, where, (object) => {
+      object.status = complete(object.metadata.generation ?? 0);
+    });
+    this.pod(name, has, kind, where);
+  }
+
+  /** Our annotation on the pod template of a workload. */
+  restarted(name: string, kind = 'Deployment', where = namespace): string | undefined {
+    const { spec } = this.cluster.get(plurals[kind] ?? '', name, where) as { spec?: { template?: KubernetesObject } };
+    return spec?.template?.metadata.annotations?.[restartedAnnotation];
+  }
+
+  /** The writes of workloads, in order. */
+  get restarts(): string[] {
+    return this.cluster.writes.filter((each) => /(deployments|statefulsets|daemonsets) /.test(each));
+  }
+
+  /** One pass, once judgements have followed the webhooks. Time goes on a little. */
+  async pass(): Promise<number> {
+    await this.caughtUp();
+    await this.clock.advance(200);
+    return this.reconcilers.restarts.pass(this.#leading.signal);
+  }
+
+  /** Passes, until something is so. What is followed comes by real watches. */
+  async passUntil(what: () => boolean): Promise<void> {
+    for (let turn = 0; turn < 300; turn += 1) {
+      if (what()) return;
+      await this.pass();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    throw new Error(`never came true: ${what.toString()}; ${JSON.stringify(this.status())}`);
+  }
+
+  /** So many passes more than are needed for anything to be seen, and for a webhook to be known everywhere. */
+  async passOn(): Promise<void> {
+    for (let turn = 0; turn < 40; turn += 1) {
+      await this.pass();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  /** What the status of a tag is to say of restarts. */
+  status(tag = 'prod'): RestartStatus | undefined {
+    const object = this.reconcilers.targets.tags().find(({ metadata }) => metadata.name === tag);
+    return object && this.reconcilers.restarts.shown(object);
+  }
+
+  #next(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}
+
+function complete(generation: number): Record<string, unknown> {
+  return {
+    observedGeneration: generation,
+    replicas: 1,
+    updatedReplicas: 1,
+    readyReplicas: 1,
+    availableReplicas: 1,
+    desiredNumberScheduled: 1,
+    updatedNumberScheduled: 1,
+    numberAvailable: 1,
+  };
+}

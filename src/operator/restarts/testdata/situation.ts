@@ -1,0 +1,113 @@
+import { istioKeys } from '../../../api/webhook-keys.ts';
+import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/restart-annotation.ts';
+import type { RestartCandidate, RestartSituation } from '../../../rollout/restart-candidate.ts';
+import type { PodRecord } from '../../pod-record.ts';
+import type { Claimant } from '../../usage/claimant.ts';
+import type { PodJudgement } from '../../usage/judge-pod.ts';
+import { PodGroup } from '../../usage/pod-group.ts';
+import { Completions } from '../completions.ts';
+import { restartCandidates, type RestartSources } from '../restart-candidates.ts';
+import { recordOfWorkload, type WorkloadRecord } from '../workload-record.ts';
+import { workload, type WorkloadFields } from './workloads.ts';
+
+export const second = 1000;
+export const hour = 3600 * second;
+export const now = Date.UTC(2026, 0, 2);
+export const target = 'new.00000002';
+export const older = 'old.00000001';
+export const rolledBackFrom = { revision: '1-25', injectorConfig: 'bad', hash: '00000003' };
+
+export function claimant(fields: Partial<Claimant> = {}): Claimant {
+  return {
+    id: 'sidecar-injector-tag-prod',
+    injectorConfig: 'new',
+    tag: 'prod',
+    keys: istioKeys,
+    hash: '00000002',
+    since: 0,
+    isConditional: false,
+    claims: [],
+    ...fields,
+  };
+}
+
+interface PodFields {
+  readonly kind?: string;
+  readonly state?: string;
+  readonly carried?: string;
+  readonly taker?: Claimant | 'nobody';
+  readonly records?: readonly Partial<PodRecord>[];
+}
+
+/** Pods of one workload: two stale ones, unless told. */
+export function pods(
+  name: string,
+  { kind = 'Deployment', state = 'stale', carried = older, taker = claimant(), records = [{}, {}] }: PodFields = {},
+): PodGroup {
+  const traits = {
+    namespace: 'shop',
+    workload: { kind, name },
+    hostNetwork: false,
+    labels: {},
+    annotations: {},
+    injectedBy: carried,
+  };
+  const group = new PodGroup(traits);
+  group.judgements = [
+    {
+      state: state as PodJudgement['state'],
+      reason: 'x',
+      injectorConfig: 'x',
+      taker: taker === 'nobody' ? undefined : taker,
+      isUser: true,
+    },
+  ];
+  for (const [index, fields] of records.entries()) {
+    group.pods.set(`${name}-${index}`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `${name}-${index}` },
+      ...fields,
+    });
+  }
+  return group;
+}
+
+export function record(
+  name: string,
+  restarts: readonly WorkloadRestart[] = [],
+  fields: WorkloadFields = {},
+  kind = 'Deployment',
+) {
+  const annotations = { 'sidecar-injector.io/restarted': formatRestartAnnotation(restarts) };
+  return recordOfWorkload(workload(kind, name, { template: { annotations, labels: { app: name } }, ...fields }));
+}
+
+export interface Given extends Partial<Omit<RestartSources, 'workloads'>> {
+  readonly workloads?: readonly WorkloadRecord[];
+}
+
+export function situation({ workloads = [record('web')], ...sources }: Given = {}): RestartSituation {
+  const completions = new Completions();
+  for (const each of workloads) completions.note(each, now - 60 * second);
+  const get = (kind: string, namespace: string, name: string) =>
+    workloads.find(
+      ({ kind: its, metadata }) => its === kind && metadata.namespace === namespace && metadata.name === name,
+    );
+  return restartCandidates({
+    tag: 'prod',
+    groups: [pods('web')],
+    workloads: { get, annotated: () => workloads },
+    budgets: [],
+    completions,
+    isRollbackOnly: false,
+    bounds: { readyTimeout: '10m' },
+    now,
+    ...sources,
+  });
+}
+
+export const own = (given: Given): readonly RestartCandidate[] => situation(given).own;
+/** Without what is undefined. */
+export const said = (value: object): unknown => JSON.parse(JSON.stringify(value));
+export const restartedAt = (at: number, of = target, tag = 'prod'): WorkloadRestart => ({ tag, target: of, at });

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { labelsLimit, recordOfWorkload } from './workload-record.ts';
+import { workload, type WorkloadFields } from './testdata/workloads.ts';
+
+const isComplete = (kind: string, fields: WorkloadFields): boolean =>
+  recordOfWorkload(workload(kind, 'web', fields)).isComplete;
+
+describe('recordOfWorkload', () => {
+  it('keeps what restarts ask for, and nothing else', () => {
+    const object = workload('Deployment', 'web', {
+      metadata: { labels: { own: 'label' }, annotations: { own: 'annotation' }, managedFields: [{}] },
+      template: {
+        labels: { app: 'web' },
+        annotations: { other: 'x', 'sidecar-injector.io/restarted': 'prod mesh.0123abcd 2026-01-01T00:00:00.000Z' },
+      },
+      spec: { strategy: { type: 'Recreate' } },
+    });
+    assert.deepEqual(recordOfWorkload(object), {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'shop', uid: 'uid-of-web', resourceVersion: '7' },
+      restarts: [{ tag: 'prod', target: 'mesh.0123abcd', at: Date.UTC(2026, 0, 1) }],
+      paused: false,
+      updateType: 'Recreate',
+      partition: 0,
+      isComplete: true,
+      progress: 30_000_003,
+      isLeaving: false,
+      isExcluded: false,
+      isInjectedByHand: false,
+      labels: { app: 'web' },
+    });
+  });
+
+  it('says how far its controller has come: new pods first, then those that are available', () => {
+    const of = (kind: string, status: object) => recordOfWorkload(workload(kind, 'web', { status })).progress;
+    for (const [kind, updated, available] of [
+      ['Deployment', 'updatedReplicas', 'availableReplicas'],
+      ['StatefulSet', 'updatedReplicas', 'availableReplicas'],
+      ['DaemonSet', 'updatedNumberScheduled', 'numberAvailable'],
+    ] as const) {
+      const steps = [
+        of(kind, { observedGeneration: 3 }),
+        of(kind, { [updated]: 1, [available]: 3 }),
+        of(kind, { [updated]: 2, [available]: 1 }),
+        of(kind, { [available]: 2 }),
+        of(kind, {}),
+      ];
+      assert.deepEqual(
+        [...steps].sort((one, other) => one - other),
+        steps,
+        kind,
+      );
+      assert.equal(new Set(steps).size, steps.length);
+      assert.equal(steps[0], 0, 'what it says of an earlier spec does not count');
+    }
+  });
+
+  it('says how pods are replaced', () => {
+    const of = (kind: string, spec: object) => {
+      const { updateType, partition, paused } = recordOfWorkload(workload(kind, 'web', { spec }));
+      return [updateType, partition, paused];
+    };
+    const rolling = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } };
+    assert.deepEqual(of('Deployment', { paused: true, strategy: { type: 'RollingUpdate' } }), [
+      'RollingUpdate',
+      0,
+      true,
+    ]);
+    assert.deepEqual(of('StatefulSet', { updateStrategy: rolling }), ['RollingUpdate', 2, false]);
+    assert.deepEqual(of('StatefulSet', { updateStrategy: { type: 'OnDelete' } }), ['OnDelete', 0, false]);
+    assert.deepEqual(of('DaemonSet', { updateStrategy: { type: 'OnDelete' } }), ['OnDelete', 0, false]);
+    assert.deepEqual(of('DaemonSet', { updateStrategy: rolling, paused: 'yes' }), ['RollingUpdate', 0, false]);
+    assert.deepEqual(of('Deployment', {}), [undefined, 0, false]);
+  });
+
+  it('says that it is being deleted', () => {
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    assert.equal(recordOfWorkload(workload('Deployment', 'web', { metadata })).isLeaving, true);
+  });
+
+  it('says that somebody wants it left alone, in so many words', () => {
+    const of = (value: string) =>
+      recordOfWorkload(
+        workload('Deployment', 'web', { metadata: { annotations: { 'sidecar-injector.io/restart': value } } }),
+      );
+    assert.deepEqual([of('false').isExcluded, of('true').isExcluded, of('False').isExcluded], [true, false, false]);
+    const template = { annotations: { 'sidecar-injector.io/restart': 'false' } };
+    assert.equal(
+      recordOfWorkload(workload('Deployment', 'web', { template })).isExcluded,
+      false,
+      'of the workload, not of its pods',
+    );
+  });
+
+  it('says that its template has been injected already', () => {
+    const template = { annotations: { 'sidecar-injector.io/config': 'mesh.0123abcd' } };
+    assert.equal(recordOfWorkload(workload('Deployment', 'web', { template })).isInjectedByHand, true);
+  });
+
+  it('keeps labels within bounds', () => {
+    const labelsOf = (labels: Record<string, unknown>) =>
+      recordOfWorkload(workload('Deployment', 'web', { template: { labels } })).labels;
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, '']));
+    assert.equal(Object.keys(labelsOf(many(labelsLimit.count)) ?? {}).length, labelsLimit.count);
+    assert.equal(labelsOf(many(labelsLimit.count + 1)), undefined);
+    const long = (characters: number) => ({ ['k'.repeat(96)]: 'v'.repeat(characters - 96) });
+    assert.notEqual(labelsOf(long(labelsLimit.characters)), undefined);
+    assert.equal(labelsOf(long(labelsLimit.characters + 1)), undefined);
+    assert.deepEqual(labelsOf({ a: 'b', c: 5 }), { a: 'b' });
+    assert.deepEqual(recordOfWorkload({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }).labels, {});
+  });
+
+  it('takes an object without anything for one of which nothing is done', () => {
+    for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
+      const bare = recordOfWorkload({
+        apiVersion: 'apps/v1',
+        kind,
+        metadata: { generation: 1 },
+        spec: null,
+        status: null,
+      });
+      assert.deepEqual([bare.isComplete, bare.restarts], [false, []], kind);
+    }
+  });
+});
+
+describe('a workload is complete', () => {
+  const counts = { replicas: 3, updatedReplicas: 3, availableReplicas: 3 };
+  const cases: readonly (readonly [title: string, kind: string, fields: WorkloadFields, expected: boolean])[] = [
+    ['when all of its pods are new and available', 'Deployment', {}, true],
+    ['not before its controller has seen the edit', 'Deployment', { status: { observedGeneration: 3 } }, false],
+    ['also when its controller has seen more', 'Deployment', { status: { observedGeneration: 5 } }, true],
+    ['not while some are old', 'Deployment', { status: { updatedReplicas: 2 } }, false],
+    ['not while one more is left over (maxSurge)', 'Deployment', { status: { replicas: 4 } }, false],
+    ['not while one is not available yet', 'Deployment', { status: { availableReplicas: 2 } }, false],
+    ['not while an old one is available instead', 'Deployment', { status: { updatedReplicas: 2, replicas: 3 } }, false],
+    ['not while it is scaled up', 'Deployment', { spec: { replicas: 5 } }, false],
+    ['not while it is scaled down', 'Deployment', { spec: { replicas: 2 } }, false],
+    [
+      'with no replicas, once all are gone',
+      'Deployment',
+      {
+        spec: { replicas: 0 },
+        status: { replicas: undefined, updatedReplicas: undefined, availableReplicas: undefined },
+      },
+      true,
+    ],
+    [
+      'with no replicas, not before all are gone',
+      'Deployment',
+      { spec: { replicas: 0 }, status: { updatedReplicas: 0, availableReplicas: 0 } },
+      false,
+    ],
+    [
+      'with one replica where it does not say how many',
+      'Deployment',
+      { spec: { replicas: undefined }, status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 } },
+      true,
+    ],
+    ['when all of its pods are new and available', 'StatefulSet', {}, true],
+    ['not before its controller has seen the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],
+    ['not while some are old', 'StatefulSet', { status: { updatedReplicas: 1 } }, false],
+    [
+      'not while one is ready, but not for its minReadySeconds',
+      'StatefulSet',
+      { status: { readyReplicas: 3, availableReplicas: 2 } },
+      false,
+    ],
+    ['not while one is missing', 'StatefulSet', { status: { replicas: 2 } }, false],
+    ['when each node has a new one that is available', 'DaemonSet', {}, true],
+    ['not before its controller has seen the edit', 'DaemonSet', { status: { observedGeneration: 3 } }, false],
+    ['not while some nodes have an old one', 'DaemonSet', { status: { updatedNumberScheduled: 2 } }, false],
+    ['not while one is not available yet', 'DaemonSet', { status: { numberAvailable: 2 } }, false],
+    [
+      'where no node takes it',
+      'DaemonSet',
+      { status: { desiredNumberScheduled: 0, updatedNumberScheduled: undefined, numberAvailable: undefined } },
+      true,
+    ],
+  ];
+  for (const [title, kind, fields, expected] of cases) {
+    it(`${title} (${kind})`, () => {
+      assert.equal(isComplete(kind, fields), expected);
+    });
+  }
+
+  it('by the counts of its own kind', () => {
+    assert.equal(isComplete('DaemonSet', { status: { ...counts, numberAvailable: 0 } }), false);
+  });
+});

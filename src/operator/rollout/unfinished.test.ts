@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { template } from '../testdata/operator-fixture.ts';
+import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
+
+describe('A rollout whose leader ended between the state and the path', () => {
+  let fixture: RolloutFixture;
+  beforeEach(async () => {
+    fixture = new RolloutFixture();
+    await fixture.begin(10);
+  });
+  afterEach(() => fixture.stop());
+
+  const refuseMoves = (code: number, reason: string, times: number): void => {
+    fixture.cluster.faults.push({
+      matches: (method, path) => ['PATCH', 'PUT'].includes(method) && path.includes('sidecar-injector-tag-prod'),
+      answer: (response) => {
+        failure(response, code, reason, 'not now');
+      },
+      times,
+    });
+  };
+  /** Half of the workloads are to get the canary, and the path does not know of it yet. */
+  const decideHalf = async (): Promise<void> => {
+    refuseMoves(503, 'ServiceUnavailable', 1);
+    await assert.rejects(fixture.canary('new', [50, 100]));
+    assert.equal(fixture.rollout?.weight, 50);
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+  };
+  /** Edits the tag as a person does, while nobody passes over it. */
+  const edit = (revision: string): void => {
+    fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
+      Object.assign(object.spec as object, { revision });
+    });
+  };
+  const ask = (action: string): void => {
+    fixture.cluster.edit('revisiontags', tag, undefined, (object) => {
+      object.metadata.annotations = { 'sidecar-injector.io/action': action };
+    });
+  };
+  const moves = (since: number): string[] =>
+    fixture.cluster.writes
+      .slice(since)
+      .filter((write) => write.includes('mutatingwebhook') && write.startsWith('PATCH') && !write.includes('probe'));
+
+  it('is not finished when the spec names stable again', async () => {
+    await decideHalf();
+    edit('old');
+    await fixture.takeOver();
+    const before = fixture.cluster.writes.length;
+    await fixture.pass();
+    assert.deepEqual([fixture.tagPath(tag), moves(before)], [fixture.restingPath('old'), []]);
+    assert.deepEqual([fixture.rollout?.phase, fixture.rollout?.canary], ['Idle', undefined]);
+  });
+
+  it('is not finished when somebody asks for its end', async () => {
+    await decideHalf();
+    ask('abort:now');
+    await fixture.takeOver();
+    const before = fixture.cluster.writes.length;
+    await fixture.pass();
+    assert.deepEqual([fixture.tagPath(tag), moves(before)], [fixture.restingPath('old'), []]);
+    assert.deepEqual([fixture.rollout?.reason, fixture.rollout?.action?.state], ['Aborted', 'Done']);
+  });
+
+  it('is not finished when the spec names a third revision, which waits for the pods', async () => {
+    await fixture.install('third');
+    await decideHalf();
+    edit('third');
+    await fixture.takeOver(['old', 'new', 'third']);
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+    fixture.follow();
+    await fixture.pass();
+    assert.match(fixture.tagPath(tag) ?? '', /^\/tags\/prod\/old\/[0-9a-f]{8}\/third\//);
+  });
+
+  it('is not finished with a configuration of the canary that is another one by now', async () => {
+    await decideHalf();
+    fixture.setTemplate('new', template('new-two'));
+    await fixture.takeOver();
+    await fixture.pass();
+    assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+    fixture.follow();
+    await fixture.pass();
+    assert.match(fixture.tagPath(tag) ?? '', new RegExp(`/new/${fixture.hash('new')}/[0-9a-f]{16}/inject$`));
+  });
+
+  it('is finished without a look at the pods where nothing has changed', async () => {
+    await decideHalf();
+    await fixture.takeOver();
+    await fixture.pass();
+    assert.equal(fixture.threshold, fixture.rollout?.threshold);
+  });
+
+  for (const [title, change] of [
+    [
+      'the spec names stable again',
+      () => {
+        edit('old');
+      },
+    ],
+    [
+      'somebody asks for its end',
+      () => {
+        ask('abort:now');
+      },
+    ],
+  ] as const) {
+    it(`goes back to stable before the pods have been read when ${title}`, async () => {
+      await fixture.canary('new', [50, 100]);
+      assert.notEqual(fixture.threshold, '');
+      await fixture.takeOver();
+      await fixture.pass();
+      assert.notEqual(fixture.threshold, '', 'nothing moves by itself');
+      change();
+      await fixture.pass();
+      assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+    });
+  }
+
+  it('is not tried again at once while the API server refuses the path', async () => {
+    refuseMoves(422, 'Invalid', 6);
+    assert.ok((await fixture.canary('new', [50])) >= 1000);
+    assert.equal(fixture.threshold, '');
+    assert.ok((await fixture.pass()) >= 500, 'also while that is put off');
+    for (let turn = 0; turn < 4; turn += 1) {
+      await fixture.clock.advance(1000);
+      await fixture.pass();
+    }
+    assert.equal(fixture.threshold, fixture.rollout?.threshold);
+  });
+});

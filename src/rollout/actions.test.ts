@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { advanceRollout } from './rollout.ts';
+import { at, place } from './testdata/situation.ts';
+import { TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
+import { noWorkload } from './workload-key.ts';
+
+describe('A rollout does what is asked', () => {
+  it('promote: at once', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
+    assert.match(tag.now.message, /revision 1-25 is stable now, in place of 1-24: a person asked for it/);
+    assert.deepEqual(tag.now.action, { verb: 'promote', nonce: 'a', state: 'Done', message: tag.now.message });
+    assert.equal(tag.due, undefined);
+  });
+
+  it('abort: back to stable, and retry: once more', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    assert.equal(tag.see(1, { action: 'abort:a' }), 'RolledBack/Aborted');
+    assert.deepEqual([tag.now.canary, tag.now.threshold], [undefined, noWorkload]);
+    assert.equal(tag.see(2, { action: 'abort:a' }), 'RolledBack/Aborted');
+    assert.deepEqual(tag.events, [], 'once');
+    assert.equal(tag.see(3, { action: 'retry:b' }), 'Progressing/StepStarted');
+    assert.equal(tag.due, 3);
+    assert.equal(tag.see(4, { action: 'retry:b' }), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(5, { action: 'abort:b' }), 'RolledBack/Aborted', 'the verb counts as well as the nonce');
+  });
+
+  it('together with the edit that it belongs to', () => {
+    const tag = new TagHistory();
+    tag.see(0, { revision: '1-24', wanted: place('1-24') });
+    assert.equal(tag.see(1, { action: 'promote:a' }), 'Progressing/StepStarted');
+    assert.equal(tag.see(1, { action: 'promote:a' }), 'Promoted/Promoted');
+  });
+
+  it('but not what was found with no state beside it: it may have been done long ago', () => {
+    const tag = new TagHistory();
+    assert.equal(tag.see(0, { action: 'promote:a' }), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.action?.state, tag.now.action?.nonce], ['Refused', 'a']);
+    assert.match(tag.now.action?.message ?? '', /^promote: nothing is known .* ask again with another word$/);
+    assert.equal(tag.see(1, { action: 'promote:a' }), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(2, { action: 'promote:b' }), 'Promoted/Promoted');
+    const other = new TagHistory();
+    other.see(0, { action: 'undo' });
+    assert.match(other.now.action?.message ?? '', /is no request/);
+  });
+
+  const nothing = withoutWanted({ action: 'retry:a' });
+
+  it('retry: not where the revision cannot be led to', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(1, { action: 'abort:a' });
+    const { state } = advanceRollout({ state: tag.now, strategy: threeSteps, observed: nothing, now: at(2) });
+    assert.deepEqual([state?.phase, state?.action?.state], ['RolledBack', 'Refused']);
+    assert.match(state?.action?.message ?? '', /^retry: revision 1-25 cannot be led to now/);
+    const none = advanceRollout({ state: tag.now, strategy: undefined, observed: nothing, now: at(2) });
+    assert.equal(none.state?.action?.state, 'Refused');
+  });
+
+  for (const [title, action, phase, message] of [
+    ['abort at rest', 'abort:a', 'Idle', /^abort: no rollout is under way$/],
+    ['resume at rest', 'resume:a', 'Idle', /^resume: no rollout is under way$/],
+    [
+      'retry at rest',
+      'retry:a',
+      'Idle',
+      /^retry: nothing was rolled back; a rollout begins when spec\.revision changes$/,
+    ],
+    ['what is no request', 'undo', 'Idle', /is no request; write one of promote, abort/],
+    ['what is cut in the middle of a character', `${'x'.repeat(62)}\u{1f600}`, 'Idle', /is no request/],
+    ['what is far too long', 'x'.repeat(5000), 'Idle', /is no request/],
+    [
+      'resume without a pause',
+      'resume:a',
+      'WaitingForPods',
+      /^resume: step 1 is not paused: step 1 \(5 percent\) waits for pods/,
+    ],
+    [
+      'promote after a rollback',
+      'promote:b',
+      'RolledBack',
+      /^promote: no rollout is under way; it was rolled back, ask for retry$/,
+    ],
+  ] as const) {
+    it(`refuses ${title}, once, and changes nothing`, () => {
+      const tag = new TagHistory();
+      const rest = { revision: '1-24', wanted: place('1-24') };
+      const fields = phase === 'Idle' ? rest : {};
+      tag.see(0, fields);
+      if (phase === 'WaitingForPods') tag.see(1);
+      if (phase === 'RolledBack') tag.see(1, { action: 'abort:a' });
+      assert.equal(tag.now.phase, phase);
+      const before = tag.now;
+      tag.see(2, { ...fields, action });
+      assert.equal(tag.now.action?.state, 'Refused');
+      assert.match(tag.now.action.message, message);
+      assert.match(tag.now.action.nonce, /^[\x20-\x7e]{1,63}$/);
+      assert.deepEqual(tag.events, ['Warning/ActionRefused']);
+      assert.deepEqual({ ...tag.now, action: before.action }, { ...before, action: before.action });
+      tag.see(3, { ...fields, action });
+      assert.deepEqual(tag.events, []);
+    });
+  }
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import type { RolloutState } from '../api/rollout-status.ts';
+import { holdOf } from './hold.ts';
+import type { RolloutObservation } from './observation.ts';
+import { advanceRollout, type RolloutPass } from './rollout.ts';
+import { at, observation, place, readyPods, start, strategyOf, unreadyPods, workloads } from './testdata/situation.ts';
+import { noWorkload } from './workload-key.ts';
+
+const quick = { minimumPods: 1, minReadySeconds: 0 };
+const strategy = strategyOf([{ weight: 20 }, { weight: 50 }, { weight: 100 }], quick);
+/** A process that has begun to look 10 s after the start, while 4 of the 100 workloads have no pods. */
+const few = workloads(100).slice(4);
+const incompleteUntil = start + 70_000;
+
+/** A pass some seconds after the start. */
+function pass(state: RolloutState | undefined, seconds: number, fields: Partial<RolloutObservation> = {}): RolloutPass {
+  return advanceRollout({ state, strategy, observed: observation({ incompleteUntil, ...fields }), now: at(seconds) });
+}
+
+/** What a process says that knows all workloads. */
+function told(fields: Partial<RolloutObservation> = {}): RolloutState {
+  const { state } = pass(undefined, 0, fields);
+  assert.ok(state);
+  return state;
+}
+
+function course({ state }: RolloutPass): string {
+  return `${state?.phase}/${state?.reason} ${state?.weight} % of ${state?.knownWorkloads}: ${state?.canaryWorkloads}`;
+}
+
+describe('A rollout whose leader has only begun to look', () => {
+  const resting = told({ revision: '1-24', wanted: place('1-24') });
+
+  it('does not begin before it has seen as many workloads as there were', () => {
+    const waiting = pass(resting, 11, { workloads: few });
+    assert.equal(course(waiting), 'Idle/CountingWorkloads 0 % of 100: 0');
+    assert.match(
+      waiting.state?.message ?? '',
+      /^20 percent are measured when 100 workloads have been seen.* at 2026-01-01T00:01:10.000Z at the latest/,
+    );
+    assert.deepEqual([waiting.at, waiting.events], [at(70), []]);
+    const again = pass(waiting.state, 12, { workloads: few });
+    assert.deepEqual(again, waiting, 'nothing is new about waiting');
+    assert.equal(course(pass(again.state, 13)), 'Progressing/StepStarted 20 % of 100: 20');
+  });
+
+  it('begins with those that are there once any other would not count for that long', () => {
+    const { state } = pass(resting, 11, { workloads: few });
+    assert.equal(course(pass(state, 69.9, { workloads: few })), 'Idle/CountingWorkloads 0 % of 100: 0');
+    assert.equal(course(pass(state, 70, { workloads: few })), 'Progressing/StepStarted 20 % of 96: 20');
+  });
+
+  it('begins at once when it sees as many, or more', () => {
+    assert.equal(course(pass(resting, 11)), 'Progressing/StepStarted 20 % of 100: 20');
+    assert.equal(course(pass(resting, 11, { workloads: workloads(101) })), 'Progressing/StepStarted 20 % of 101: 21');
+  });
+
+  it('takes the number from the rest of the status while there is no state', () => {
+    const waiting = pass(undefined, 11, { workloads: few, workloadsBefore: 97 });
+    assert.equal(course(waiting), 'Idle/CountingWorkloads 0 % of 97: 0');
+    assert.equal(
+      course(pass(undefined, 11, { workloads: few, workloadsBefore: 96 })),
+      'Progressing/StepStarted 20 % of 96: 20',
+    );
+    assert.equal(course(pass(undefined, 11, { workloads: few })), 'Progressing/StepStarted 20 % of 96: 20');
+  });
+
+  it('stays at a step that is done until the next share can be measured', () => {
+    const begun = told();
+    const canary = { stable: readyPods(80), canary: readyPods(20) };
+    const waiting = pass(begun, 11, { workloads: few, pods: canary });
+    assert.equal(course(waiting), 'Progressing/CountingWorkloads 20 % of 100: 20');
+    assert.match(waiting.state?.message ?? '', /^50 percent /);
+    assert.deepEqual([waiting.state?.threshold, waiting.at], [begun.threshold, at(70)]);
+    assert.equal(course(pass(waiting.state, 12, { pods: canary })), 'Progressing/StepStarted 50 % of 100: 50');
+  });
+
+  it('is rolled back all the same', () => {
+    const begun = told();
+    for (const weights of [
+      [20, 50],
+      [30, 50],
+    ]) {
+      const edited = strategyOf(
+        weights.map((weight) => ({ weight })),
+        quick,
+      );
+      const observed = observation({
+        incompleteUntil,
+        workloads: few,
+        pods: { stable: readyPods(80), canary: unreadyPods(20) },
+      });
+      const held = advanceRollout({ state: begun, strategy: edited, observed, now: at(11) });
+      assert.equal(held.state?.threshold, begun.threshold);
+      const late = { ...observed, incompleteUntil: start + 1_000_000 };
+      const failed = advanceRollout({ state: held.state, strategy: edited, observed: late, now: at(300) });
+      assert.equal(failed.state?.reason, 'PodsFailing');
+    }
+  });
+
+  it('does not measure anew the share whose workloads it does not see', () => {
+    const begun = told();
+    const rest = workloads(100).slice(20);
+    assert.equal(pass(begun, 11, { workloads: rest }).state?.threshold, begun.threshold);
+    assert.notEqual(pass(begun, 70, { workloads: rest }).state?.threshold, begun.threshold, 'they are gone');
+  });
+
+  it('gives nobody the new canary, and nobody the one before, when another is asked for', () => {
+    const other = { revision: '1-26', wanted: place('1-26'), generation: 3 };
+    const waiting = pass(told(), 11, { ...other, workloads: few });
+    assert.equal(course(waiting), 'Idle/CountingWorkloads 0 % of 100: 0');
+    assert.deepEqual([waiting.state?.canary, waiting.state?.threshold], [undefined, noWorkload]);
+    assert.deepEqual(
+      waiting.events.map(({ reason }) => reason),
+      ['RolloutAborted'],
+    );
+    assert.equal(pass(waiting.state, 13, other).state?.canary?.revision, '1-26');
+  });
+
+  it('answers a retry, and begins it when it can', () => {
+    const failed = pass(told(), 1, { action: 'abort:1' }).state;
+    const asked = pass(failed, 11, { action: 'retry:2', workloads: few });
+    assert.equal(course(asked), 'Idle/CountingWorkloads 0 % of 100: 0');
+    assert.deepEqual([asked.state?.action?.state, asked.at], ['Done', at(70)]);
+    const begun = pass(asked.state, 12, { action: 'retry:2' });
+    assert.equal(course(begun), 'Progressing/StepStarted 20 % of 100: 20');
+  });
+
+  it('refuses meanwhile what cannot be done', () => {
+    const { state } = pass(resting, 11, { workloads: few });
+    const refused = pass(state, 12, { workloads: few, action: 'promote:1' });
+    assert.equal(refused.state?.action?.state, 'Refused');
+    assert.deepEqual(refused.at, at(70));
+  });
+
+  const steps: [what: string, weight: number, shadow: boolean][] = [
+    ['nobody', 0, true],
+    ['everybody', 100, false],
+  ];
+  for (const [what, weight, shadow] of steps) {
+    it(`waits for nothing where ${what} gets it`, () => {
+      const observed = observation({ incompleteUntil, workloads: few });
+      assert.equal(holdOf({ knownWorkloads: 100, weight: 0 }, { weight, shadow }, observed, at(11)), undefined);
+    });
+  }
+});

@@ -1,0 +1,44 @@
+import type { CanaryStep } from '../api/rollout-strategy.ts';
+import type { RolloutState } from '../api/rollout-status.ts';
+import type { RolloutObservation } from './observation.ts';
+
+/** The reason of a rollout that waits until its workloads are known. */
+export const countingReason = 'CountingWorkloads';
+
+/** Why a step cannot begin yet. */
+export interface Hold {
+  readonly reason: string;
+  readonly message: string;
+  /** When it can at the latest. */
+  readonly at: Date;
+}
+
+/**
+ * Whether workloads are missing from what is observed. A process that has just begun to look does not see those whose pods are being made anew at
+ * that moment; the state says how many there were, by one that had looked for longer.
+ */
+export function isIncomplete(
+  { knownWorkloads }: Pick<RolloutState, 'knownWorkloads'>,
+  { workloads, incompleteUntil }: RolloutObservation,
+  now: Date,
+): boolean {
+  if (incompleteUntil === undefined || now.getTime() >= incompleteUntil) return false;
+  return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
+}
+
+/**
+ * Why a step cannot begin: its share is measured once, and would be that of too few workloads. Undefined when it can: nobody and everybody
+ * (0 and 100 percent) are the same of however many.
+ */
+export function holdOf(
+  state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
+  step: CanaryStep,
+  observed: RolloutObservation,
+  now: Date,
+): Hold | undefined {
+  const weight = Math.max(step.weight, state.weight);
+  if (weight === 0 || weight >= 100 || !isIncomplete(state, observed, now)) return undefined;
+  const at = new Date(observed.incompleteUntil ?? 0);
+  const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${at.toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
+  return { reason: countingReason, message, at };
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { healthy, TagHistory } from './testdata/tag-history.ts';
+
+const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
+
+describe('A rollout pauses', () => {
+  it('until somebody resumes', () => {
+    const tag = new TagHistory(untilResumed);
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    for (const seconds of [100, 1e8]) assert.equal(tag.see(seconds, { pods: healthy() }), 'Paused/UntilResumed');
+    assert.equal(tag.due, undefined);
+    assert.equal(tag.see(1e8, { pods: healthy(), action: 'resume:1' }), 'Progressing/StepStarted');
+    assert.deepEqual(tag.events, ['Normal/RolloutResumed', 'Normal/StepStarted']);
+    assert.deepEqual([tag.now.step, tag.now.action?.state, tag.now.resumed], [1, 'Done', undefined]);
+  });
+
+  it('on from where it was when the evidence is lost and comes back', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 5, pause: '10m' }]));
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    assert.equal(tag.see(100), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(400, { pods: healthy(390) }), 'Progressing/WatchingPods');
+    assert.equal(tag.see(450, { pods: healthy(390) }), 'Paused/Pause');
+    assert.equal(tag.due, 660);
+  });
+
+  it('in each step anew', () => {
+    const tag = new TagHistory(
+      strategyOf([
+        { weight: 5, pause: '10m' },
+        { weight: 50, pause: '10m' },
+      ]),
+    );
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    tag.see(660, { pods: healthy() });
+    assert.deepEqual([tag.now.step, tag.now.pausedAt], [1, undefined]);
+    assert.equal(tag.see(720, { pods: healthy() }), 'Paused/Pause');
+    assert.equal(tag.due, 1320);
+  });
+
+  it('not at all for no time', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 5, pause: '0s' }]));
+    tag.see(0);
+    assert.equal(tag.see(60, { pods: healthy() }), 'Promoted/Promoted');
+  });
+
+  it('and keeps watching, waking when a pod may fail', () => {
+    const tag = new TagHistory(untilResumed);
+    tag.see(0);
+    const pods = { stable: readyPods(100), canary: [...readyPods(3), ...unreadyPods(1, 100)] };
+    assert.equal(tag.see(110, { pods }), 'Paused/UntilResumed');
+    assert.equal(tag.due, 400);
+    assert.equal(tag.see(400, { pods }), 'RolledBack/PodsFailing');
+  });
+
+  it('no longer than resume says, of which the evidence must still be there', () => {
+    const tag = new TagHistory(untilResumed);
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    assert.equal(tag.see(70, { action: 'resume:1' }), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(71), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(300, { pods: healthy(200) }), 'Progressing/StepStarted');
+  });
+});

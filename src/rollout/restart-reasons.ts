@@ -1,0 +1,74 @@
+import { injectedByAnnotation } from '../api/labels.ts';
+import { restartChoiceAnnotation } from '../api/restart-annotation.ts';
+import type { RestartStatus } from '../api/rollout-status.ts';
+import { isCurrent, type RestartCandidate } from './restart-candidate.ts';
+import type { RolloutWorkload } from './workload-key.ts';
+
+/** One word for programs, and a sentence for people. */
+export type Why = Pick<RestartStatus['waiting'][number], 'reason' | 'message'>;
+
+/** A workload, and why nothing is done about it. */
+export type Left = RestartStatus['waiting'][number];
+
+/** As the schema of the status has it: a longer text would make the API server refuse all of the status. */
+export const longestMessage = 2048;
+
+const restartable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);
+
+/** Whether a patch of the pod template of such a workload makes its pods anew. */
+export function isRestartable(kind: string): boolean {
+  return restartable.has(kind);
+}
+
+/** Why somebody else has to make the pods of a workload anew; undefined when we can. */
+export function whyNever(candidate: RestartCandidate): Why | undefined {
+  const {
+    kind,
+    updateType,
+    partition = 0,
+    paused,
+    restarted,
+    target,
+    isExcluded = false,
+    isInjectedByHand = false,
+  } = candidate;
+  if (kind === 'Pod') {
+    return { reason: 'NoController', message: 'nothing makes this pod again: make it anew yourself' };
+  }
+  if (kind === 'Job' || kind === 'CronJob') {
+    return { reason: 'Job', message: 'pods of Jobs end by themselves; the next ones get what is current' };
+  }
+  if (!restartable.has(kind)) {
+    return { reason: 'UnknownKind', message: `a ${kind} is restarted by its own tools` };
+  }
+  if (isExcluded) {
+    return {
+      reason: 'Excluded',
+      message: `its annotation ${restartChoiceAnnotation} says so: make its pods anew yourself`,
+    };
+  }
+  if (isInjectedByHand) {
+    const message = `its pod template has been injected already (annotation ${injectedByAnnotation}): take the sidecar out of the template`;
+    return { reason: 'InjectedByHand', message };
+  }
+  if (paused) return { reason: 'Paused', message: 'it is paused (spec.paused): resume it, and it is restarted' };
+  if (updateType === 'OnDelete') {
+    return { reason: 'OnDelete', message: 'its pods are replaced only when somebody deletes them (OnDelete)' };
+  }
+  if (partition > 0) {
+    const below = `its pods below ordinal ${partition} are not replaced (spec.updateStrategy.rollingUpdate.partition)`;
+    return { reason: 'Partitioned', message: `${below}: set it to 0, and it is restarted` };
+  }
+  if (!isCurrent(candidate)) return undefined;
+  return restarted?.isLost === true
+    ? {
+        reason: 'Reverted',
+        message: `it was restarted for ${target}, and somebody has taken that back: make its pods anew with the tool that owns it`,
+      }
+    : { reason: 'StillStale', message: `it was restarted for ${target} and still has stale pods: see why` };
+}
+
+/** A workload and why nothing is done about it, as the status may hold it. */
+export function left({ namespace, kind, name }: RolloutWorkload, { reason, message }: Why): Left {
+  return { namespace, kind, name, reason, message: message.slice(0, longestMessage) };
+}

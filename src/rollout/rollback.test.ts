@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { place, readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
+import { healthy, TagHistory } from './testdata/tag-history.ts';
+import { noWorkload } from './workload-key.ts';
+
+const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
+
+describe('A rollout is rolled back', () => {
+  it('when pods of the canary are not ready in time', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    const pods = { stable: readyPods(100), canary: unreadyPods(3, 10) };
+    assert.equal(tag.see(20, { pods }), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.due, 310);
+    assert.equal(tag.see(310, { pods }), 'RolledBack/PodsFailing');
+    assert.deepEqual(tag.events, ['Warning/RolledBack']);
+    const { weight, threshold, canary, rolledBackFrom, stable, canaryWorkloads, step } = tag.now;
+    assert.deepEqual([weight, threshold, canary, step, canaryWorkloads], [0, noWorkload, undefined, undefined, 0]);
+    assert.deepEqual([rolledBackFrom, stable], [place('1-25'), place('1-24')]);
+    assert.equal(
+      tag.now.message,
+      'revision 1-25 was rolled back to 1-24 at step 1 (5 percent): 3 of 3 pods of the canary are failing, and 0 of 100 of the stable revision: more than 10 percent worse (spec.strategy.canary.analysis.maximumFailingPercent)',
+    );
+    assert.equal(tag.due, undefined);
+  });
+
+  it('and says still when it began, until another one does', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    const began = tag.now.startedAt;
+    assert.notEqual(began, undefined);
+    const pods = { stable: readyPods(100), canary: unreadyPods(3, 10) };
+    assert.equal(tag.see(310, { pods }), 'RolledBack/PodsFailing');
+    assert.equal(tag.now.startedAt, began);
+  });
+
+  it('at once when they crash, in a pause too', () => {
+    const tag = new TagHistory(untilResumed);
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    const crashing = readyPods(3).map((pod) => ({ ...pod, crashing: true }));
+    assert.equal(tag.see(61, { pods: { stable: readyPods(100), canary: crashing } }), 'RolledBack/PodsFailing');
+  });
+
+  it('not when stable pods fail alike', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    assert.equal(
+      tag.see(400, { pods: { stable: unreadyPods(100), canary: unreadyPods(3) } }),
+      'WaitingForPods/NotEnoughPods',
+    );
+  });
+
+  it('not when as many failed when it began, though no stable pod is left to show it', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 100 }]));
+    const crashing = readyPods(2).map((pod) => ({ ...pod, crashing: true }));
+    tag.see(0, { pods: { stable: [...readyPods(8), ...crashing], canary: [] } });
+    assert.deepEqual(tag.now.stableBefore, { failing: 2, total: 10 });
+    const all = { stable: [], canary: [...readyPods(7), ...crashing, ...crashing.slice(1)] };
+    assert.equal(tag.see(1, { pods: all }), 'Progressing/WatchingPods');
+    const worse = { stable: [], canary: [...readyPods(6), ...crashing, ...crashing] };
+    assert.equal(tag.see(2, { pods: worse }), 'RolledBack/PodsFailing');
+  });
+
+  it('by what was known of stable, when it begins where no stable pod is left', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 100 }]));
+    tag.see(0, { pods: { stable: unreadyPods(1, -400), canary: [] } });
+    const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
+    tag.see(1, { ...other, pods: { stable: [], canary: readyPods(1) } });
+    assert.deepEqual([tag.now.canary, tag.now.stableBefore], [place('1-26'), { failing: 1, total: 1 }]);
+    tag.see(2, { revision: '1-24', generation: 4, wanted: place('1-24') });
+    assert.equal(tag.now.stableBefore, undefined, 'of the rollout that it was for');
+  });
+
+  it('on injection errors beyond the bound', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 5 }], { maximumInjectionErrors: 2 }));
+    tag.see(0);
+    assert.equal(tag.see(1, { injectionErrors: 2 }), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(2, { injectionErrors: 3 }), 'RolledBack/InjectionErrors');
+    assert.match(tag.now.message, /3 injections of the canary failed, more than 2 /);
+  });
+
+  it('when the canary is served no longer', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    assert.equal(tag.see(1, { gone: 'InjectorConfig config-1-25 is paused' }), 'RolledBack/CanaryUnavailable');
+    assert.match(tag.now.message, /is paused$/);
+  });
+
+  it('and stays there until the spec changes', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(1, { injectionErrors: 1 });
+    for (const fields of [{}, { injectionErrors: 9 }, { wanted: place('1-25', '00000002') }, { pods: healthy() }]) {
+      assert.equal(tag.see(1e6, fields), 'RolledBack/InjectionErrors');
+      assert.deepEqual([tag.now.threshold, tag.now.canary, tag.events], [noWorkload, undefined, []]);
+    }
+    assert.equal(tag.see(2e6, { generation: 3 }), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.injectionErrors, tag.now.rolledBackFrom], [0, undefined]);
+  });
+
+  it('and forgets it when another one is promoted', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(1, { injectionErrors: 1 });
+    const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
+    tag.see(2, other);
+    assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
+    tag.see(3, { ...other, action: 'promote:1' });
+    assert.deepEqual([tag.now.phase, tag.now.rolledBackFrom], ['Promoted', undefined]);
+  });
+
+  it('and is at rest once the spec agrees', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(1, { injectionErrors: 1 });
+    assert.equal(tag.see(2, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
+    assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
+  });
+
+  it('a rollback', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(1, { action: 'promote:1' });
+    assert.equal(tag.now.phase, 'Promoted');
+    const back = { revision: '1-24', generation: 3, wanted: place('1-24'), stable: place('1-25') };
+    assert.equal(tag.see(2, back), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.stable, tag.now.canary], [place('1-25'), place('1-24')]);
+    assert.equal(tag.see(3, { ...back, injectionErrors: 1 }), 'RolledBack/InjectionErrors');
+    assert.deepEqual([tag.now.stable, tag.now.rolledBackFrom], [place('1-25'), place('1-24')]);
+  });
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { advanceRollout } from './rollout.ts';
+import { at, place, strategyOf } from './testdata/situation.ts';
+import { healthy, TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
+import { noWorkload } from './workload-key.ts';
+
+const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
+
+describe('A rollout whose spec is edited on the way', () => {
+  const inProgress = (): TagHistory => {
+    const tag = new TagHistory();
+    tag.see(0);
+    tag.see(60, { pods: healthy() });
+    assert.equal(tag.now.weight, 50);
+    return tag;
+  };
+
+  it('begins anew from stable towards another revision', () => {
+    const tag = inProgress();
+    assert.equal(tag.see(61, { revision: '1-26', generation: 3, wanted: place('1-26') }), 'Progressing/StepStarted');
+    const { stable, canary, weight, canaryWorkloads } = tag.now;
+    assert.deepEqual([stable, canary, weight, canaryWorkloads], [place('1-24'), place('1-26'), 5, 5]);
+  });
+
+  it('goes back to stable while the other revision cannot be led to', () => {
+    const tag = inProgress();
+    const observed = withoutWanted({ revision: '1-26', generation: 3 });
+    const pass = advanceRollout({ state: tag.now, strategy: threeSteps, observed, now: at(61) });
+    assert.deepEqual(
+      [pass.state?.phase, pass.state?.reason, pass.state?.canary],
+      ['Idle', 'RevisionNotReady', undefined],
+    );
+    assert.deepEqual(
+      pass.events.map(({ reason }) => reason),
+      ['RolloutAborted'],
+    );
+    const again = advanceRollout({ state: pass.state, strategy: threeSteps, observed, now: at(62) });
+    assert.deepEqual([again.state, again.events, again.at], [pass.state, [], undefined]);
+  });
+
+  it('ends when it names stable again', () => {
+    const tag = inProgress();
+    assert.equal(tag.see(61, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
+    assert.deepEqual(
+      [tag.now.threshold, tag.now.canary, tag.events],
+      [noWorkload, undefined, ['Normal/RolloutAborted']],
+    );
+    assert.equal(tag.see(62, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
+    assert.deepEqual(tag.events, []);
+  });
+
+  it('begins anew with another configuration of the canary', () => {
+    const tag = inProgress();
+    assert.equal(tag.see(61, { wanted: place('1-25', '00000002') }), 'Progressing/StepStarted');
+    assert.deepEqual([tag.now.weight, tag.now.canary?.hash], [5, '00000002']);
+  });
+
+  it('follows another configuration of the stable revision, and goes on', () => {
+    const tag = inProgress();
+    const { threshold } = tag.now;
+    assert.equal(tag.see(61, { stable: place('1-24', '0000000a'), pods: healthy() }), 'Progressing/WatchingPods');
+    assert.deepEqual([tag.now.stable.hash, tag.now.threshold], ['0000000a', threshold]);
+  });
+
+  it('moves at once without a strategy', () => {
+    const tag = inProgress();
+    tag.strategy = undefined;
+    assert.equal(tag.see(61, { generation: 3 }), 'Idle/Stable');
+    assert.deepEqual([tag.now.stable, tag.now.canary, tag.due], [place('1-25'), undefined, undefined]);
+  });
+
+  it('waits without a strategy while the revision cannot be led to', () => {
+    const tag = inProgress();
+    const observed = withoutWanted({ generation: 3 });
+    const pass = advanceRollout({ state: tag.now, strategy: undefined, observed, now: at(61) });
+    assert.deepEqual(pass, { state: tag.now, at: undefined, events: [] });
+  });
+
+  for (const [title, steps, expected] of [
+    ['fewer steps below the weight', [{ weight: 1 }, { weight: 2 }], [1, 50]],
+    ['one step below the weight', [{ weight: 1 }], [0, 50]],
+    ['a larger weight at the step', [{ weight: 5 }, { weight: 60 }], [1, 60]],
+    ['a smaller weight at the step', [{ weight: 5 }, { weight: 20 }, { weight: 70 }], [2, 70]],
+    ['a step before it', [{ weight: 5 }, { weight: 20 }, { weight: 50 }], [2, 50]],
+    ['only shadow steps', [{ weight: 0, shadow: true }], [0, 50]],
+  ] as const) {
+    it(`keeps the weight with ${title}, and comes to an end`, () => {
+      const tag = inProgress();
+      const { threshold } = tag.now;
+      tag.strategy = strategyOf(steps);
+      tag.see(61, { generation: 3, pods: healthy() });
+      assert.deepEqual([tag.now.step, tag.now.weight, tag.now.shadow], [...expected, false]);
+      assert.ok(tag.now.threshold >= threshold);
+      for (let seconds = 62; seconds < 1000 && tag.now.phase !== 'Promoted'; seconds += 30) {
+        tag.see(seconds, { generation: 3, pods: healthy() });
+      }
+      assert.equal(tag.now.phase, 'Promoted');
+    });
+  }
+
+  it('begins again where a shadow step became one with a weight', () => {
+    const tag = new TagHistory(shadowFirst);
+    tag.see(0);
+    tag.strategy = threeSteps;
+    tag.see(1);
+    assert.deepEqual([tag.now.step, tag.now.weight, tag.now.shadow], [0, 5, false]);
+  });
+});
+
+describe('A rollout whose revision cannot be led to', () => {
+  it('does not begin, says why once, and refuses what is asked', () => {
+    const first = advanceRollout({ state: undefined, strategy: threeSteps, observed: withoutWanted(), now: at(0) });
+    assert.deepEqual(
+      [first.state?.phase, first.state?.reason, first.events, first.at],
+      ['Idle', 'RevisionNotReady', [], undefined],
+    );
+    assert.match(first.state?.message ?? '', /revision 1-25 cannot be led to yet .*; pods get 1-24$/);
+    const asked = advanceRollout({
+      state: first.state,
+      strategy: threeSteps,
+      observed: withoutWanted({ action: 'promote:1' }),
+      now: at(1),
+    });
+    assert.equal(asked.state?.action?.message, 'promote: no rollout is under way');
+  });
+
+  it('holds a rollout under way, and rolls it back all the same', () => {
+    const tag = new TagHistory();
+    tag.see(0);
+    const hold = advanceRollout({
+      state: tag.now,
+      strategy: threeSteps,
+      observed: withoutWanted({ pods: healthy() }),
+      now: at(60),
+    });
+    assert.deepEqual([hold.state?.phase, hold.state?.reason, hold.state?.step], ['Progressing', 'RevisionNotReady', 0]);
+    const worse = advanceRollout({
+      state: hold.state,
+      strategy: threeSteps,
+      observed: withoutWanted({ injectionErrors: 1 }),
+      now: at(61),
+    });
+    assert.equal(worse.state?.phase, 'RolledBack');
+  });
+});
