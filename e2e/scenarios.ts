@@ -1,5 +1,7 @@
 import type { Scenario } from './harness/scenario.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
+import { canaryCases } from './scenarios/canary-cases.ts';
+import { canaryOperatorKilled } from './scenarios/canary-operator-killed.ts';
 import { canaryPromotes } from './scenarios/canary-promotes.ts';
 import { canaryRollsBack } from './scenarios/canary-rolls-back.ts';
 import { canaryShadow } from './scenarios/canary-shadow.ts';
@@ -28,6 +30,7 @@ import { rotationWithTags } from './scenarios/rotation-with-tags.ts';
 import { roles } from './scenarios/roles.ts';
 import { rolloutCommands } from './scenarios/rollout-commands.ts';
 import { rolloutPaths } from './scenarios/rollout-paths.ts';
+import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
@@ -53,7 +56,10 @@ export const scenarios: Scenario[] = [
   canaryPromotes,
   canaryRollsBack,
   canaryShadow,
+  canaryOperatorKilled,
+  canaryCases,
   rolloutCommands,
+  restartStale,
   rotationUnderLoad,
   rotationWithTags,
   leaderKilledInRotation,

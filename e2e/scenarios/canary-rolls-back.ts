@@ -4,18 +4,21 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
-import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
 import { failingConfig } from './canary/failing-config.ts';
+import { checkRestartsBack } from './canary/restarts-back.ts';
+import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
 
 /** A canary whose pods fail. */
 export const canaryRollsBack: Scenario = {
   name: 'canary-rolls-back',
-  about: 'a canary whose pods crash is rolled back by itself: new pods are stable at once, the reason is in the status',
+  about:
+    'a canary whose pods crash is rolled back by itself: new pods are stable at once, the reason is in the status; with rollback.restart all pods are healthy again',
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
     const workloads = 12;
-    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
+    const values = { operator: { restartWorkloads: true } };
+    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] }, values);
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, failingConfig('v2', 'two'));
     await applyTagUntilReady(client, revisionTag('prod', 'v1'));
@@ -59,7 +62,8 @@ export const canaryRollsBack: Scenario = {
     const { created, lost } = shop.lost();
     for (const line of lost.slice(0, 5)) context.say(line);
     await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
-    context.measured({ workloads, created, lost: 0, stableAgainMilliseconds: tookMs });
-    return `rolled back by itself twice, stable again within ${tookMs} ms of the decision; ${created} pods created, 0 lost`;
+    const restarted = await checkRestartsBack(context, { stable: 'v1', failing: 'v2' });
+    context.measured({ workloads, created, lost: 0, stableAgainMilliseconds: tookMs, restartedBack: restarted });
+    return `rolled back by itself twice, stable again within ${tookMs} ms of the decision; ${created} pods created, 0 lost; with rollback.restart ${restarted} workloads restarted back, all healthy`;
   },
 };

@@ -6,6 +6,7 @@ import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { brokenConfig } from './canary/failing-config.ts';
 import { pathOf, Shop, waitForRollout } from './canary/shop.ts';
+import { restartsOf } from './restart-stale/restart-status.ts';
 
 /** A canary that is only rendered beside the stable revision. */
 export const canaryShadow: Scenario = {
@@ -53,6 +54,14 @@ export const canaryShadow: Scenario = {
       const fields = changed.join(', ');
       return compared >= 5 && failed === 0 && fields.includes('spec.containers[marked].image');
     });
+    await applyObject(client, revisionTag('prod', 'v3', { strategy: { ...strategy, restart: {} } }));
+    await context.check(
+      'restarts are asked for, and this operator may do none: the status says what to set',
+      async () => {
+        const { phase, message } = await restartsOf(context, 'prod');
+        return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
+      },
+    );
     const makers = await shop.renew();
     await context.check('and no pod is of any canary', () => {
       found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1');

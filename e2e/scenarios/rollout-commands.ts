@@ -8,16 +8,18 @@ import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject }
 import type { Scenario } from '../harness/scenario.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
 import { Shop, waitForRollout } from './canary/shop.ts';
+import { checkMovesByItself } from './rollout-commands/moves-by-itself.ts';
 
 /** A rollout as a person steers and watches it. */
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
-    'injector tag set, watch, resume, promote, abort and retry steer a rollout and show it to its end, with the exit status',
+    'injector tag set, watch, resume, promote, abort and retry steer a rollout and show it to its end, with the exit status; with restarts it moves by itself',
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
-    await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] });
+    const values = { operator: { restartWorkloads: true } };
+    await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=2'] }, values);
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two'));
     const pause = 'UntilResumed';
@@ -39,7 +41,8 @@ export const rolloutCommands: Scenario = {
     const { created, lost } = shop.lost();
     for (const line of lost.slice(0, 5)) context.say(line);
     await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
-    return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost`;
+    await checkMovesByItself(context);
+    return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost; a fourth one moved by restarts alone`;
   },
 };
 

@@ -41,6 +41,7 @@ const faults = new Map<number, Fault & { hits: number }>();
 const open = new Set<Exchange>();
 const writes: PassedWrite[] = [];
 const holds = new Map<number, Hold & { seen: number; release: () => void; released: Promise<void> }>();
+const questions = new Map<number, { match: RequestClass; answers: Map<number, (isHeld: boolean) => void> }>();
 const writeVerbs = ['create', 'update', 'patch', 'delete'];
 let sequence = 0;
 
@@ -93,6 +94,17 @@ async function passWrite({ about }: Exchange, status: number, body: Buffer): Pro
     if (hold.seen === hold.after) announce('held', { id, write });
     await hold.released;
   }
+  for (const [id, { match, answers }] of questions) {
+    if (!isOfClass(about, match) || status >= 300) continue;
+    const question = ++sequence;
+    const isHeld = await new Promise<boolean>((resolve) => {
+      answers.set(question, resolve);
+      announce('asked', { id, question, write });
+    });
+    answers.delete(question);
+    // Until its owner lets go, as for any other hold.
+    if (isHeld) await holds.get(id)?.released;
+  }
 }
 
 const listening = new Promise<void>((resolve, reject) => {
@@ -109,6 +121,9 @@ export interface FaultyProxyMethods {
   writes(): PassedWrite[];
   hold(id: number, hold: Hold): void;
   release(id: number): void;
+  /** Asks its owner of each successful write of a class whether it is held, until one is or {@link FaultyProxyMethods.release} is called. */
+  ask(id: number, match: RequestClass): void;
+  decide(id: number, question: number, isHeld: boolean): void;
 }
 
 const methods: FaultyProxyMethods = {
@@ -142,6 +157,16 @@ const methods: FaultyProxyMethods = {
   release(id) {
     holds.get(id)?.release();
     holds.delete(id);
+    for (const answer of questions.get(id)?.answers.values() ?? []) answer(false);
+    questions.delete(id);
+  },
+  ask(id, match) {
+    methods.hold(id, { match: { client: 'nobody' }, after: Infinity });
+    questions.set(id, { match, answers: new Map() });
+  },
+  decide(id, question, isHeld) {
+    questions.get(id)?.answers.get(question)?.(isHeld);
+    if (isHeld) questions.delete(id);
   },
 };
 serveWorker(methods);

@@ -27,6 +27,7 @@ export class FaultyProxy {
   readonly url: string;
   readonly #worker: WorkerHandle<FaultyProxyMethods>;
   readonly #held = new Map<number, (write: PassedWrite) => void>();
+  readonly #wanted = new Map<number, (write: PassedWrite) => boolean>();
   #holds = 0;
 
   private constructor(settings: ProxySettings) {
@@ -35,6 +36,12 @@ export class FaultyProxy {
     this.#worker.on('held', (data) => {
       const { id, write } = data as { id: number; write: PassedWrite };
       this.#held.get(id)?.(write);
+    });
+    this.#worker.on('asked', (data) => {
+      const { id, question, write } = data as { id: number; question: number; write: PassedWrite };
+      const isHeld = this.#wanted.get(id)?.(write) === true;
+      if (isHeld) this.#held.get(id)?.(write);
+      void this.#worker.call('decide', id, question, isHeld);
     });
   }
 
@@ -67,14 +74,27 @@ export class FaultyProxy {
 
   /** Holds back the answer to the `after`-th successful write of a class from now on: the moment in which to kill the writer. */
   async holdWrite(match: RequestClass, after: number): Promise<HeldWrite> {
+    const { id, held } = this.#newHold();
+    await this.#worker.call('hold', id, { match, after });
+    return held;
+  }
+
+  /** The same for the first one that is wanted, by what was written: asked of each successful write of a class, in their order, until one is. */
+  async holdFirst(match: RequestClass, isWanted: (write: PassedWrite) => boolean): Promise<HeldWrite> {
+    const { id, held } = this.#newHold();
+    this.#wanted.set(id, isWanted);
+    await this.#worker.call('ask', id, match);
+    return held;
+  }
+
+  #newHold(): { id: number; held: HeldWrite } {
     let reach: (write: PassedWrite) => void = () => undefined;
     const reached = new Promise<PassedWrite>((resolve) => {
       reach = resolve;
     });
     const id = ++this.#holds;
     this.#held.set(id, reach);
-    await this.#worker.call('hold', id, { match, after });
-    return { reached, release: () => this.#worker.call('release', id) };
+    return { id, held: { reached, release: () => this.#worker.call('release', id) } };
   }
 
   async stop(): Promise<void> {

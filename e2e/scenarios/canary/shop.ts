@@ -9,7 +9,7 @@ import type { Pod } from '../../harness/pod.ts';
 import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { deployment, podsOf } from '../../harness/workloads.ts';
+import { deployment, podsOf, type WorkloadOptions } from '../../harness/workloads.ts';
 
 /** A pod as it was stored. */
 interface Sighting {
@@ -20,14 +20,18 @@ interface Sighting {
   readonly maker: string;
 }
 
-/** Pods that are deleted at a time, so that their Deployments make new ones. */
-const perRound = 4;
-const roundMs = 250;
+export interface ShopOptions {
+  /** How many pods are deleted at a time, so that their Deployments make new ones, and how often (milliseconds); 4 every 250 ms unless told. */
+  readonly churn?: { readonly pods: number; readonly roundMs: number };
+  /** Whether it opens when all pods are ready, or already when they are there: what injects them may make them fail. */
+  readonly opensReady?: boolean;
+}
 
 /** Deployments that follow a tag; some of their pods are deleted all the time, so that new ones are created all along. */
 export class Shop {
   readonly namespace: string;
-  readonly workloads: readonly string[];
+  readonly #workloads: Set<string>;
+  readonly #churning: NonNullable<ShopOptions['churn']>;
   readonly #context: ScenarioContext;
   readonly #audit: AuditLog;
   /** Every pod that was seen, by Deployment. */
@@ -37,24 +41,61 @@ export class Shop {
   #running: Promise<void> = Promise.resolve();
   #turn = 0;
 
-  private constructor(context: ScenarioContext, audit: AuditLog, namespace: string, count: number) {
+  private constructor(
+    context: ScenarioContext,
+    audit: AuditLog,
+    namespace: string,
+    count: number,
+    churn: NonNullable<ShopOptions['churn']>,
+  ) {
     this.#context = context;
     this.#audit = audit;
+    this.#churning = churn;
     this.namespace = namespace;
-    this.workloads = Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`);
+    this.#workloads = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
   /** Makes a namespace that follows the tag, and so many Deployments of one pod in it; all are ready when this resolves. */
-  static async open(context: ScenarioContext, audit: AuditLog, tag: string, count: number): Promise<Shop> {
-    const shop = new Shop(context, audit, await context.namespace(tag, { 'istio.io/rev': tag }), count);
+  static async open(
+    context: ScenarioContext,
+    audit: AuditLog,
+    tag: string,
+    count: number,
+    { churn = { pods: 4, roundMs: 250 }, opensReady = true }: ShopOptions = {},
+  ): Promise<Shop> {
+    const shop = new Shop(context, audit, await context.namespace(tag, { 'istio.io/rev': tag }), count, churn);
     for (const name of shop.workloads) await context.client.create(deployment(shop.namespace, name));
-    await waitFor(`${count} Deployments to have ready pods`, async () => (await shop.ready()).size === count, {
-      timeout: 60_000,
-      interval: 250,
-    });
+    await waitFor(
+      `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
+      async () => (opensReady ? await shop.ready() : await shop.stored()).size === count,
+      { timeout: 60_000, interval: 250 },
+    );
     shop.#running = shop.#churn();
     context.atEnd(() => shop.close());
     return shop;
+  }
+
+  /** The Deployments that there are. */
+  get workloads(): readonly string[] {
+    return [...this.#workloads];
+  }
+
+  /** One more Deployment; resolves with the InjectorConfig that has made its first pod. */
+  async add(name: string, options: WorkloadOptions = {}): Promise<string> {
+    const before = new Set(this.#seen.get(name)?.keys());
+    await this.#context.client.create(deployment(this.namespace, name, options));
+    this.#workloads.add(name);
+    return waitFor(`a pod of ${name}`, async () => {
+      await this.#look();
+      return [...(this.#seen.get(name)?.values() ?? [])].find(({ uid }) => !before.has(uid))?.maker;
+    });
+  }
+
+  /** One Deployment less; its pods are gone when this resolves. */
+  async remove(name: string): Promise<void> {
+    this.#workloads.delete(name);
+    await this.#context.client.delete(deployment(this.namespace, name), { propagationPolicy: 'Background' });
+    await waitFor(`the pods of ${name} to go`, async () => !(await this.stored()).has(name));
   }
 
   async close(): Promise<void> {
@@ -68,6 +109,11 @@ export class Shop {
     return new Set(pods.filter(isReady).map(workloadOf));
   }
 
+  /** Which InjectorConfigs have made the pods that are stored now, by Deployment. */
+  async stored(): Promise<Map<string, Set<string>>> {
+    return makersOf(await this.#look());
+  }
+
   /** Has every pod made anew, and tells which InjectorConfigs have made each Deployment's pods since. */
   async renew(): Promise<Map<string, Set<string>>> {
     const old = new Set((await this.#look()).map(({ metadata }) => metadata.uid));
@@ -77,12 +123,8 @@ export class Shop {
       async () => {
         const pods = await this.#look();
         if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
-        const makers = new Map<string, Set<string>>();
-        for (const pod of pods) {
-          const name = workloadOf(pod);
-          makers.set(name, (makers.get(name) ?? new Set()).add(makerOf(pod)));
-        }
-        return makers.size === this.workloads.length && makers;
+        const makers = makersOf(pods);
+        return makers.size === this.#workloads.size && makers;
       },
       { interval: 150 },
     );
@@ -90,7 +132,7 @@ export class Shop {
 
   /** The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds. */
   flippedBack(from: string, to: string): string[] {
-    return this.workloads.filter((name) => {
+    return [...this.#seen.keys()].filter((name) => {
       const seen = [...(this.#seen.get(name)?.values() ?? [])];
       const first = Math.min(...seen.filter(({ maker }) => maker === from).map(({ created }) => created));
       return seen.some(({ maker, created }) => maker === to && created > first);
@@ -113,6 +155,7 @@ export class Shop {
   }
 
   async #churn(): Promise<void> {
+    const { pods: perRound, roundMs } = this.#churning;
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       const pods = await this.#look().catch(() => []);
@@ -186,6 +229,15 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
 /** The Deployment of a pod of {@link deployment}. */
 function workloadOf(pod: Pod): string {
   return pod.metadata.labels?.['app'] ?? '';
+}
+
+function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
+  const makers = new Map<string, Set<string>>();
+  for (const pod of pods) {
+    const name = workloadOf(pod);
+    makers.set(name, (makers.get(name) ?? new Set()).add(makerOf(pod)));
+  }
+  return makers;
 }
 
 function makerOf(pod: Pod): string {

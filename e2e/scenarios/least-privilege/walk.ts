@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { labelNames, managedBy } from '../../../src/api/labels.ts';
 import { objectNames, replicaLeaseName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
@@ -15,6 +16,7 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { withProxyConfigs } from '../istio-templates/proxy-config-definition.ts';
 import { addForeignParts, addForeignPort } from './foreign-parts.ts';
+import { restartEachKind } from './restart-each-kind.ts';
 
 const name = 'walked';
 
@@ -22,7 +24,8 @@ const name = 'walked';
 export async function walkEverything(context: ScenarioContext): Promise<void> {
   const { client } = context;
   await withProxyConfigs(client, async () => {
-    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2 });
+    const values = { operator: { restartWorkloads: true } };
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2 }, values);
     const { namespace } = replicas.installation;
     const stale = await leaveStaleLease(context, namespace);
     const config = await referringConfig(context);
@@ -32,17 +35,30 @@ export async function walkEverything(context: ScenarioContext): Promise<void> {
     await addForeignParts(context, name, namespace);
     // The same repair again is the same Event again, which is counted up half a minute later.
     await addForeignParts(context, name, namespace);
+    await restartEachKind(context);
     await waitFor(
       'the Lease of a replica that is gone to be removed',
       async () => (await client.find(stale.kind, stale.name, { namespace })) === undefined,
       { timeout: 120_000 },
     );
+    await waitFor('an Event to be counted up', () => isCountedUp(context), { timeout: 60_000, interval: 500 });
     await stopInOrder(replicas);
     const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
     await addForeignPort(context, name, namespace);
     await removeConfig(context, config);
     await inCluster.process.stop();
   });
+}
+
+/** Whether an Event about the InjectorConfig has become a series. */
+async function isCountedUp({ client }: ScenarioContext): Promise<boolean> {
+  interface Event extends KubernetesObject {
+    readonly regarding?: { readonly name?: string };
+    readonly series?: { readonly count: number };
+  }
+  // Of cluster-scoped objects they are there.
+  const { items } = await client.listAll<Event>(resourceKind('events.k8s.io/v1', 'Event'), { namespace: 'default' });
+  return items.some(({ regarding, series }) => regarding?.name === name && (series?.count ?? 0) > 1);
 }
 
 /** A Lease as a replica leaves it that never comes back. */

@@ -1,29 +1,12 @@
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { isAllowed, type Access } from '../../harness/rights/access-review.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
-
-interface Attributes {
-  verb: string;
-  resource: string;
-  name?: string;
-  group?: string;
-}
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
 
 /** What the webhook's ServiceAccount may and may not do, asked of the API server (SubjectAccessReview), so that no refusal of it is in the audit log. */
 export async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
   const user = installation.usernames.find((each) => each.endsWith('-webhook')) ?? '';
   const { namespace } = installation;
-  const allowed = async ({ verb, resource, name, group }: Attributes): Promise<boolean> => {
-    const resourceAttributes = { namespace, verb, resource, name, group };
-    const answer = (await context.client.request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      body: JSON.stringify({
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user, groups: [], resourceAttributes },
-      }),
-    })) as { status: { allowed: boolean } };
-    return answer.status.allowed;
-  };
-  const secrets = (verb: string, name?: string): Attributes => {
+  const secrets = (verb: string, name?: string): Access => {
     return { verb, resource: 'secrets', ...(name === undefined ? {} : { name }) };
   };
   const may = [
@@ -46,7 +29,7 @@ export async function checkSecretRights(context: ScenarioContext, { installation
     const what = [attributes.verb, attributes.resource, attributes.name ?? ''].join(' ').trim();
     await context.check(
       `a webhook replica ${expected ? 'may' : 'may not'} ${what}`,
-      async () => (await allowed(attributes)) === expected,
+      async () => (await isAllowed(context.client, user, namespace, attributes)) === expected,
       { timeout: 5000 },
     );
   }

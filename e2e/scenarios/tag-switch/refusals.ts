@@ -22,10 +22,10 @@ import { barePod } from '../../harness/workloads.ts';
 
 const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 
-/** What the API server says when it refuses an object; empty when it takes it. */
-async function answer(context: ScenarioContext, object: KubernetesObject): Promise<string> {
+/** What the API server says when it refuses a write; empty when it takes it. */
+async function answer(write: () => Promise<unknown>): Promise<string> {
   try {
-    await context.client.create(object, { dryRun: true });
+    await write();
     return '';
   } catch (error) {
     if (error instanceof ApiError) return error.message;
@@ -39,6 +39,7 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     const config = smallConfig(name);
     return { ...config, spec: { ...config.spec, revision } };
   };
+  const { client } = context;
   const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
   const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
     [
@@ -69,12 +70,64 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
       new RegExp(`${field.replaceAll(/[[\].]/g, '\\$&')}.*(${message.source})`, 's'),
     ]),
   ];
+  const refused = async (what: string, write: () => Promise<unknown>, message: RegExp): Promise<void> => {
+    await context.check(`refused at apply time: ${what}`, async () => {
+      const said = await answer(write);
+      return message.test(said) || fail(said);
+    });
+  };
   for (const [what, object, message] of rows) {
-    await context.check(
-      `refused at apply time: ${what}`,
-      async () => message.test(await answer(context, object)) || fail(await answer(context, object)),
-    );
+    await refused(what, () => client.create(object, { dryRun: true }), message);
   }
+  return rows.length + (await checkPairs(context, refused));
+}
+
+type Refused = (what: string, write: () => Promise<unknown>, message: RegExp) => Promise<void>;
+
+/** Pairs of revisions between which a tag cannot move, at once or in steps. */
+async function checkPairs({ client }: ScenarioContext, refused: Refused): Promise<number> {
+  const keysOf = (family: string) => ({
+    injection: `${family}-injection`,
+    revision: `${family}/rev`,
+    inject: `${family}/inject`,
+    status: `${family}/status`,
+  });
+  const otherFamily = await applyUntilReady(client, smallConfig('logs', { keys: keysOf('logs') }));
+  const selection = { selection: 'Custom', objectSelector: { matchLabels: { team: 'nobody' } } };
+  const unlabelled = await applyUntilReady(client, smallConfig('picked', { ...selection, keys: keysOf('picked') }));
+  const strategy = { canary: { steps: [{ weight: 5 }] } };
+  const moved = (spec: object) => () => client.patch(revisionTag('prod', ''), 'merge', { spec }, { dryRun: true });
+  const rows: [what: string, write: () => Promise<unknown>, message: RegExp][] = [
+    ['a move to an unknown revision', moved({ revision: 'v9' }), /spec\.revision v9: no InjectorConfig/],
+    [
+      'a rollout to an unknown revision',
+      moved({ revision: 'v9', strategy }),
+      /spec\.revision v9: .*create it, or name another one/,
+    ],
+    [
+      'a move between families',
+      moved({ revision: 'logs' }),
+      /spec\.revision logs: .* other spec\.webhook\.keys than InjectorConfig .*use another tag/,
+    ],
+    [
+      'a rollout between families',
+      moved({ revision: 'logs', strategy }),
+      /spec\.revision logs: .* other spec\.webhook\.keys than InjectorConfig .*use another tag/,
+    ],
+    [
+      'a tag to what no label leads to',
+      () => client.create(revisionTag('canary', 'picked'), { dryRun: true }),
+      /spec\.revision picked: .*spec\.webhook\.selection Custom.*name another revision/,
+    ],
+    [
+      'a rollout to what no label leads to',
+      moved({ revision: 'picked', strategy }),
+      /spec\.revision picked: .*spec\.webhook\.selection Custom.*name another revision/,
+    ],
+  ];
+  for (const [what, write, message] of rows) await refused(what, write, message);
+  await deleteForced(client, otherFamily);
+  await deleteForced(client, unlabelled);
   return rows.length;
 }
 

@@ -1,0 +1,195 @@
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { found } from '../../harness/found.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { SmallRollout } from './small-rollout.ts';
+import { nameBeside, ranked, shareOf, verdict } from './verdict.ts';
+
+/** Runs one case; returns its rollouts, whose pods are counted in the end. */
+export type Case = (context: ScenarioContext, audit: AuditLog) => Promise<SmallRollout[]>;
+
+const pair = { stable: 'v1', canary: 'v2' };
+
+/** A rollout over one, two or seven workloads: the share is rounded up, and the pods that there are have to do as evidence. */
+export const fewWorkloads =
+  (tag: string, workloads: number): Case =>
+  async (context, audit) => {
+    const rollout = await SmallRollout.open(context, audit, { tag, workloads });
+    await rollout.edit('v2', [5, 50, 100]);
+    for (const weight of [5, 50]) {
+      const makers = await rollout.pausedAt(weight, 'v2');
+      const share = rollout.share(weight);
+      await rollout.check(`at ${weight} percent exactly ${share.size} of ${workloads} get it`, makers, share, pair);
+      await rollout.holds(`control: another share at ${weight} percent would not pass`, () => {
+        const others = [new Set([...share].slice(1)), new Set([...share, ...makers.keys()])];
+        const wrong = others.filter((other) => other.size !== share.size);
+        return wrong.every((other) => verdict(makers, other, pair) !== '');
+      });
+      await rollout.ask('resume', `at-${weight}`);
+    }
+    await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+    await rollout.checkAll('promoted, all get it', 'v2');
+    await rollout.holds('nobody flipped back', () => found(rollout.shop.flippedBack('v2', 'v1').join(), ''));
+    return [rollout];
+  };
+
+/** Deployments go and come in the middle of a step. */
+export const changingWorkloads: Case = async (context, audit) => {
+  const rollout = await SmallRollout.open(context, audit, { tag: 'moving', workloads: 8 });
+  const { tag, shop } = rollout;
+  await rollout.edit('v2', [25, 50, 100]);
+  const first = await rollout.pausedAt(25, 'v2');
+  const order = ranked(tag, shop.namespace, shop.workloads);
+  const [inShare = '', lastInShare = '', next = ''] = order;
+  const outside = order.at(-1) ?? '';
+  await rollout.check('at 25 percent exactly 2 of 8 get it', first, rollout.share(25), pair);
+  await Promise.all([shop.remove(inShare), shop.remove(outside)]);
+  const gone = Date.now();
+  const early = nameBeside(tag, shop.namespace, { before: lastInShare });
+  const late = nameBeside(tag, shop.namespace, { after: next });
+  const made = await Promise.all([early, late, inShare].map((name) => shop.add(name)));
+  await rollout.holds(
+    'one that comes gets by its rank what all get, from its first pod on; so does one that comes again',
+    () => found(made.join(), 'v2,v1,v2'),
+  );
+  const share = new Set([inShare, lastInShare, early]);
+  await rollout.check('nobody else is moved by that', await rollout.renewed(), share, pair);
+  await rollout.ask('resume', 'on');
+  const makers = await rollout.pausedAt(50, 'v2');
+  // One that is being restarted has no pods for a moment, so a workload counts for a minute after its last one.
+  const stillCounts = Date.now() - gone < 55_000;
+  const known = [...shop.workloads, ...(stillCounts ? [outside] : [])];
+  const half = shareOf(tag, shop.namespace, known, 50);
+  await rollout.check(
+    `at 50 percent exactly ${half.size} of the ${known.length} that are known by then`,
+    makers,
+    half,
+    pair,
+  );
+  await rollout.ask('resume', 'on-again');
+  await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+  await rollout.checkAll('promoted, all get it', 'v2');
+  await rollout.holds('nobody flipped back', () => found(shop.flippedBack('v2', 'v1').join(), ''));
+  return [rollout];
+};
+
+/** Two tags on the same two revisions at once: other workloads are first, and neither knows of the other. */
+export const twoTags: Case = async (context, audit) => {
+  const [east, west] = await Promise.all(
+    (['east', 'west'] as const).map((tag) => SmallRollout.open(context, audit, { tag, workloads: 6 })),
+  );
+  if (east === undefined || west === undefined) throw new Error('two tags');
+  await Promise.all([east.edit('v2', [34, 100]), west.edit('v2', [34, 100])]);
+  const [eastern, western] = await Promise.all([east.pausedAt(34, 'v2'), west.pausedAt(34, 'v2')]);
+  await east.check('at 34 percent exactly 3 of 6 get it', eastern, east.share(34), pair);
+  await west.check('at 34 percent exactly 3 of 6 get it, at the same time', western, west.share(34), pair);
+  const canaries = (makers: Map<string, Set<string>>): string =>
+    [...makers]
+      .flatMap(([name, each]) => (each.has('v2') ? [name] : []))
+      .sort()
+      .join();
+  await east.holds('its order is another one than that of west', () => canaries(eastern) !== canaries(western));
+  const westward = await west.path();
+  await east.ask('promote', 'now');
+  await east.reach('promoted', ({ phase }) => phase === 'Promoted');
+  await east.checkAll('promoted, all get it', 'v2');
+  await west.check('while east is promoted, the same 3 get it', await west.renewed(), west.share(34), pair);
+  await west.holds('and its webhook was not touched', async () => found(await west.path(), westward));
+  await west.holds('nobody flipped back', () => found(west.shop.flippedBack('v2', 'v1').join(), ''));
+  await west.ask('abort', 'now');
+  await west.reach('rolled back', ({ phase }) => phase === 'RolledBack');
+  await west.checkAll('aborted, all get stable', 'v1');
+  await east.checkAll('while west is aborted, all keep what was promoted', 'v2');
+  await east.holds('nobody flipped back', () => found(east.shop.flippedBack('v2', 'v1').join(), ''));
+  return [east, west];
+};
+
+/** spec.revision is edited in the middle of a rollout, to a third revision. */
+export const thirdRevision: Case = async (context, audit) => {
+  const rollout = await SmallRollout.open(context, audit, { tag: 'third', workloads: 6 });
+  await rollout.edit('v2', [50, 100]);
+  const share = rollout.share(50);
+  await rollout.check('at 50 percent exactly 3 of 6 get it', await rollout.pausedAt(50, 'v2'), share, pair);
+  await rollout.edit('v3', [50, 100]);
+  const makers = await rollout.pausedAt(50, 'v3');
+  await rollout.check('moved on to a third revision, the same 3 get that and the others stable', makers, share, {
+    stable: 'v1',
+    canary: 'v3',
+  });
+  await rollout.holds('nobody got stable in between', () => found(rollout.shop.flippedBack('v2', 'v1').join(), ''));
+  await rollout.ask('resume', 'on');
+  await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+  await rollout.checkAll('promoted, all get the third', 'v3');
+  await rollout.holds('nobody flipped back', () => found(rollout.shop.flippedBack('v3', 'v1').join(), ''));
+  return [rollout];
+};
+
+/** spec.revision is edited in the middle of a rollout, back to stable, and to the canary once more. */
+export const backToStable: Case = async (context, audit) => {
+  const rollout = await SmallRollout.open(context, audit, { tag: 'back', workloads: 6 });
+  const { shop } = rollout;
+  const before = await rollout.path();
+  await rollout.edit('v2', [50, 100]);
+  const share = rollout.share(50);
+  await rollout.check('at 50 percent exactly 3 of 6 get it', await rollout.pausedAt(50, 'v2'), share, pair);
+  await rollout.edit('v1', [50, 100]);
+  await rollout.reach('at rest', ({ phase, canary }) => phase === 'Idle' && canary === undefined);
+  await rollout.holds('back at stable, its webhook is as before', async () => found(await rollout.path(), before));
+  await rollout.checkAll('and all get stable', 'v1');
+  await rollout.holds('control: these 3 have flipped back, and are seen to', () =>
+    found(shop.flippedBack('v2', 'v1').sort().join(), [...share].sort().join()),
+  );
+  await rollout.edit('v2', [50, 100]);
+  await rollout.check('once more, the same 3 get it', await rollout.pausedAt(50, 'v2'), share, pair);
+  return [rollout];
+};
+
+/** What was promoted is taken back by the spec, which is a rollout too; that one fails, and is rolled back. */
+export const rollbackOfRollback: Case = async (context, audit) => {
+  const options = { tag: 'again', workloads: 4, revision: 'bad', isHealthy: false };
+  const rollout = await SmallRollout.open(context, audit, options);
+  const { shop } = rollout;
+  await rollout.edit('v2', [50, 100]);
+  const away = { stable: 'bad', canary: 'v2' };
+  await rollout.check(
+    'away from what fails, at 50 percent 2 of 4 get v2',
+    await rollout.pausedAt(50, 'v2'),
+    rollout.share(50),
+    away,
+  );
+  await rollout.ask('resume', 'on');
+  await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+  const promoted = await rollout.path();
+  await rollout.checkAll('promoted, all get v2', 'v2');
+  await rollout.edit('bad', [50, 100]);
+  const state = await rollout.reach('rolled back', ({ phase }) => phase === 'RolledBack');
+  await rollout.holds('taken back, it fails and is rolled back by itself', async () => {
+    found(await rollout.path(), promoted);
+    return found(
+      `${state.reason} ${state.stable.revision} ${state.rolledBackFrom?.revision ?? ''}`,
+      'PodsFailing v2 bad',
+    );
+  });
+  await rollout.checkAll('and all get v2 again', 'v2');
+  await rollout.holds('and are ready', async () => (await shop.ready()).size === 4);
+  return [rollout];
+};
+
+/** One workload fails whatever injects it: at 100 percent no stable pod is left to show that it did so before. */
+export const failingAnyway: Case = async (context, audit) => {
+  const rollout = await SmallRollout.open(context, audit, { tag: 'partly', workloads: 4 });
+  const { tag, shop } = rollout;
+  const third = ranked(tag, shop.namespace, shop.workloads)[2] ?? '';
+  const failing = nameBeside(tag, shop.namespace, { after: third });
+  await shop.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
+  await rollout.holds('one of 5 fails under stable', async () => {
+    const ready = await shop.ready();
+    return ready.size === 4 && !ready.has(failing);
+  });
+  await rollout.edit('v2', [50, 100]);
+  const makers = await rollout.pausedAt(50, 'v2');
+  await rollout.check('at 50 percent exactly 3 of 5 get it', makers, rollout.share(50), pair);
+  await rollout.ask('resume', 'on');
+  await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+  await rollout.checkAll('promoted, though the same one fails under the canary', 'v2');
+  return [rollout];
+};

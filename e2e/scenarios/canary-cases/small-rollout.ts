@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import { applyObject } from '../../harness/apply.ts';
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { found } from '../../harness/found.ts';
+import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { ask, pathOf, Shop, waitForRollout } from '../canary/shop.ts';
+import { shareOf, verdict } from './verdict.ts';
+
+/** Milliseconds for a webhook that was just written to be what the API server asks. */
+const propagationMs = 700;
+/** Milliseconds for a rollout to get somewhere; all cases share two cores. */
+const patience = 45_000;
+
+/** Two InjectorConfigs by their names, which are those of their revisions. */
+export interface Pair {
+  readonly stable: string;
+  readonly canary: string;
+}
+
+/** A tag of a case's own, and a shop that follows it. */
+export class SmallRollout {
+  readonly tag: string;
+  readonly shop: Shop;
+  readonly #context: ScenarioContext;
+
+  private constructor(context: ScenarioContext, tag: string, shop: Shop) {
+    this.#context = context;
+    this.tag = tag;
+    this.shop = shop;
+  }
+
+  /** The tag leads to a revision, and so many Deployments have pods of it, when this resolves. */
+  static async open(
+    context: ScenarioContext,
+    audit: AuditLog,
+    { tag, workloads, revision = 'v1', isHealthy = true }: CaseOptions,
+  ): Promise<SmallRollout> {
+    await applyTagUntilReady(context.client, revisionTag(tag, revision));
+    // Each pod lives long enough to be evidence.
+    const churn = { pods: 1, roundMs: Math.max(600, 3000 / workloads) };
+    const shop = await Shop.open(context, audit, tag, workloads, { churn, opensReady: isHealthy });
+    return new SmallRollout(context, tag, shop);
+  }
+
+  /** Edits the tag as a person does. Steps of these weights wait to be resumed, but for the last one of 100. */
+  async edit(revision: string, weights: readonly number[]): Promise<void> {
+    const steps = weights.map((weight) => ({ weight, ...(weight < 100 ? { pause: 'UntilResumed' } : {}) }));
+    const strategy = { canary: { steps, analysis: { minReadySeconds: 1 } } };
+    await applyObject(this.#context.client, revisionTag(this.tag, revision, { strategy }));
+  }
+
+  async ask(verb: Parameters<typeof ask>[2], nonce: string): Promise<void> {
+    await ask(this.#context, this.tag, verb, nonce);
+  }
+
+  async path(): Promise<string> {
+    return pathOf(this.#context, this.tag);
+  }
+
+  /** Waits until the rollout is so far, with pods made anew on the way, without which it goes nowhere. */
+  async reach(what: string, isThere: (state: RolloutState) => boolean): Promise<RolloutState> {
+    let isRenewed = false;
+    return waitForRollout(
+      this.#context,
+      this.tag,
+      what,
+      (state) => {
+        if (isThere(state)) return true;
+        if (state.phase !== 'WaitingForPods') isRenewed = false;
+        else if (!isRenewed) {
+          isRenewed = true;
+          void this.shop.renew().catch(() => undefined);
+        }
+        return false;
+      },
+      patience,
+    );
+  }
+
+  /** Waits for the pause of a step, and has all pods made anew: which InjectorConfigs have made them. */
+  async pausedAt(weight: number, canary: string): Promise<Map<string, Set<string>>> {
+    await this.reach(`paused at ${weight} percent of ${canary}`, (state) => {
+      return state.phase === 'Paused' && state.weight === weight && state.canary?.revision === canary;
+    });
+    return this.renewed();
+  }
+
+  /** Has all pods made anew by what the webhook says by now. */
+  async renewed(): Promise<Map<string, Set<string>>> {
+    await sleep(propagationMs);
+    return this.shop.renew();
+  }
+
+  /** The share of the Deployments that are known. */
+  share(percent: number, known: readonly string[] = this.shop.workloads): Set<string> {
+    return shareOf(this.tag, this.shop.namespace, known, percent);
+  }
+
+  /** Checks who has made the pods that are stored. */
+  async check(
+    statement: string,
+    makers: ReadonlyMap<string, ReadonlySet<string>>,
+    share: ReadonlySet<string>,
+    pair: Pair,
+  ): Promise<void> {
+    await this.holds(statement, () => found(verdict(makers, share, pair), ''));
+  }
+
+  /** Checks a fact of this case. */
+  async holds(statement: string, probe: () => boolean | Promise<boolean>): Promise<void> {
+    await this.#context.check(`${this.tag}: ${statement}`, probe);
+  }
+
+  /** Checks that everybody has pods of one InjectorConfig alone, made by now. */
+  async checkAll(statement: string, name: string): Promise<void> {
+    await this.check(statement, await this.renewed(), new Set(), { stable: name, canary: 'nobody' });
+  }
+}
+
+export interface CaseOptions {
+  readonly tag: string;
+  readonly workloads: number;
+  /** Where the tag leads first; v1 unless told. */
+  readonly revision?: string;
+  /** Whether pods of that become ready. */
+  readonly isHealthy?: boolean;
+}

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyObject } from '../harness/apply.ts';
+import type { AuditLog } from '../harness/audit-log.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { failingConfig } from './canary/failing-config.ts';
+import { bounds, checkBounds, checkNegativeControl } from './restart-stale/bounds.ts';
+import { createEstate, tag } from './restart-stale/estate.ts';
+import { checkGuarded, createGuarded } from './restart-stale/guarded.ts';
+import { edits, podsMade, type Window } from './restart-stale/history.ts';
+import { loseLeader, type Loss } from './restart-stale/leaders.ts';
+import { createLeftAlone, generations } from './restart-stale/left-alone.ts';
+import { checkOwnToken } from './restart-stale/own-token.ts';
+import { describeLeft, restartsOf } from './restart-stale/restart-status.ts';
+import { checkWithoutSidecar } from './restart-stale/without-sidecar.ts';
+import { checkWorsening } from './restart-stale/worsening.ts';
+import { WorkloadObserver } from './restart-stale/workload-observer.ts';
+
+const name = 'restart-stale';
+const sizes = {
+  short: { workloads: 56, namespaces: 4, losses: ['killed'] satisfies Loss[] },
+  full: { workloads: 210, namespaces: 7, losses: ['killed', 'suspended', 'killed'] satisfies Loss[] },
+};
+
+/** Restarts of workloads whose pods are stale. */
+export const restartStale: Scenario = {
+  name,
+  about:
+    'stale workloads of three kinds are restarted once each, never more at a time than the bounds allow, as seen from outside; budgets, what cannot be restarted, lost leaders, failing pods, no webhook',
+  destructive: 'it needs a proxy before the embedded API server',
+  full: '210 workloads, three leaders lost, about 3 minutes',
+  run: async (context) => {
+    const { client, size } = context;
+    const { workloads: count, namespaces, losses } = sizes[size];
+    const values = { operator: { restartWorkloads: true } };
+    const flags = ['--drain-seconds=2'];
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags, proxied: true }, values);
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, markedConfig('v2', 'two'));
+    await applyUntilReady(client, failingConfig('v3', 'three'));
+    await applyTagUntilReady(client, revisionTag(tag, 'v1'));
+    const isOurs = (namespace: string) => /^restart-stale-(estate|guarded)/.test(namespace);
+    const observer = await WorkloadObserver.open(context, isOurs);
+    const estate = await createEstate(context, namespaces, count);
+    const guarded = await createGuarded(context);
+    const left = await createLeftAlone(context, { from: 'v1', to: 'v2' });
+    const all = [...estate, guarded.closed, guarded.sick, ...guarded.shared];
+    const areWholeBy = (workloads: readonly string[], maker: string) => () => {
+      const others = workloads.filter((each) => !observer.isWholeBy(each, maker));
+      return found(others.slice(0, 5).join(), '');
+    };
+    await waitFor('all pods to be ready', areWholeBy(all, 'v1'), { timeout: 60_000 });
+    await guarded.setSick(true);
+    await waitFor('a pod to be not ready', () => observer.standing(guarded.sick)?.whole === false);
+    await checkNothingFollowed(context, audit, replicas);
+    const stayed = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
+    // What has become ready just now counts as being restarted still.
+    await sleep(1000);
+
+    const started = Date.now();
+    const window: Window = { after: observer.latest(), except: [guarded.sick] };
+    await applyObject(client, revisionTag(tag, 'v2', { strategy: { restart: bounds } }));
+    const restartable = [...estate, ...guarded.shared];
+    for (const [index, loss] of losses.entries()) {
+      const part = Math.round((restartable.length * (index + 1)) / (losses.length + 2));
+      await waitFor(
+        `${part} workloads to be restarted`,
+        () => restartable.filter((each) => observer.isWholeBy(each, 'v2')).length >= part,
+        { timeout: 120_000 },
+      );
+      await loseLeader(replicas, loss);
+      context.say(`the leader is ${loss} after a restart that it has not heard of`);
+    }
+    await context.check(
+      `${restartable.length} stale workloads are restarted: all their pods are ready, and of the new revision`,
+      areWholeBy(restartable, 'v2'),
+      { timeout: 240_000 },
+    );
+    const seconds = Math.round((Date.now() - started) / 1000);
+    const most = await checkBounds(context, observer, window);
+    const pods = await checkOnce(context, observer, window.after, restartable);
+    await checkGuarded(context, observer, guarded, window.after);
+    await context.check('what cannot be restarted is reported, each with its reason', async () => {
+      const { untouched } = await restartsOf(context, tag);
+      return found(untouched.map(describeLeft).sort().join('; '), left.reasons.join('; '));
+    });
+    await context.check('and has its pods and its template still, as has what the tag does not take', async () => {
+      found((await left.pods()).join('; '), stayed.pods.join('; '));
+      return found((await generations(context, left.namespaces)).join('; '), stayed.generations.join('; '));
+    });
+    await checkEvents(context, restartable);
+    await context.check('then there is nothing to do', async () => (await restartsOf(context, tag)).phase === 'Idle');
+
+    const refused = await checkOwnToken(context, replicas, ownTokenTargets(estate));
+    const failed = await checkWorsening(context, observer, all, areWholeBy(all, 'v2'));
+    const next = { all, revision: 'v4' };
+    const withoutSidecar = await checkWithoutSidecar(context, observer, replicas, next);
+    const naive = await checkNegativeControl(context, observer, next);
+    context.measured({
+      workloads: restartable.length,
+      pods,
+      leadersLost: losses.length,
+      seconds,
+      ...bounds,
+      instants: most.instants,
+      mostInCluster: most.cluster.count,
+      mostInNamespace: most.namespace.count,
+      naiveMostInCluster: naive.cluster.count,
+      naiveMostInNamespace: naive.namespace.count,
+      attemptsRefused: refused,
+      restartedBeforeStop: failed,
+      withoutSidecarBeforeStop: withoutSidecar,
+    });
+    return `${restartable.length} workloads restarted once each in ${seconds} s with ${losses.length} leaders lost, at most ${most.cluster.count} at a time and ${most.namespace.count} in a namespace at ${most.instants} instants (all at once: ${naive.cluster.count} and ${naive.namespace.count})`;
+  },
+};
+
+/** While no tag asks for restarts, nothing of workloads and budgets is read. */
+async function checkNothingFollowed(context: ScenarioContext, audit: AuditLog, replicas: Replicas): Promise<void> {
+  const reads = () =>
+    audit.events().filter(({ user, objectRef }) => {
+      const isOfWorkloads = objectRef?.apiGroup === 'apps' || objectRef?.apiGroup === 'policy';
+      return isOfWorkloads && replicas.installation.usernames.includes(user.username);
+    });
+  await context.check('as long as no tag asks for restarts, workloads are not even read', () => reads().length === 0, {
+    timeout: 0,
+  });
+}
+
+/** Returns how many pods were made. */
+async function checkOnce(
+  context: ScenarioContext,
+  observer: WorkloadObserver,
+  after: number,
+  workloads: readonly string[],
+): Promise<number> {
+  const counts = edits(observer.sightings(), after);
+  const made = podsMade(observer.sightings(), after);
+  const twice = workloads.filter((each) => counts.get(each) !== 1);
+  await context.check('each template was changed once', () => found(twice.join(), ''), { timeout: 0 });
+  const more = workloads.filter((each) => made.get(each) !== observer.standing(each)?.object?.desired);
+  await context.check('and each pod was made anew once', () => found(more.join(), ''), { timeout: 0 });
+  return workloads.reduce((sum, each) => sum + (made.get(each) ?? 0), 0);
+}
+
+async function checkEvents(context: ScenarioContext, workloads: readonly string[]): Promise<void> {
+  const [first = ''] = workloads;
+  const namespace = first.split('/')[0] ?? '';
+  await context.check('an Event on a workload says from what to what, and why', async () => {
+    const { items } = await context.client.listAll<EventObject>(
+      { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
+      { namespace },
+    );
+    return items.some(
+      ({ reason, note = '', type }) =>
+        reason === 'Restarted' && type === 'Normal' && /RevisionTag prod .*had v1\..*get v2\./.test(note),
+    );
+  });
+}
+
+interface EventObject {
+  reason?: string;
+  type?: string;
+  note?: string;
+}
+
+/** One workload of each kind: the estate begins with all of them. */
+function ownTokenTargets(estate: readonly string[]) {
+  const at = (index: number) => {
+    const [namespace = '', workload = ''] = (estate[index] ?? '').split('/');
+    return { namespace, name: workload };
+  };
+  return { Deployment: at(0), StatefulSet: at(1), DaemonSet: at(3) };
+}

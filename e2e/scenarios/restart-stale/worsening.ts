@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyObject } from '../../harness/apply.ts';
+import { found } from '../../harness/found.ts';
+import { revisionTag } from '../../harness/revision-tags.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { bounds } from './bounds.ts';
+import { tag } from './estate.ts';
+import { edits } from './history.ts';
+import { restartsOf } from './restart-status.ts';
+import type { WorkloadObserver } from './workload-observer.ts';
+
+const strategy = { restart: bounds };
+
+/** A revision whose pods crash: it stops with what was restarted first, and another revision heals that. Returns how many were restarted. */
+export async function checkWorsening(
+  context: ScenarioContext,
+  observer: WorkloadObserver,
+  all: readonly string[],
+  areHealed: () => boolean,
+): Promise<number> {
+  const { client } = context;
+  const after = observer.latest();
+  await applyObject(client, revisionTag(tag, 'v3', { strategy }));
+  await context.check('pods that crash stop the restarts at once, and the status names a workload', async () => {
+    const { phase, message } = await restartsOf(context, tag);
+    if (phase === 'Stopped' && /restart-stale-\S+/.test(message)) return true;
+    throw new Error(`it says ${phase}: ${message}`);
+  });
+  await sleep(2000);
+  const restarted = [...edits(observer.sightings(), after).keys()];
+  await context.check(
+    `after ${restarted.length} of ${all.length}`,
+    () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
+    { timeout: 0 },
+  );
+  const healing = observer.latest();
+  await applyObject(client, revisionTag(tag, 'v2', { strategy }));
+  await context.check('another revision: these are restarted at once, and all pods are ready again', areHealed, {
+    timeout: 60_000,
+  });
+  await context.check(
+    'and nothing else was',
+    () => found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
+    { timeout: 0 },
+  );
+  await context.check('and nothing is to be done', async () => (await restartsOf(context, tag)).phase === 'Idle');
+  return restarted.length;
+}
