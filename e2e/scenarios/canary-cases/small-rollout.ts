@@ -44,9 +44,15 @@ export class SmallRollout {
     return new SmallRollout(context, tag, shop);
   }
 
-  /** Edits the tag as a person does. Steps of these weights wait to be resumed, but for the last one of 100. */
-  async edit(revision: string, weights: readonly number[]): Promise<void> {
-    const steps = weights.map((weight) => ({ weight, ...(weight < 100 ? { pause: 'UntilResumed' } : {}) }));
+  /**
+   * Edits the tag as a person does. Steps of these weights wait to be resumed.
+   * @param last the pause of a step of 100; none unless told
+   */
+  async edit(revision: string, weights: readonly number[], last?: 'UntilResumed'): Promise<void> {
+    const steps = weights.map((weight) => {
+      const pause = weight < 100 ? 'UntilResumed' : last;
+      return { weight, ...(pause === undefined ? {} : { pause }) };
+    });
     const strategy = { canary: { steps, analysis: { minReadySeconds: 1 } } };
     await applyObject(this.#context.client, revisionTag(this.tag, revision, { strategy }));
   }
@@ -57,6 +63,23 @@ export class SmallRollout {
 
   async path(): Promise<string> {
     return pathOf(this.#context, this.tag);
+  }
+
+  /** What the operator says of the rollout. */
+  async state(): Promise<RolloutState> {
+    return waitForRollout(this.#context, this.tag, 'there', () => true);
+  }
+
+  /** Waits until the operator has seen something; it is made to look, since the figures of a tag at rest are no news. */
+  async seen(what: string, isSo: (state: RolloutState) => boolean): Promise<void> {
+    await this.holds(what, async () => {
+      const target = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: this.tag } };
+      const annotations = { 'e2e.sidecar-injector.io/looked': String(Date.now()) };
+      await this.#context.client.patch(target, 'merge', { metadata: { annotations } });
+      const state = await this.state();
+      if (!isSo(state)) throw new Error(`it says ${JSON.stringify(state)}`);
+      return true;
+    });
   }
 
   /** Waits until the rollout is so far, with pods made anew on the way, without which it goes nowhere. */

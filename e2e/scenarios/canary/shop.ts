@@ -3,22 +3,11 @@ import { rolloutActionAnnotation, type RolloutVerb } from '../../../src/api/roll
 import type { RolloutState } from '../../../src/api/rollout-status.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { markDefect, marksOf } from '../../harness/load/marked-config.ts';
-import { isPodCreation, refusedCreations } from '../../harness/lost-admissions.ts';
-import type { Pod } from '../../harness/pod.ts';
 import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { deployment, podsOf, type WorkloadOptions } from '../../harness/workloads.ts';
-
-/** A pod as it was stored. */
-interface Sighting {
-  readonly uid: string;
-  /** Whole seconds, in milliseconds since 1970. */
-  readonly created: number;
-  /** The InjectorConfig that its annotation names. */
-  readonly maker: string;
-}
+import { deployment, type WorkloadOptions } from '../../harness/workloads.ts';
+import { makersOf, PodSightings, readyAt, workloadOf } from './pod-sightings.ts';
 
 export interface ShopOptions {
   /** How many pods are deleted at a time, so that their Deployments make new ones, and how often (milliseconds); 4 every 250 ms unless told. */
@@ -29,29 +18,23 @@ export interface ShopOptions {
 
 /** Deployments that follow a tag; some of their pods are deleted all the time, so that new ones are created all along. */
 export class Shop {
-  readonly namespace: string;
   readonly #workloads: Set<string>;
   readonly #churning: NonNullable<ShopOptions['churn']>;
   readonly #context: ScenarioContext;
-  readonly #audit: AuditLog;
-  /** Every pod that was seen, by Deployment. */
-  readonly #seen = new Map<string, Map<string, Sighting>>();
-  readonly #defects: string[] = [];
+  readonly #pods: PodSightings;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #turn = 0;
 
   private constructor(
     context: ScenarioContext,
-    audit: AuditLog,
-    namespace: string,
+    pods: PodSightings,
     count: number,
     churn: NonNullable<ShopOptions['churn']>,
   ) {
     this.#context = context;
-    this.#audit = audit;
+    this.#pods = pods;
     this.#churning = churn;
-    this.namespace = namespace;
     this.#workloads = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
@@ -63,7 +46,8 @@ export class Shop {
     count: number,
     { churn = { pods: 4, roundMs: 250 }, opensReady = true }: ShopOptions = {},
   ): Promise<Shop> {
-    const shop = new Shop(context, audit, await context.namespace(tag, { 'istio.io/rev': tag }), count, churn);
+    const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
+    const shop = new Shop(context, new PodSightings(context.client, audit, namespace), count, churn);
     for (const name of shop.workloads) await context.client.create(deployment(shop.namespace, name));
     await waitFor(
       `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
@@ -75,6 +59,10 @@ export class Shop {
     return shop;
   }
 
+  get namespace(): string {
+    return this.#pods.namespace;
+  }
+
   /** The Deployments that there are. */
   get workloads(): readonly string[] {
     return [...this.#workloads];
@@ -82,12 +70,12 @@ export class Shop {
 
   /** One more Deployment; resolves with the InjectorConfig that has made its first pod. */
   async add(name: string, options: WorkloadOptions = {}): Promise<string> {
-    const before = new Set(this.#seen.get(name)?.keys());
+    const before = new Set(this.#pods.seen.map(({ uid }) => uid));
     await this.#context.client.create(deployment(this.namespace, name, options));
     this.#workloads.add(name);
     return waitFor(`a pod of ${name}`, async () => {
-      await this.#look();
-      return [...(this.#seen.get(name)?.values() ?? [])].find(({ uid }) => !before.has(uid))?.maker;
+      await this.#pods.look();
+      return this.#pods.seen.find(({ uid, workload }) => workload === name && !before.has(uid))?.maker;
     });
   }
 
@@ -105,23 +93,24 @@ export class Shop {
 
   /** The Deployments that have a ready pod. */
   async ready(): Promise<Set<string>> {
-    const pods = await this.#look();
-    return new Set(pods.filter(isReady).map(workloadOf));
+    const pods = await this.#pods.look();
+    return new Set(pods.filter((pod) => readyAt(pod) !== undefined).map(workloadOf));
   }
 
   /** Which InjectorConfigs have made the pods that are stored now, by Deployment. */
   async stored(): Promise<Map<string, Set<string>>> {
-    return makersOf(await this.#look());
+    return makersOf(await this.#pods.look());
   }
 
-  /** Has every pod made anew, and tells which InjectorConfigs have made each Deployment's pods since. */
-  async renew(): Promise<Map<string, Set<string>>> {
-    const old = new Set((await this.#look()).map(({ metadata }) => metadata.uid));
-    await this.#delete(await podsOf(this.#context.client, this.namespace));
+  /** Has every pod of some Deployments made anew, of all unless told, and tells which InjectorConfigs have made each Deployment's pods by now. */
+  async renew(names: readonly string[] = this.workloads): Promise<Map<string, Set<string>>> {
+    const chosen = (await this.#pods.look()).filter((pod) => names.includes(workloadOf(pod)));
+    const old = new Set(chosen.map(({ metadata }) => metadata.uid));
+    await this.#pods.delete(chosen);
     return waitFor(
       'every pod to be made anew',
       async () => {
-        const pods = await this.#look();
+        const pods = await this.#pods.look();
         if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
         const makers = makersOf(pods);
         return makers.size === this.#workloads.size && makers;
@@ -132,58 +121,28 @@ export class Shop {
 
   /** The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds. */
   flippedBack(from: string, to: string): string[] {
-    return [...this.#seen.keys()].filter((name) => {
-      const seen = [...(this.#seen.get(name)?.values() ?? [])];
-      const first = Math.min(...seen.filter(({ maker }) => maker === from).map(({ created }) => created));
-      return seen.some(({ maker, created }) => maker === to && created > first);
-    });
+    return this.#pods.flippedBack(from, to);
   }
 
   /** The InjectorConfigs that have made any pod that was seen. */
   makers(): Set<string> {
-    return new Set([...this.#seen.values()].flatMap((each) => [...each.values()].map(({ maker }) => maker)));
+    return new Set(this.#pods.seen.map(({ maker }) => maker));
   }
 
   /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
   lost(): { readonly created: number; readonly lost: readonly string[] } {
-    const creations = this.#audit
-      .events()
-      .filter((event) => isPodCreation(event) && event.objectRef?.namespace === this.namespace);
-    const refused = refusedCreations(creations).map(({ description }) => description);
-    const created = creations.filter(({ responseStatus }) => responseStatus?.code === 201).length;
-    return { created, lost: [...refused, ...this.#defects] };
+    return this.#pods.lost();
   }
 
   async #churn(): Promise<void> {
     const { pods: perRound, roundMs } = this.#churning;
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      const pods = await this.#look().catch(() => []);
+      const pods = await this.#pods.look().catch(() => []);
       const some = Array.from({ length: perRound }, (_, index) => pods[(this.#turn + index * 7) % pods.length]);
       this.#turn += 3;
-      await this.#delete(some.filter((pod) => pod !== undefined));
+      await this.#pods.delete(some.filter((pod) => pod !== undefined));
     }
-  }
-
-  async #delete(pods: readonly Pod[]): Promise<void> {
-    const { client } = this.#context;
-    await Promise.all(
-      pods.map((pod) => client.delete({ ...pod, apiVersion: 'v1', kind: 'Pod' }).catch(() => undefined)),
-    );
-  }
-
-  async #look(): Promise<Pod[]> {
-    const all = await podsOf(this.#context.client, this.namespace);
-    for (const pod of all) {
-      const { uid = '', creationTimestamp = '', name = '' } = pod.metadata;
-      const seen = this.#seen.get(workloadOf(pod)) ?? new Map<string, Sighting>();
-      this.#seen.set(workloadOf(pod), seen);
-      if (seen.has(uid)) continue;
-      seen.set(uid, { uid, created: Date.parse(creationTimestamp), maker: makerOf(pod) });
-      const defect = markDefect(pod);
-      if (defect !== undefined) this.#defects.push(`pod ${this.namespace}/${name}: ${defect.what}`);
-    }
-    return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 }
 
@@ -224,27 +183,4 @@ export async function pathOf(context: ScenarioContext, tag: string): Promise<str
   const found = await context.client.get(kind, `sidecar-injector-tag-${tag}`);
   const paths = new Set((found as WebhookConfiguration).webhooks?.map(({ clientConfig }) => clientConfig.service.path));
   return [...paths].join(' and ');
-}
-
-/** The Deployment of a pod of {@link deployment}. */
-function workloadOf(pod: Pod): string {
-  return pod.metadata.labels?.['app'] ?? '';
-}
-
-function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
-  const makers = new Map<string, Set<string>>();
-  for (const pod of pods) {
-    const name = workloadOf(pod);
-    makers.set(name, (makers.get(name) ?? new Set()).add(makerOf(pod)));
-  }
-  return makers;
-}
-
-function makerOf(pod: Pod): string {
-  return marksOf(pod).configuration?.split('.')[0] ?? 'none';
-}
-
-function isReady(pod: Pod): boolean {
-  const { conditions = [] } = (pod as { status?: { conditions?: { type: string; status: string }[] } }).status ?? {};
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
