@@ -1,0 +1,130 @@
+import type { Condition } from '../../../src/api/kubernetes.ts';
+import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
+import { markDefect, marksOf } from '../../harness/load/marked-config.ts';
+import { isPodCreation, refusedCreations } from '../../harness/lost-admissions.ts';
+import type { Pod } from '../../harness/pod.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { podsOf } from '../../harness/workloads.ts';
+
+/** A pod as it was stored. */
+export interface Sighting {
+  readonly uid: string;
+  /** The Deployment of a pod of `deployment()`. */
+  readonly workload: string;
+  /** The InjectorConfig that its annotation names. */
+  readonly maker: string;
+  /** Whole seconds, in milliseconds since 1970. */
+  readonly created: number;
+  /** When it became ready by its status, in whole seconds; undefined while it was not when it was seen. */
+  readyAt: number | undefined;
+}
+
+/** Every pod of a namespace that was looked at; all of them should be injected by marked InjectorConfigs. */
+export class PodSightings {
+  readonly namespace: string;
+  readonly #client: ScenarioContext['client'];
+  readonly #audit: AuditLog;
+  /** By uid. */
+  readonly #seen = new Map<string, Sighting>();
+  readonly #defects: string[] = [];
+
+  constructor(client: ScenarioContext['client'], audit: AuditLog, namespace: string) {
+    this.#client = client;
+    this.#audit = audit;
+    this.namespace = namespace;
+  }
+
+  /** The pods that are there now and not on their way out. */
+  async look(): Promise<Pod[]> {
+    const all = await podsOf(this.#client, this.namespace);
+    for (const pod of all) {
+      const { uid = '', name = '', creationTimestamp = '' } = pod.metadata;
+      const known = this.#seen.get(uid);
+      if (known !== undefined) {
+        known.readyAt ??= readyAt(pod);
+        continue;
+      }
+      const created = Date.parse(creationTimestamp);
+      this.#seen.set(uid, { uid, workload: workloadOf(pod), maker: makerOf(pod), created, readyAt: readyAt(pod) });
+      const defect = markDefect(pod);
+      if (defect !== undefined) this.#defects.push(`pod ${this.namespace}/${name}: ${defect.what}`);
+    }
+    return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  /** All that were ever seen. */
+  get seen(): readonly Sighting[] {
+    return [...this.#seen.values()];
+  }
+
+  /** Deletes pods; one that is gone already is none to worry about. */
+  async delete(pods: readonly Pod[]): Promise<void> {
+    const remove = (pod: Pod) => this.#client.delete({ ...pod, apiVersion: 'v1', kind: 'Pod' }).catch(() => undefined);
+    await Promise.all(pods.map(remove));
+  }
+
+  /**
+   * The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds.
+   * @param within what was created in this time counts; milliseconds since 1970
+   */
+  flippedBack(
+    from: string,
+    to: string,
+    { since = -Infinity, until = Infinity }: { readonly since?: number; readonly until?: number } = {},
+  ): string[] {
+    const counting = this.seen.filter(({ created }) => created >= since && created < until);
+    const first = new Map<string, number>();
+    for (const { workload, maker, created } of counting) {
+      if (maker === from) first.set(workload, Math.min(created, first.get(workload) ?? Infinity));
+    }
+    const flipped = counting.filter(
+      ({ workload, maker, created }) => maker === to && created > (first.get(workload) ?? Infinity),
+    );
+    return [...new Set(flipped.map(({ workload }) => workload))];
+  }
+
+  /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
+  lost(): { readonly created: number; readonly lost: readonly string[] } {
+    const refused = refusedCreations(this.#creations()).map(({ description }) => description);
+    return { created: this.madeAt().length, lost: [...refused, ...this.#defects] };
+  }
+
+  /** When the API server was asked for each pod that it has stored. Milliseconds since 1970. */
+  madeAt(): number[] {
+    return this.#creations()
+      .filter(({ responseStatus }) => responseStatus?.code === 201)
+      .map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
+  }
+
+  #creations(): AuditEvent[] {
+    return this.#audit
+      .events()
+      .filter((event) => isPodCreation(event) && event.objectRef?.namespace === this.namespace);
+  }
+}
+
+/** The Deployment of a pod of `deployment()`. */
+export function workloadOf(pod: Pod): string {
+  return pod.metadata.labels?.['app'] ?? '';
+}
+
+/** Which InjectorConfigs have made some pods, by Deployment. */
+export function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
+  const makers = new Map<string, Set<string>>();
+  for (const pod of pods) {
+    const name = workloadOf(pod);
+    makers.set(name, (makers.get(name) ?? new Set()).add(makerOf(pod)));
+  }
+  return makers;
+}
+
+/** When a pod became ready, in whole seconds as milliseconds since 1970; undefined while it is not. */
+export function readyAt(pod: Pod): number | undefined {
+  const { conditions = [] } = (pod as { status?: { conditions?: unknown } }).status ?? {};
+  const ready = (conditions as Condition[]).find(({ type, status }) => type === 'Ready' && status === 'True');
+  return ready?.lastTransitionTime === undefined ? undefined : Date.parse(ready.lastTransitionTime);
+}
+
+function makerOf(pod: Pod): string {
+  return marksOf(pod).configuration?.split('.')[0] ?? 'none';
+}
