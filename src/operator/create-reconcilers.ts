@@ -180,7 +180,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     published,
     locks,
     reports,
-    webhook: new TagWebhook(view, owned, gate),
+    webhook: new TagWebhook(view, owned, gate, clock),
     rollouts: new Rollouts({
       podsOf: settings.followPods === false ? undefined : (tag) => usage.podsOf(tag),
       followedSince: () => usage.followedSince(),

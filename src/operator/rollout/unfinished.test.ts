@@ -120,15 +120,23 @@ describe('A rollout whose leader ended between the state and the path', () => {
     });
   }
 
-  it('is not tried again at once while the API server refuses the path', async () => {
-    refuseMoves(422, 'Invalid', 6);
+  it('is tried once a minute while the API server refuses the path', async () => {
+    refuseMoves(422, 'Invalid', 4);
+    const { requests } = fixture.cluster.server;
+    const attempts = (): number =>
+      requests.filter(({ method, path }) => method === 'PATCH' && path.includes('sidecar-injector-tag-prod')).length;
+    const before = attempts();
     assert.ok((await fixture.canary('new', [50])) >= 1000);
-    assert.equal(fixture.threshold, '');
-    assert.ok((await fixture.pass()) >= 500, 'also while that is put off');
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let turn = 0; turn < 5; turn += 1) {
       await fixture.clock.advance(1000);
-      await fixture.pass();
+      assert.equal(await fixture.pass(), 1000, 'its pods are looked at all the same');
     }
+    assert.deepEqual([attempts() - before, fixture.threshold], [1, '']);
+    await fixture.clock.advance(60_000);
+    await fixture.pass();
+    assert.deepEqual([attempts() - before, fixture.threshold], [2, '']);
+    await fixture.clock.advance(60_000);
+    await fixture.pass();
     assert.equal(fixture.threshold, fixture.rollout?.threshold);
   });
 });

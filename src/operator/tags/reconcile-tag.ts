@@ -158,8 +158,13 @@ export class TagReconciler {
       }
       refusals.settled(name, 'Webhook');
     } else {
-      findings.WebhookReady = no('Invalid', `${refusal}; the webhook stays as it was`);
-      refusals.refuse(object, 'Webhook', 'Invalid', refusal);
+      const stays =
+        webhook.live(name) === undefined
+          ? 'there is no webhook, so nobody who follows the tag is injected'
+          : 'the webhook stays as it was';
+      findings.WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
+      refusals.refuse(object, 'Webhook', 'Invalid', refusal.message);
+      waits.push(refusal.retryAfter);
     }
     const { finding: conflict, again: anew } = this.#conflicts.observe(name, writes.foreign);
     findings.Conflict = conflict;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { TagFixture } from './testdata/tag-fixture.ts';
 
 const plural = 'mutatingwebhookconfigurations';
@@ -64,8 +66,7 @@ describe('the webhook of a tag that somebody spoils', () => {
       matches: (method, path, body) =>
         method !== 'GET' && path.endsWith('/sidecar-injector-default') && body.includes('object.('),
       answer: (response) => {
-        const status = { kind: 'Status', status: 'Failure', reason: 'Invalid', code: 422, message: 'no CEL' };
-        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify(status));
+        failure(response, 422, 'Invalid', 'no CEL');
       },
     });
     fixture.cluster.edit(plural, 'sidecar-injector-default', undefined, ({ webhooks }) => {
@@ -79,5 +80,57 @@ describe('the webhook of a tag that somebody spoils', () => {
       fixture.tagCondition('default', 'WebhookReady'),
       /^False\/Invalid: no CEL; the webhook stays as it was$/,
     );
+  });
+
+  describe('while the API server refuses the matchConditions that are wanted of it', () => {
+    const name = 'sidecar-injector-tag-prod';
+    beforeEach(async () => {
+      await fixture.install('old');
+      await fixture.tag('prod', 'old');
+      fixture.setSpec('old', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
+      fixture.cluster.faults.push({
+        matches: (method, _path, body) => method !== 'GET' && body.includes('object.('),
+        answer: (response) => {
+          failure(response, 422, 'Invalid', 'no CEL');
+        },
+      });
+      await fixture.reconcile('old');
+    });
+
+    it('has its caBundle repaired, however often the tag is looked at', async () => {
+      const bundles = (): string[] =>
+        (fixture.tagObject('prod')?.webhooks as { clientConfig: { caBundle: string } }[]).map(
+          ({ clientConfig }) => clientConfig.caBundle,
+        );
+      const [served] = bundles();
+      fixture.cluster.edit(plural, name, undefined, ({ webhooks }) => {
+        for (const { clientConfig } of webhooks as { clientConfig: { caBundle: string } }[]) clientConfig.caBundle = '';
+      });
+      for (let turn = 0; turn < 2; turn += 1) {
+        await fixture.reconcileTag('prod');
+        await fixture.reconcile('old');
+        await fixture.clock.advance(1000);
+      }
+      assert.deepEqual(new Set(bundles()), new Set([served]));
+      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/Invalid: no CEL; the webhook stays/);
+    });
+
+    it('says that there is none where somebody has deleted it', async () => {
+      fixture.cluster.remove(plural, name);
+      await fixture.reconcileTag('prod');
+      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/Invalid: no CEL; there is no webhook, so/);
+    });
+
+    it('is tried at once when they are corrected, and says when it is to be tried again', async () => {
+      assert.equal(await fixture.reconcileTag('prod'), 60_000);
+      await fixture.clock.advance(10_000);
+      assert.equal(await fixture.reconcileTag('prod'), 50_000);
+      const right = { name: 'right', expression: 'true' };
+      fixture.setSpec('old', { webhook: { matchConditions: [right] } });
+      await fixture.reconcileTag('prod');
+      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^True/);
+      const [webhook] = fixture.tagObject('prod')?.webhooks as { matchConditions: unknown[] }[];
+      assert.ok(webhook?.matchConditions.some((each) => isDeepStrictEqual(each, right)));
+    });
   });
 });

@@ -4,6 +4,7 @@ import { labelNames } from '../../api/labels.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
 import { tagProbeSubject, tagWebhookConfiguration as webhookName, type TagRollout } from '../../api/names.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import type { Clock } from '../../kube/ports.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import type { ClusterView } from '../cluster-view.ts';
@@ -13,6 +14,7 @@ import { leaveNarrowed } from '../narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from '../owned-objects.ts';
 import type { Finding } from '../revision-status.ts';
 import type { PublishedRevision } from './published-revisions.ts';
+import { RefusedWebhooks, type RefusedWebhook } from './refused-webhooks.ts';
 
 /** Where a tag is to lead. */
 export interface TagTarget {
@@ -32,11 +34,13 @@ export class TagWebhook {
   readonly #view: ClusterView;
   readonly #owned: OwnedObjects;
   readonly #gate: InstallGate;
+  readonly #refused: RefusedWebhooks;
 
-  constructor(view: ClusterView, owned: OwnedObjects, gate: InstallGate) {
+  constructor(view: ClusterView, owned: OwnedObjects, gate: InstallGate, clock: Pick<Clock, 'monotonic'>) {
     this.#view = view;
     this.#owned = owned;
     this.#gate = gate;
+    this.#refused = new RefusedWebhooks(clock);
   }
 
   /** What is in force under the name of a tag's webhook; for `default` it may be InjectorConfig `default`'s own. */
@@ -62,19 +66,23 @@ export class TagWebhook {
     return this.#gate.isOpen(tagProbeSubject(name), this.#desired(target).object, this.live(name));
   }
 
-  /** Writes it; the one write by which a tag is moved. A refusal is what the API server finds invalid in it. */
+  /** Writes it; the one write by which a tag is moved. A refusal is what the API server finds invalid in it, now or a moment ago. */
   async apply(
     target: TagTarget,
     into: WriteOutcome,
     signal: AbortSignal,
-  ): Promise<{ isDeferred: boolean; narrowed: Finding; refusal?: string }> {
+  ): Promise<{ isDeferred: boolean; narrowed: Finding; refusal?: RefusedWebhook }> {
+    const { name } = target.tag.metadata;
     const { object, finding: narrowed } = this.#desired(target);
+    const known = this.#refused.find(name, object);
+    if (known !== undefined) return { isDeferred: false, narrowed, refusal: known };
     try {
       const { outcome } = await this.#owned.apply(object, into, signal);
+      if (outcome !== 'Deferred') this.#refused.forget(name);
       return { isDeferred: outcome === 'Deferred', narrowed };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
-      return { isDeferred: false, narrowed, refusal: error.message };
+      return { isDeferred: false, narrowed, refusal: this.#refused.remember(name, object, error.message) };
     }
   }
 
@@ -83,6 +91,7 @@ export class TagWebhook {
    * tag's label, is not the tag's.
    */
   async remove(tag: string, signal: AbortSignal): Promise<boolean> {
+    this.#refused.forget(tag);
     this.#gate.forget(tagProbeSubject(tag));
     await this.#gate.sweep(tagProbeSubject(tag), signal);
     const live = this.live(tag);
