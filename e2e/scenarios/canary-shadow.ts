@@ -6,7 +6,7 @@ import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { brokenConfig } from './canary/failing-config.ts';
 import { pathOf, Shop, waitForRollout } from './canary/shop.ts';
-import { restartsOf } from './restart-stale/restart-status.ts';
+import { restartsOf } from '../harness/restart-status.ts';
 
 /** A canary that is only rendered beside the stable revision. */
 export const canaryShadow: Scenario = {

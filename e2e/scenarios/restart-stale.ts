@@ -13,14 +13,14 @@ import { failingConfig } from './canary/failing-config.ts';
 import { bounds, checkBounds, checkNegativeControl } from './restart-stale/bounds.ts';
 import { createEstate, tag } from './restart-stale/estate.ts';
 import { checkGuarded, createGuarded } from './restart-stale/guarded.ts';
-import { edits, podsMade, type Window } from './restart-stale/history.ts';
+import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
 import { loseLeader, type Loss } from './restart-stale/leaders.ts';
 import { createLeftAlone, generations } from './restart-stale/left-alone.ts';
 import { checkOwnToken } from './restart-stale/own-token.ts';
-import { describeLeft, restartsOf } from './restart-stale/restart-status.ts';
+import { describeLeft, restartsOf } from '../harness/restart-status.ts';
 import { checkWithoutSidecar } from './restart-stale/without-sidecar.ts';
 import { checkWorsening } from './restart-stale/worsening.ts';
-import { WorkloadObserver } from './restart-stale/workload-observer.ts';
+import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
 
 const name = 'restart-stale';
 const sizes = {

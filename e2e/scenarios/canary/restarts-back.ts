@@ -4,10 +4,10 @@ import { found } from '../../harness/found.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { createAll, nameOf, workload } from '../restart-stale/estate.ts';
-import { edits } from '../restart-stale/history.ts';
-import { restartAllAtOnce } from '../restart-stale/naive-restarter.ts';
-import { WorkloadObserver } from '../restart-stale/workload-observer.ts';
+import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
+import { edits } from '../../harness/workload-observer/history.ts';
+import { restartAllAtOnce } from '../../harness/restart-all-at-once.ts';
+import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 import { ask, pathOf, waitForRollout } from './shop.ts';
 
 const tag = 'careful';

@@ -3,8 +3,8 @@ import { markedConfig } from '../../harness/load/marked-config.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { createAll, nameOf, workload } from '../restart-stale/estate.ts';
-import { WorkloadObserver } from '../restart-stale/workload-observer.ts';
+import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
+import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 const tag = 'walked-restarts';
 

@@ -4,9 +4,15 @@ import { found } from '../../harness/found.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { tag } from './estate.ts';
-import { disturbances, edits, slotsTaken, type Disturbances, type Window } from './history.ts';
-import { restartAllAtOnce } from './naive-restarter.ts';
-import type { WorkloadObserver } from './workload-observer.ts';
+import {
+  disturbances,
+  edits,
+  slotsTaken,
+  type Disturbances,
+  type Window,
+} from '../../harness/workload-observer/history.ts';
+import { restartAllAtOnce } from '../../harness/restart-all-at-once.ts';
+import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 /** `spec.strategy.restart` of the tag. */
 export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySeconds: 1, readyTimeout: '60s' };

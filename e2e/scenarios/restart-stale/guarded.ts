@@ -2,10 +2,11 @@ import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { found } from '../../harness/found.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { podsOf } from '../../harness/workloads.ts';
-import { createAll, nameOf, tag, workload } from './estate.ts';
-import { edits, fewestReady } from './history.ts';
-import { describeLeft, restartsOf } from './restart-status.ts';
-import type { WorkloadObserver } from './workload-observer.ts';
+import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
+import { tag } from './estate.ts';
+import { edits, fewestReady } from '../../harness/workload-observer/history.ts';
+import { describeLeft, restartsOf } from '../../harness/restart-status.ts';
+import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 /** Three Deployments whose pod goes before the next one comes, and of which one may be without at a time. */
 const shared = ['shared-a', 'shared-b', 'shared-c'];

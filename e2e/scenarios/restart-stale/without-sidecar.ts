@@ -8,9 +8,9 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { bounds } from './bounds.ts';
 import { tag } from './estate.ts';
-import { edits } from './history.ts';
-import { restartsOf } from './restart-status.ts';
-import type { WorkloadObserver } from './workload-observer.ts';
+import { edits } from '../../harness/workload-observer/history.ts';
+import { restartsOf } from '../../harness/restart-status.ts';
+import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 /**
  * All webhook replicas die in the middle of the restarts, and the webhook may be passed over (failurePolicy Ignore): pods become ready without a sidecar.

@@ -5,9 +5,9 @@ import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { bounds } from './bounds.ts';
 import { tag } from './estate.ts';
-import { edits } from './history.ts';
-import { restartsOf } from './restart-status.ts';
-import type { WorkloadObserver } from './workload-observer.ts';
+import { edits } from '../../harness/workload-observer/history.ts';
+import { restartsOf } from '../../harness/restart-status.ts';
+import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 const strategy = { restart: bounds };
 

@@ -5,9 +5,9 @@ import { clusterFlags, injectorOutput, runInjector } from '../../harness/injecto
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitForRollout } from '../canary/shop.ts';
-import { createAll, nameOf, workload } from '../restart-stale/estate.ts';
-import { edits } from '../restart-stale/history.ts';
-import { WorkloadObserver } from '../restart-stale/workload-observer.ts';
+import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
+import { edits } from '../../harness/workload-observer/history.ts';
+import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 const tag = 'steady';
 const workloads = 8;

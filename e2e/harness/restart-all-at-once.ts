@@ -1,6 +1,6 @@
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import type { WorkloadKind } from './estate.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import type { ScenarioContext } from './scenario-context.ts';
+import type { WorkloadKind } from './workload-kinds.ts';
 
 const kinds: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
 

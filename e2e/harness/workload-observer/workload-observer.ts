@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { resourceKind, type ResourceKind } from '../../../src/kube/resource-kinds.ts';
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import type { ScenarioContext } from '../scenario-context.ts';
 import { readSighting, type Sighting } from './sighting.ts';
 import { Standings, type Standing } from './standing.ts';
 

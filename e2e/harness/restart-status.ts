@@ -1,6 +1,6 @@
-import type { RestartStatus } from '../../../src/api/rollout-status.ts';
-import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
-import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import type { RestartStatus } from '../../src/api/rollout-status.ts';
+import { revisionTags, type RevisionTagObject } from './revision-tags.ts';
+import type { ScenarioContext } from './scenario-context.ts';
 
 /** `status.restarts` of a tag. */
 export async function restartsOf({ client }: ScenarioContext, tag: string): Promise<RestartStatus> {

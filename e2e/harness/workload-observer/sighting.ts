@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
-import { marksOf } from '../../harness/load/marked-config.ts';
-import type { Pod } from '../../harness/pod.ts';
+import { marksOf } from '../load/marked-config.ts';
+import type { Pod } from '../pod.ts';
 
 /** What a workload's own object says of it. */
 export interface WorkloadSeen {
