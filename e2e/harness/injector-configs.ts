@@ -4,6 +4,7 @@ import { forceDeleteAnnotation } from '../../src/api/force-delete.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from './apply.ts';
+import { inForce } from './in-force.ts';
 import { paths } from './paths.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -44,10 +45,12 @@ export function smallConfig(name: string, webhook: Record<string, unknown> = {})
   };
 }
 
-/** Applies an InjectorConfig and waits until the operator says that this very generation is Ready. */
+/** Applies an InjectorConfig and waits until the operator says that this very generation is Ready, and the API server acts by what it has published. */
 export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
   const { metadata } = await applyObject(client, config);
-  return waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
+  const ready = await waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
+  await inForce(client);
+  return ready;
 }
 
 /** Deletes an InjectorConfig whoever uses it, as somebody does who means it; the finalizer orders what goes first. */
@@ -66,7 +69,7 @@ export async function waitForCondition(
   type: string,
   status: Condition['status'],
   generation = 0,
-  timeout = 20_000,
+  timeout = 60_000,
 ): Promise<InjectorConfigObject> {
   return waitFor(
     `InjectorConfig ${name} to have ${type}=${status}`,

@@ -1,7 +1,9 @@
 import type { Condition, KubernetesObject } from '../../src/api/kubernetes.ts';
+import { tagWebhookConfiguration } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from './apply.ts';
+import { inForce } from './in-force.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A RevisionTag as a user writes it and the operator reports on it. */
@@ -28,24 +30,38 @@ export function revisionTag(name: string, revision: string, spec: Record<string,
   };
 }
 
-/** Applies a RevisionTag and waits until the operator says that this very generation is Ready and leads to its revision. */
+/**
+ * Applies a RevisionTag and waits until the operator says that this very generation is Ready and leads to its revision, and the API server acts by what it
+ * has published.
+ */
 export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObject): Promise<RevisionTagObject> {
   const { metadata } = await applyObject(client, tag);
-  return waitFor(
-    `RevisionTag ${tag.metadata.name} to be Ready`,
-    async () => {
-      const found = await client.get<RevisionTagObject>(revisionTags, tag.metadata.name);
-      const { observedGeneration = 0, conditions = [], stableRevision } = found.status ?? {};
-      const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-      if (isReady && observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision)
-        return found;
-      throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
-    },
-    { timeout: 20_000 },
-  );
+  const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
+    const found = await client.get<RevisionTagObject>(revisionTags, tag.metadata.name);
+    const { observedGeneration = 0, conditions = [], stableRevision } = found.status ?? {};
+    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    if (isReady && observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision)
+      return found;
+    throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
+  });
+  await inForce(client);
+  return ready;
 }
 
-/** Removes a RevisionTag, also one in use. */
+/** Removes a RevisionTag, also one in use; when this resolves no webhook leads through it, and the API server acts so. */
+export async function removeTagAndWebhook(client: ApiClient, name: string): Promise<void> {
+  await removeTag(client, name);
+  await waitFor(`RevisionTag ${name} and its webhook to go`, async () => {
+    if ((await client.find(revisionTags, name)) !== undefined) return false;
+    const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+    // That of the default belongs to an InjectorConfig again.
+    const found = await client.find(kind, tagWebhookConfiguration(name));
+    return !JSON.stringify(found?.['webhooks'] ?? []).includes(`/tags/${name}/`);
+  });
+  await inForce(client);
+}
+
+/** Asks for a RevisionTag to be removed, also one in use. */
 export async function removeTag(client: ApiClient, name: string): Promise<void> {
   const annotations = { 'sidecar-injector.io/force-delete': 'true' };
   await client.patch(revisionTag(name, ''), 'merge', { metadata: { annotations } });

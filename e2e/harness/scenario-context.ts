@@ -118,7 +118,7 @@ export class ScenarioContext {
     options: WaitOptions = {},
   ): Promise<Value> {
     const started = Date.now();
-    const value = await waitFor(`this to hold: ${statement}`, probe, { timeout: 15_000, ...options });
+    const value = await waitFor(`this to hold: ${statement}`, probe, options);
     this.passed++;
     this.#report(`  ok  ${statement} (${Date.now() - started} ms)`);
     return value;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Milliseconds until the wait is given up; 30 s when unset. */
+  /** Milliseconds until the wait is given up; 60 s when unset: long for what a busy machine may be late with, and no statement. */
   timeout?: number;
   /** Milliseconds between two attempts; 50 when unset. */
   interval?: number;
@@ -19,7 +19,7 @@ export async function waitFor<Value>(
   probe: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
   options: WaitOptions = {},
 ): Promise<Value> {
-  const { timeout = 30_000, interval = 50 } = options;
+  const { timeout = 60_000, interval = 50 } = options;
   const deadline = Date.now() + timeout;
   let cause: unknown;
   for (;;) {

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../src/api/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { Pod } from './pod.ts';
+import { inForce } from './in-force.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Namespaces of scenarios carry this label, by which they are found and deleted afterwards. */
@@ -36,13 +37,14 @@ export async function createNamespace(
   );
 }
 
-/** Sets labels of a namespace; null removes one. */
+/** Sets labels of a namespace; null removes one. The API server chooses webhooks by them when this resolves. */
 export async function labelNamespace(
   client: ApiClient,
   name: string,
   labels: Record<string, string | null>,
 ): Promise<void> {
   await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, 'merge', { metadata: { labels } });
+  await inForce(client, { namespace: { name, labels } });
 }
 
 export interface WorkloadOptions {

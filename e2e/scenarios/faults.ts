@@ -39,7 +39,7 @@ export const faults: Scenario = {
     const all = size === 'full' ? await hangEverything(cluster) : undefined;
     await load.stop();
 
-    const { created, lost } = reportLoad(load, cluster.audit.events(), began);
+    const { created, lost } = reportLoad(load, cluster.audit.events(), { answeredSince: began });
     // While nothing can be stored creations fail for that reason; what counts is those that failed at our webhook.
     const ours = lost.filter(({ kind, description }) => kind !== 'refused' || description.includes('webhook'));
     for (const { description } of ours.slice(0, 5)) context.say(description);

@@ -15,5 +15,5 @@ export async function checkDeadReplicas(context: ScenarioContext, replicas: Repl
   context.say(`lost while nobody served: ${losses.report(since).lost.length}`);
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
   await replicas.waitUntilServing();
-  await losses.checkNone('they are back', Date.now() + 250);
+  await losses.checkNone('they are back', { askedSince: Date.now() });
 }

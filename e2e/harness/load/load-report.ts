@@ -13,24 +13,36 @@ export interface LoadReport {
   p99Milliseconds: number;
 }
 
+/** Which creations are counted, by times in milliseconds since 1970: all of them unless told. */
+export interface Stretch {
+  /** Those that were answered since. */
+  readonly answeredSince?: number;
+  /** Those that were asked for since: however late the answer is, it does not depend on what was before. */
+  readonly askedSince?: number;
+  /** Those that were asked for before. */
+  readonly askedBefore?: number;
+}
+
 /**
  * Counts what was lost, from the audit log (creations by controllers count) and from the stored pods.
  *
  * @param events what the API server has recorded since before the load began
- * @param until counts only what was answered before this time, in milliseconds since 1970
  */
-export function reportLoad(load: PodLoad, events: AuditEvent[], from = 0, until = Infinity): LoadReport {
+export function reportLoad(load: PodLoad, events: AuditEvent[], stretch: Stretch = {}): LoadReport {
+  const { answeredSince = 0, askedSince = 0, askedBefore = Infinity } = stretch;
+  const isMeant = (asked: number, answered: number) =>
+    answered >= answeredSince && asked >= askedSince && asked < askedBefore;
   const creations = events.filter(
     (event) =>
       isPodCreation(event) &&
       event.objectRef?.namespace === load.namespace &&
-      isBetween(event.stageTimestamp, from, until),
+      isMeant(Date.parse(event.requestReceivedTimestamp), Date.parse(event.stageTimestamp)),
   );
   const defects = [
     ...load.creations
-      .filter(({ endedAt }) => endedAt >= from && endedAt <= until)
+      .filter(({ startedAt, endedAt }) => isMeant(startedAt, endedAt))
       .map(({ name, defect }) => [name, defect] as const),
-    ...(from === 0 && until === Infinity ? load.replicaSetPods : []),
+    ...(Object.keys(stretch).length === 0 ? load.replicaSetPods : []),
   ];
   const stored = defects.flatMap(([name, defect]): LostAdmission[] =>
     defect === undefined ? [] : [{ kind: defect.kind, description: `pod ${load.namespace}/${name}: ${defect.what}` }],
@@ -48,9 +60,4 @@ export function reportLoad(load: PodLoad, events: AuditEvent[], from = 0, until 
     p50Milliseconds: quantile(0.5),
     p99Milliseconds: quantile(0.99),
   };
-}
-
-function isBetween(timestamp: string, from: number, until: number): boolean {
-  const time = Date.parse(timestamp);
-  return time >= from && time <= until;
 }
