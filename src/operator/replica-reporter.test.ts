@@ -12,6 +12,8 @@ type Lease = KubernetesObject & { spec: Record<string, unknown> };
 class LeaseServer {
   lease: Lease | undefined;
   failure: ApiError | undefined;
+  /** Makes a Lease without an answer: whoever asked for it gives up waiting and does not hear of it. */
+  isCreatingSilently = false;
   writes = 0;
   deletions = 0;
   #version = 0;
@@ -19,11 +21,14 @@ class LeaseServer {
   find<T>(): Promise<T | undefined> {
     return this.#answer(() => structuredClone(this.lease) as T | undefined);
   }
-  create<T>(object: T): Promise<T> {
-    return this.#answer(() => {
+  async create<T>(object: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
+    const created = await this.#answer(() => {
       if (this.lease !== undefined) throw new ApiError({ code: 409, reason: 'AlreadyExists', message: 'exists' });
       return this.store(object);
     });
+    if (!this.isCreatingSilently) return created;
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+    throw new ApiError({ code: 0, reason: 'Aborted', message: 'aborted' });
   }
   replace<T>(object: T): Promise<T> {
     return this.#answer(() => {
@@ -130,6 +135,23 @@ describe('ReplicaReporter', () => {
     assert.deepEqual(warnings(), []);
   });
 
+  it('takes its Lease away although the last write was done without an answer', async () => {
+    reporter.start();
+    await settle();
+    server.store(server.lease!);
+    await stop();
+    assert.equal(server.lease, undefined);
+  });
+
+  it('takes its first Lease away although it was made without an answer', async () => {
+    server.isCreatingSilently = true;
+    reporter.start();
+    await settle();
+    assert.notEqual(server.lease, undefined);
+    await stop();
+    assert.equal(server.lease, undefined);
+  });
+
   it('takes over the Lease of the process before it in the same pod', async () => {
     reporter.start();
     served.set('blue', { hashes: ['00000001'] });
@@ -151,7 +173,7 @@ describe('ReplicaReporter', () => {
     assert.match(warnings().join(), /another process reports as replica webhook-1 too; give each its own --identity/);
     await clock.advance(1000);
     assert.equal(server.lease?.spec['holderIdentity'], 'webhook-1_a', 'the last that writes is believed');
-    server.store(server.lease);
+    server.store({ ...server.lease, spec: { ...server.lease.spec, holderIdentity: 'webhook-1_other' } });
     await stop();
     assert.notEqual(server.lease, undefined);
   });

@@ -75,16 +75,41 @@ export class ReplicaReporter {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    if (this.#lease === undefined) return;
-    const { client, logger } = this.#options;
-    const { uid, resourceVersion } = this.#lease.metadata;
     try {
-      await client.delete(this.#lease, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
+      await this.#release();
     } catch (error) {
       // Somebody who writes under our name now has taken it over.
       if (isNotFound(error) || isConflict(error)) return;
-      logger.warn("the replica's lease was not released; it expires by itself", { error: messageOf(error) });
+      this.#options.logger.warn("the replica's lease was not released; it expires by itself", {
+        error: messageOf(error),
+      });
     }
+  }
+
+  async #release(): Promise<void> {
+    const held = this.#lease;
+    try {
+      if (held !== undefined) {
+        await this.#delete(held);
+        return;
+      }
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    // A write that was under way when we stopped may have been done all the same: what we hold is not what is there then.
+    const found = await this.#find({ timeoutMs: requestTimeoutMs });
+    if (found !== undefined && found.spec.holderIdentity === this.#holderIdentity) await this.#delete(found);
+  }
+
+  #delete(lease: Lease): Promise<void> {
+    const { uid, resourceVersion } = lease.metadata;
+    return this.#options.client.delete(lease, { uid, resourceVersion, timeoutMs: requestTimeoutMs });
+  }
+
+  /** A container that is restarted keeps its pod's name, so that alone does not tell its process from the one before. */
+  get #holderIdentity(): string {
+    const { identity, instance } = this.#options;
+    return `${identity}_${instance}`;
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -136,14 +161,14 @@ export class ReplicaReporter {
     return false;
   }
 
-  #find(options: { signal: AbortSignal; timeoutMs: number }): Promise<Lease | undefined> {
+  #find(options: { signal?: AbortSignal; timeoutMs: number }): Promise<Lease | undefined> {
     const { client, namespace, operatorClass, identity } = this.#options;
     const { name = '' } = replicaLeaseMetadata(identity, { namespace, operatorClass }, nothing).metadata;
     return client.find<Lease>(leases, name, { namespace, ...options });
   }
 
   #wanted(found: Lease | undefined): Lease {
-    const { identity, instance, clock, serves, shadow } = this.#options;
+    const { identity, clock, serves, shadow } = this.#options;
     const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
       isDraining: this.#isDraining,
       serves: serves(),
@@ -157,7 +182,7 @@ export class ReplicaReporter {
     }
     const { resourceVersion, uid } = found?.metadata ?? {};
     const now = microTime(clock.now());
-    const holderIdentity = `${identity}_${instance}`;
+    const holderIdentity = this.#holderIdentity;
     const isOurs = found?.spec.holderIdentity === holderIdentity;
     return {
       apiVersion: 'coordination.k8s.io/v1',
