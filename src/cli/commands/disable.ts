@@ -53,7 +53,7 @@ async function disable(client: ApiClient, options: DisableOptions, terminal: Ter
     { verb: 'list', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
     { verb: 'delete', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
   ]);
-  const { configs, webhooks, notes } = await switchTargets(client, options);
+  const { configs, webhooks, isMeant, notes } = await switchTargets(client, options);
   if (configs.length + webhooks.length === 0) {
     terminal.out('nothing to disable: the cluster has no InjectorConfig and no webhook of one\n');
     return true;
@@ -64,8 +64,6 @@ async function disable(client: ApiClient, options: DisableOptions, terminal: Ter
     ...(await Promise.all(configs.map((config) => pause(client, config, isDryRun)))),
     ...(await Promise.all(webhooks.map((webhook) => withdraw(client, webhook, isDryRun)))),
   ];
-  const deleted = new Set(webhooks.map(({ metadata }) => metadata.name));
-  const isMeant = ({ metadata }: KubernetesObject): boolean => options.all === true || deleted.has(metadata.name);
   if (!isDryRun) deeds.push(...(await leftovers(client, isMeant)));
   for (const line of [...deeds.map((deed) => deed.line), ...notes]) terminal.out(`${line}\n`);
   const hasFailed = deeds.some(({ failed }) => failed === true);

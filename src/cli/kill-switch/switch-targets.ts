@@ -23,6 +23,8 @@ export interface SwitchTargets {
   readonly configs: readonly KubernetesObject[];
   /** The webhook configurations that lead to them, tags' too, also those of InjectorConfigs that are gone. */
   readonly webhooks: readonly KubernetesObject[];
+  /** Whether a webhook configuration of ours, as it is by now, is one of them: what a living operator has led elsewhere meanwhile is not. */
+  readonly isMeant: (webhook: KubernetesObject) => boolean;
   /** What somebody may have meant as well, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -40,7 +42,7 @@ export async function switchTargets(
   const configs = await listConfigs(client);
   const { items } = await client.listAll(mutatingWebhooks);
   const webhooks = items.filter((webhook) => isOurs(webhook, configs));
-  if (all === true) return { configs, webhooks, notes: [] };
+  if (all === true) return { configs, webhooks, isMeant: () => true, notes: [] };
   const known = new Set([...configs.map(revisionOf), ...webhooks.flatMap((webhook) => revisionIn(webhook) ?? [])]);
   const unknown = revisions.filter((each) => !known.has(each));
   if (unknown.length > 0) {
@@ -52,9 +54,9 @@ export async function switchTargets(
   }
   const chosen = configs.filter((config) => revisions.includes(revisionOf(config)));
   const names = new Set(chosen.map(({ metadata }) => metadata.name ?? ''));
-  const meant = webhooks.filter((webhook) => isOfAny(webhook, names, revisions));
-  const others = webhooks.filter((webhook) => !meant.includes(webhook));
-  return { configs: chosen, webhooks: meant, notes: tagNotes(others, revisions) };
+  const isMeant = (webhook: KubernetesObject): boolean => isOfAny(webhook, names, revisions);
+  const others = webhooks.filter((webhook) => !isMeant(webhook));
+  return { configs: chosen, webhooks: webhooks.filter(isMeant), isMeant, notes: tagNotes(others, revisions) };
 }
 
 /** Of tags that are called like a revision that is meant, and lead elsewhere. */

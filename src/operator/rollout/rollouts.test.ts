@@ -256,6 +256,22 @@ describe('A tag with a canary strategy', () => {
     assert.match(fixture.rollout.message, /spec\.paused/);
   });
 
+  for (const [who, takeOver] of [
+    ['the leader', () => Promise.resolve()],
+    ['the next leader', () => fixture.takeOver()],
+  ] as const) {
+    it(`is brought back to stable by ${who} when the kill switch has taken the canary and the webhook away`, async () => {
+      await fixture.canary('new', [50]);
+      fixture.setSpec('new', { paused: true });
+      fixture.cluster.remove('mutatingwebhookconfigurations', `sidecar-injector-tag-${tag}`);
+      await takeOver();
+      await fixture.reconcile('new');
+      await fixture.pass();
+      assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
+      assert.equal(fixture.rollout?.reason, 'CanaryUnavailable');
+    });
+  }
+
   it('keeps what answers for a canary that is removed until its workloads are back at stable', async () => {
     await fixture.canary('new', [50]);
     const stored = `sidecar-injector-new-${fixture.hash('new')}`;

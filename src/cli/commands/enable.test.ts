@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { SwitchCluster } from '../testdata/switch-cluster.ts';
+
+describe('injector enable', () => {
+  let cluster: SwitchCluster;
+  beforeEach(async () => {
+    cluster = new SwitchCluster();
+    await cluster.start();
+    cluster.install();
+  });
+  afterEach(() => cluster.stop());
+
+  it('does nothing in a dry run but say what it would', async () => {
+    await cluster.run('disable', '--all');
+    cluster.writes.length = 0;
+    assert.deepEqual((await cluster.run('enable', '--all', '--dry-run')).out, [
+      'InjectorConfig blue: would be resumed',
+      'InjectorConfig second: would be resumed',
+    ]);
+    assert.deepEqual(cluster.changes, []);
+  });
+
+  const ready = (name: string, status: string, generation?: number): void => {
+    cluster.edit('injectorconfigs', name, undefined, (object) => {
+      object.status = {
+        observedGeneration: generation ?? object.metadata.generation,
+        conditions: [{ type: 'Ready', status, reason: 'NotReachable', message: 'refused' }],
+      };
+    });
+  };
+
+  it('enables, and waits until the operator has looked at it and it is Ready', async () => {
+    await cluster.run('disable', '--all');
+    ready('second', 'True', 99);
+    const end = cluster.run('enable', '--all', '--timeout', '20');
+    setTimeout(() => {
+      ready('blue', 'True');
+    }, 300);
+    assert.deepEqual(await end, {
+      code: 0,
+      out: [
+        'InjectorConfig blue: no longer paused',
+        'InjectorConfig second: no longer paused',
+        'InjectorConfig second: Ready',
+        'InjectorConfig blue: Ready',
+      ],
+    });
+    assert.equal(cluster.paused('blue'), undefined);
+  });
+
+  it('says why it is not Ready in time', async () => {
+    assert.deepEqual(await cluster.run('enable', '--revision', 'blue', '--timeout', '0.1'), {
+      code: 1,
+      out: [
+        'InjectorConfig blue: not paused',
+        'InjectorConfig blue: not Ready after 0.1 s: no operator has looked at it; is one running?',
+      ],
+    });
+    ready('blue', 'False');
+    const { out } = await cluster.run('enable', '--revision', 'blue', '--timeout', '0.1');
+    assert.equal(out.at(-1), 'InjectorConfig blue: not Ready after 0.1 s: NotReachable: refused');
+    const end = cluster.run('enable', '--revision', 'blue', '--timeout', '0.5');
+    setTimeout(() => {
+      cluster.remove('injectorconfigs', 'blue');
+    }, 200);
+    assert.equal((await end).out.at(-1), 'InjectorConfig blue: not Ready after 0.5 s: it is gone');
+  });
+
+  it('does not wait when told so', async () => {
+    assert.deepEqual(await cluster.run('enable', '--revision', 'blue', '--timeout', '0'), {
+      code: 0,
+      out: ['InjectorConfig blue: not paused'],
+    });
+  });
+
+  it('waits for the tags that lead to what is enabled', async () => {
+    cluster.tag('prod', 'second', 'green');
+    await cluster.run('disable', '--all');
+    const ready = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 9 };
+    for (const name of ['blue', 'second'])
+      cluster.edit('injectorconfigs', name, undefined, (object) => {
+        object.status = ready;
+      });
+    const tag = {
+      apiVersion: 'sidecar-injector.io/v1alpha1',
+      kind: 'RevisionTag',
+      metadata: { name: 'prod' },
+      spec: { revision: 'green' },
+    };
+    cluster.put('revisiontags', tag);
+    const late = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
+    assert.equal(late.code, 1);
+    assert.match(late.out.join(), /RevisionTag prod: not Ready after 1 s/);
+    cluster.put('revisiontags', { ...tag, status: ready });
+    assert.deepEqual((await cluster.run('enable', '--revision', 'green')).out.slice(-2), [
+      'InjectorConfig second: Ready',
+      'RevisionTag prod: Ready',
+    ]);
+    cluster.remove('revisiontags', 'prod');
+  });
+});

@@ -1,0 +1,102 @@
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { tagInjectPath, tagRolloutPath, tagWebhookConfiguration, type TagRollout } from '../../api/names.ts';
+import { ApiClient } from '../../kube/api-client.ts';
+import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
+import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
+import { disableCommand } from '../commands/disable.ts';
+import { enableCommand } from '../commands/enable.ts';
+
+const hash = '0123abcd';
+
+/** What a command printed, line by line, and how it ended. */
+export interface SwitchOutcome {
+  readonly out: string[];
+  readonly code: number;
+}
+
+/** A cluster in memory with injectors, no operator, and `injector disable` and `enable` in front of it. */
+export class SwitchCluster extends MemoryCluster {
+  /** Two injectors (`blue`; `second` of revision green) with their webhooks, and the configuration that owns those. */
+  install(): void {
+    this.put('injectorconfigs', injectorConfig('blue'));
+    this.put('injectorconfigs', injectorConfig('second', { revision: 'green' }));
+    this.#webhook('sidecar-injector-blue', { 'sidecar-injector.io/revision': 'blue' });
+    this.#webhook('sidecar-injector-second', { 'sidecar-injector.io/revision': 'green' });
+    this.put('mutatingwebhookconfigurations', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'injector-operator', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+      webhooks: [],
+    });
+    this.writes.length = 0;
+  }
+
+  /** The webhook of a tag that leads to InjectorConfig `name` of revision `revision`. */
+  tag(tag: string, name: string, revision: string): void {
+    this.#tagWebhook(tag, revision, { service: { path: tagInjectPath(tag, name, hash) } });
+  }
+
+  /** The webhook of a tag on its way from InjectorConfig `stable` to `canary`, by the Service or by a url. */
+  rollout(tag: string, stable: string, canary: string, way: { revision: string; shadow?: boolean; url?: string }): void {
+    const sides = { stable: { name: stable, hash }, canary: { name: canary, hash } };
+    const rollout: TagRollout = { tag, ...sides, threshold: '4000000000000000', shadow: way.shadow === true };
+    const path = tagRolloutPath(rollout);
+    this.#tagWebhook(tag, way.revision, way.url === undefined ? { service: { path } } : { url: way.url + path });
+  }
+
+  /** Runs `injector` with these arguments, the first of which is `disable` or `enable`. Rejects as the command does. */
+  async run(...argv: string[]): Promise<SwitchOutcome> {
+    let out = '';
+    let code = 0;
+    const terminal = {
+      out: (text: string) => {
+        out += text;
+      },
+      error: () => undefined,
+      readInput: () => Promise.resolve(''),
+      ask: () => Promise.resolve(undefined),
+      screen: () => undefined,
+      onInterrupt: () => () => undefined,
+      setExitCode: (value: number) => {
+        code = value;
+      },
+    };
+    const connect = (): ApiClient => new ApiClient(this.server.kubeConfig(), {});
+    const [name, ...flags] = argv;
+    const command = name === 'enable' ? enableCommand(terminal, connect) : disableCommand(terminal, connect);
+    await command
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined })
+      .parseAsync(flags, { from: 'user' });
+    return { out: out.trimEnd().split('\n'), code };
+  }
+
+  /** `spec.paused` of an InjectorConfig. */
+  paused(name: string): unknown {
+    return (this.get('injectorconfigs', name)?.spec as { paused?: boolean } | undefined)?.paused;
+  }
+
+  /** What was written, but for the questions for rights. */
+  get changes(): string[] {
+    return this.writes.filter((write) => !write.includes('selfsubjectaccessreviews'));
+  }
+
+  get webhooks(): string[] {
+    return this.names('mutatingwebhookconfigurations');
+  }
+
+  #tagWebhook(tag: string, revision: string, clientConfig: object): void {
+    const labels = { 'sidecar-injector.io/revision': revision, 'sidecar-injector.io/tag': tag };
+    this.#webhook(tagWebhookConfiguration(tag), labels, { clientConfig });
+  }
+
+  #webhook(name: string, labels: Record<string, string>, fields: object = {}): void {
+    const webhook: KubernetesObject = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name, labels: { 'app.kubernetes.io/managed-by': 'sidecar-injector', ...labels } },
+      webhooks: [{ name: 'rev.object.sidecar-injector.io', ...fields }],
+    };
+    this.put('mutatingwebhookconfigurations', webhook);
+  }
+}
