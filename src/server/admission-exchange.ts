@@ -93,11 +93,12 @@ export class AdmissionExchange {
   #reply(answer: HttpAnswer): void {
     if (this.#response.destroyed) return;
     const { sockets, limits } = this.#context;
-    if (answer.status === 200) sockets.prove(this.#request.socket);
-    const isLast = sockets.countAnswer(this.#request.socket) >= limits.requestsPerConnection;
+    const { socket } = this.#request;
+    const isKept = answer.status === 200 || sockets.isProven(socket) ? sockets.prove(socket) : true;
+    const isLast = sockets.countAnswer(socket) >= limits.requestsPerConnection;
     // Node's parser takes in nothing more on a connection on which another protocol was asked for.
     const deaf = this.#request.headers.upgrade !== undefined;
-    writeAnswer(this.#response, answer, answer.close || deaf || isLast || this.#context.leaving());
+    writeAnswer(this.#response, answer, answer.close || !isKept || isLast || deaf || this.#context.leaving());
     this.#answered(answer.status, answer.body.length);
   }
 

@@ -10,6 +10,7 @@ export interface AdmissionLimits {
   /** Bodies that are being received at once; one more, and the longest-waiting of them is refused. */
   readonly maxConcurrentBodies: number;
   readonly decisions: DecisionMemoryLimits;
+  /** All of them. Those that are not set aside for unproven ones are kept after a review was answered on them; where none is left, the answer ends its connection. */
   readonly maxConnections: number;
   /**
    * Connections that have not had a review answered yet: beyond it the oldest of them is closed. Not too low: a client that comes back at once costs a handshake,

@@ -15,12 +15,18 @@ describe('ConnectionGuard', () => {
     const guard = new ConnectionGuard(limits, () => {
       seen.dropped++;
     });
-    const admit = (): Socket => {
+    const admit = (address?: string): Socket => {
       const socket = new Socket();
-      guard.admit(socket);
+      guard.admit(socket, address);
       return socket;
     };
-    return { guard, admit, seen };
+    /** So many connections of an address on which a review is answered; those that are kept. */
+    const prove = (address: string, count: number): Socket[] =>
+      Array.from({ length: count }, () => address).flatMap((from) => {
+        const socket = admit(from);
+        return guard.prove(socket) ? [socket] : [];
+      });
+    return { guard, admit, prove, seen };
   }
 
   it('closes the oldest unproven connection when there are too many of them', () => {
@@ -30,25 +36,89 @@ describe('ConnectionGuard', () => {
     assert.deepEqual([guard.size, guard.unproven, seen.dropped], [2, 2, 1]);
   });
 
-  it('never closes a proven one, even when all are and there is no room', () => {
-    const { guard, admit, seen } = guarded({ maxConnections: 2, maxUnprovenConnections: 2 });
-    const working = [admit(), admit()];
-    for (const socket of working) guard.prove(socket);
-    const newcomer = admit();
-    assert.deepEqual([newcomer.destroyed, ...working.map((socket) => socket.destroyed)], [true, false, false]);
-    assert.deepEqual([guard.size, guard.unproven, seen.dropped], [2, 0, 1]);
+  it('keeps no more proven ones than there are places, and closes none of them for a newcomer', () => {
+    const { guard, admit, seen } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
+    const working = [admit('a'), admit('b')];
+    assert.deepEqual(
+      working.map((socket) => guard.prove(socket)),
+      [true, true],
+    );
+    const newcomer = admit('c');
+    assert.deepEqual([guard.prove(newcomer), guard.isProven(newcomer)], [false, false]);
+    assert.deepEqual(
+      [newcomer, ...working].map((socket) => socket.destroyed),
+      [false, false, false],
+    );
+    assert.deepEqual([guard.size, guard.unproven, seen.dropped], [3, 1, 0]);
   });
 
-  it('prefers the oldest unproven one when the total is reached', () => {
-    const { guard, admit } = guarded({ maxConnections: 3, maxUnprovenConnections: 3 });
-    const [proven, oldest, other] = [admit(), admit(), admit()];
-    guard.prove(proven);
-    const newcomer = admit();
+  it('closes one that is not kept only when as many have come since as there is room for', () => {
+    const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
+    prove('a', 2);
+    const [idle, answered] = [admit('b'), admit('c')];
+    guard.prove(answered);
+    admit('d');
+    assert.deepEqual([idle.destroyed, answered.destroyed], [true, false]);
+    admit('e');
+    admit('f');
+    assert.equal(answered.destroyed, true);
+  });
+
+  describe('when one address holds all places', () => {
+    const limits = { maxConnections: 24, maxUnprovenConnections: 8 };
+
+    it('gave it all but a reserve, which it does not get', () => {
+      const { guard, prove } = guarded(limits);
+      assert.deepEqual([prove('hog', 20).length, guard.size - guard.unproven], [14, 14]);
+    });
+
+    it('keeps connections of others in the reserve, and afterwards answers them all the same', () => {
+      const { prove } = guarded(limits);
+      prove('hog', 20);
+      assert.deepEqual([prove('other', 5).length, prove('third', 1).length], [2, 0]);
+    });
+
+    it('takes back what is beyond its share with each answer that it gets, and no more', () => {
+      const { guard, prove } = guarded(limits);
+      const held = prove('hog', 14);
+      const [first] = prove('other', 2);
+      const kept = held.filter((socket) => guard.prove(socket));
+      // Two of sixteen are taken; of fourteen that are not reserved, each has seven.
+      assert.equal(kept.length, 12);
+      assert.ok(first !== undefined && guard.prove(first));
+      const after = prove('other', 20);
+      const rest = kept.filter((socket) => guard.prove(socket));
+      assert.deepEqual([after.length + 2, rest.length], [4, 10]);
+      assert.ok(held.every((socket) => !socket.destroyed));
+    });
+
+    it('lets it have them while nobody else wants any', () => {
+      const { guard, prove } = guarded(limits);
+      const held = prove('only', 14);
+      for (let round = 0; round < 3; round++) assert.ok(held.every((socket) => guard.prove(socket)));
+    });
+  });
+
+  it('lets an address that has most of the unproven ones make room itself', () => {
+    const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
+    const slow = admit('slow');
+    const flood = Array.from({ length: 20 }, () => admit('flood'));
+    const newcomer = admit('other');
+    assert.deepEqual([slow.destroyed, newcomer.destroyed], [false, false]);
     assert.deepEqual(
-      [proven.destroyed, oldest.destroyed, other.destroyed, newcomer.destroyed],
-      [false, true, false, false],
+      flood.map((socket) => socket.destroyed),
+      [...flood.keys()].map((index) => index < 16),
     );
-    assert.deepEqual([guard.isProven(proven), guard.isProven(other)], [true, false]);
+  });
+
+  it('and the oldest of all where none has', () => {
+    const { admit } = guarded({ maxConnections: 10, maxUnprovenConnections: 6 });
+    const [oldest] = ['a', 'b', 'b', 'b', 'c', 'c'].map(admit);
+    admit('b');
+    // Four of seven are more than half, and three of six are not.
+    assert.ok(oldest !== undefined && !oldest.destroyed);
+    admit('d');
+    assert.equal(oldest.destroyed, true);
   });
 
   it('forgets connections that end, and does not prove them afterwards', async () => {

@@ -7,7 +7,8 @@ import type { ServerMetrics } from './server-metrics.ts';
 /** The guard's view of the sockets that requests arrive on. */
 export interface TrackedConnections {
   isProven(socket: Socket): boolean;
-  prove(socket: Socket): void;
+  /** A review is answered on it; whether it is kept after that, see {@link ConnectionGuard.prove}. */
+  prove(socket: Socket): boolean;
   /** How many answers have been given on this connection, with the one that is about to be. */
   countAnswer(socket: Socket): number;
 }
@@ -77,7 +78,7 @@ export function trackConnections(
     },
     prove(socket) {
       const carrier = carrierOf(socket);
-      if (carrier !== undefined) guard.prove(carrier);
+      return carrier === undefined || guard.prove(carrier);
     },
     countAnswer(socket) {
       const count = (answers.get(socket) ?? 0) + 1;

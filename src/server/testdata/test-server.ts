@@ -69,7 +69,7 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
   }
 
   /** A TLS connection on which a test writes what it likes. */
-  function open(options: { servername?: string; allowHalfOpen?: boolean } = {}): Promise<TLSSocket> {
+  function open(options: { servername?: string; allowHalfOpen?: boolean; localAddress?: string } = {}): Promise<TLSSocket> {
     return new Promise((resolve, reject) => {
       const socket = connect({ ...tlsOptions, ...options }, () => {
         resolve(socket);
