@@ -2,13 +2,19 @@ import { readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Kinds that others need to exist first; everything else follows in the order given. */
 const early = ['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'ClusterRole', 'Role'];
 
-interface Definition {
+interface Definition extends KubernetesObject {
+  spec: {
+    group: string;
+    names: { plural: string; kind: string };
+    scope: string;
+    versions: { name: string; served: boolean }[];
+  };
   status?: { conditions?: { type: string; status: string }[] };
 }
 
@@ -20,10 +26,24 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
     if (object.kind !== 'CustomResourceDefinition') continue;
     const kind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
     await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
-      const { status } = await client.get<Definition>(kind, object.metadata.name ?? '');
-      return status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True');
+      const definition = await client.get<Definition>(kind, object.metadata.name ?? '');
+      if (definition.status?.conditions?.some(isEstablished) !== true) return false;
+      // Its part that answers requests learns of it a moment later.
+      for (const { name: version, served } of definition.spec.versions) {
+        if (served) await client.list(kindOf(definition, version), { limit: 1 });
+      }
+      return true;
     });
   }
+}
+
+function isEstablished({ type, status }: { type: string; status: string }): boolean {
+  return type === 'Established' && status === 'True';
+}
+
+/** What a definition defines. */
+function kindOf({ spec: { group, names, scope } }: Definition, version: string): ResourceKind {
+  return { group, version, plural: names.plural, kind: names.kind, namespaced: scope === 'Namespaced' };
 }
 
 /** Server-side apply of one object, as `kubectl apply --server-side --force-conflicts` does it. */

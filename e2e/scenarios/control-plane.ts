@@ -76,8 +76,11 @@ export const controlPlane: Scenario = {
     const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
     await context.check('a stopped etcd: nothing can be written', () => refused !== '', { timeout: 0 });
     await plane.restart('etcd');
-    await context.check('it is back: what was written before is there', async () =>
-      found(await column('waiting'), '1/1 Running'),
+    await context.check(
+      'it is back: what was written before is there',
+      async () => found(await column('waiting'), '1/1 Running'),
+      // The API server tries its connections to etcd again the later the longer etcd was away.
+      { timeout: 180_000 },
     );
     return `back after kill: ${restarts.join(', ')}`;
   },

@@ -12,7 +12,8 @@ import type { ScenarioContext } from '../harness/scenario-context.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { barePod, labelNamespace } from '../harness/workloads.ts';
 import { namespaceName, Population, revisionName, type Scale } from './revision-scale/grow.ts';
-import { exponentOf, requestsOf, sumOf } from './revision-scale/readings.ts';
+import { exponentOf, kindsOfRequests, requestsOf, sumOf, waitForQuiet } from './revision-scale/readings.ts';
+import type { AuditEvent } from '../harness/audit-log.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
@@ -25,9 +26,11 @@ const shares = [0.25, 0.5, 1];
 type Reading = Scale & Readonly<Record<(typeof measures)[number], number>>;
 const measures = [
   'requestsPerEdit',
+  'kindsOfRequestsPerEdit',
   'requestsPerLabel',
   'requestsPerPod',
   'editToReadyMilliseconds',
+  'editCpuMilliseconds',
   'reconcileMilliseconds',
   'countedMilliseconds',
   'startCpuMilliseconds',
@@ -64,7 +67,7 @@ export const revisionScale: Scenario = {
     const bounds: [string, boolean][] = [
       [
         'an edit of one InjectorConfig takes the same requests, however much there is',
-        exponents.requestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
+        exponents.kindsOfRequestsPerEdit < 0.5 && last.requestsPerEdit <= 20,
       ],
       [
         'a label of one namespace takes at most a status for whom it leaves and whom it joins',
@@ -72,7 +75,11 @@ export const revisionScale: Scenario = {
       ],
       ['a pod takes at most a status', readings.every((each) => each.requestsPerPod <= 2)],
       ['what a new leader computes grows as the whole does, not as a product', exponents.startCpuMilliseconds < 1.5],
-      ['a reconcile does not grow as a product', exponents.reconcileMilliseconds < 1.5],
+      // In time of this process: what it takes by the clock is up to whatever else the machine does.
+      ['what an edit costs the leader does not grow as a product', exponents.editCpuMilliseconds < 1.5],
+      ...(context.size === 'full'
+        ? ([['a reconcile does not grow as a product', exponents.reconcileMilliseconds < 1.5]] as [string, boolean][])
+        : []),
       ['the controller stays below 500 MiB', last.controllerMebibytes < 500],
     ];
     for (const [statement, holds] of bounds) await context.check(statement, () => holds, { timeout: 0 });
@@ -92,12 +99,12 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const { operator } = controller;
   const username = replicas.installation.username;
   const podsIn = async (state: string) => sumOf(await operator.metrics(), 'injector_pods', `state="${state}"`);
-  const requestsIn = async (change: () => Promise<void>): Promise<number> => {
-    await sleep(500);
-    const before = requestsOf(audit, username);
+  const requestsIn = async (change: () => Promise<void>): Promise<AuditEvent[]> => {
+    await waitForQuiet(audit, username, 500);
+    const before = requestsOf(audit, username).length;
     await change();
-    await sleep(1500);
-    return requestsOf(audit, username) - before;
+    await waitForQuiet(audit, username, 1500);
+    return requestsOf(audit, username).slice(before);
   };
   const patient = { timeout: 120_000, interval: 100 };
   const all = `all ${scale.pods} pods`;
@@ -134,14 +141,15 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   const reconciles = async () => {
     const metrics = await operator.metrics();
     const of = (what: string) => sumOf(metrics, `injector_reconcile_duration_seconds_${what}`);
-    return { seconds: of('sum'), count: of('count') };
+    const cpuMilliseconds = sumOf(metrics, 'process_cpu_seconds_total') * 1000;
+    return { seconds: of('sum'), count: of('count'), cpuMilliseconds };
   };
   const before = await reconciles();
   const edited = revisionName(0);
   let editToReadyMilliseconds = 0;
   const config = smallConfig(edited);
   const { injection } = config.spec;
-  const requestsPerEdit = await requestsIn(async () => {
+  const edit = await requestsIn(async () => {
     const at = Date.now();
     const injectedAnnotations = { 'e2e.sidecar-injector.io/scale': String(scale.pods) };
     await applyUntilReady(client, {
@@ -160,16 +168,14 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 
   const moved = scale.namespaces - 1;
   const own = revisionName(population.revisionOf(moved));
-  const requestsPerLabel = await requestsIn(() =>
-    labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }),
-  );
+  const label = await requestsIn(() => labelNamespace(client, namespaceName(moved), { 'istio.io/rev': edited }));
   const movedPods = population.podsIn(moved);
   await context.check(
     `and the ${movedPods} of a namespace that follows another now`,
     async () => (await podsIn('stale')) === stale + movedPods,
     patient,
   );
-  const requestsPerPod = await requestsIn(async () => {
+  const pod = await requestsIn(async () => {
     await client.create(barePod(namespaceName(2), 'one-more'));
   });
   await client.delete(barePod(namespaceName(2), 'one-more'), { gracePeriodSeconds: 0 });
@@ -179,12 +185,14 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
   await applyUntilReady(client, config);
   return {
     ...scale,
-    requestsPerEdit,
-    requestsPerLabel,
-    requestsPerPod,
+    requestsPerEdit: edit.length,
+    kindsOfRequestsPerEdit: kindsOfRequests(edit).size,
+    requestsPerLabel: label.length,
+    requestsPerPod: pod.length,
     editToReadyMilliseconds,
     reconcileMilliseconds:
       Math.round(((after.seconds - before.seconds) / Math.max(after.count - before.count, 1)) * 10_000) / 10,
+    editCpuMilliseconds: Math.round(after.cpuMilliseconds - before.cpuMilliseconds),
     countedMilliseconds,
     startCpuMilliseconds,
     controllerMebibytes,
@@ -199,29 +207,37 @@ async function churn(
   const { client } = context;
   const audit = context.startAudit();
   if (audit === undefined) throw new Error('there is no audit log');
-  const seconds = context.size === 'full' ? 125 : 32;
-  const until = Date.now() + seconds * 1000;
+  const { username } = replicas.installation;
+  await waitForQuiet(audit, username, 1000);
+  const began = Date.now();
+  const written = (): string[] =>
+    audit
+      .writesBy(username, false)
+      .filter(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp) >= began)
+      .map(
+        ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
+      );
+  const least = began + (context.size === 'full' ? 125_000 : 32_000);
   let labels = 0;
-  while (Date.now() < until) {
+  // A status says what is so when it is due, and on a slow machine that may be twice the same side.
+  while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
     await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(labels % 2) });
     labels++;
     await sleep(50);
   }
   await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(0) });
   const perObject = new Map<string, number>();
-  for (const { objectRef } of audit.writesBy(replicas.installation.username, false)) {
-    const written = `${objectRef?.resource ?? ''}/${objectRef?.subresource ?? ''} ${objectRef?.name ?? ''}`;
-    perObject.set(written, (perObject.get(written) ?? 0) + 1);
-  }
+  for (const each of written()) perObject.set(each, (perObject.get(each) ?? 0) + 1);
+  const seconds = Math.round((Date.now() - began) / 1000);
   const most = Math.max(0, ...perObject.values());
-  const bound = Math.floor(seconds / 30) + 1;
+  const bound = Math.floor((Date.now() - began) / 30_000) + 1;
   context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
   await context.check(
     `a namespace that changes sides ${labels} times in ${seconds} s: at most ${bound} writes of one status, and nothing else`,
     () =>
       most >= 1 &&
       most <= bound &&
-      [...perObject.keys()].every((written) => written.startsWith('injectorconfigs/status ')),
+      [...perObject.keys()].every((object) => object.startsWith('injectorconfigs/status ')),
     { timeout: 0 },
   );
   return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };

@@ -10,6 +10,7 @@ import { markDefect, markedConfig } from '../load/marked-config.ts';
 import { PodLoad } from '../load/pod-load.ts';
 import type { ReplicaOptions, Replicas } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
+import { Standstill } from '../standstill/standstill.ts';
 import { waitFor } from '../wait-for.ts';
 import { TlsObserver } from './tls-observer.ts';
 
@@ -53,12 +54,13 @@ export class RotatingCluster {
   readonly load: PodLoad;
   readonly losses: Losses;
   readonly observer: TlsObserver;
+  readonly standstill: Standstill;
   #requests = 0;
 
   private constructor(
     context: ScenarioContext,
     name: string,
-    parts: { replicas: Replicas; audit: AuditLog; load: PodLoad; observer: TlsObserver },
+    parts: { replicas: Replicas; audit: AuditLog; load: PodLoad; observer: TlsObserver; standstill: Standstill },
   ) {
     this.context = context;
     this.name = name;
@@ -68,6 +70,7 @@ export class RotatingCluster {
     this.load = parts.load;
     this.losses = new Losses(context, parts.load, parts.audit);
     this.observer = parts.observer;
+    this.standstill = parts.standstill;
   }
 
   /** Runs `story` with such a cluster, three webhook replicas and two controllers unless told, and ends load and observer however it ends. */
@@ -100,7 +103,8 @@ export class RotatingCluster {
       servername: serviceHostName(objectNames(name).service, replicas.installation.namespace),
       replicas: () => replicas.webhooks,
     });
-    return new RotatingCluster(context, name, { replicas, audit, load, observer });
+    const standstill = Standstill.start(context.cluster);
+    return new RotatingCluster(context, name, { replicas, audit, load, observer, standstill });
   }
 
   /** The operator's own namespace. */
@@ -200,9 +204,9 @@ export class RotatingCluster {
     );
   }
 
-  /** Ends load and observer. */
+  /** Ends load and observers. */
   async stop(): Promise<void> {
-    await Promise.all([this.load.stop(), this.observer.stop()]);
+    await Promise.all([this.load.stop(), this.observer.stop(), this.standstill.stop()]);
   }
 }
 

@@ -8,11 +8,7 @@ export async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   const { context, observer, losses, replicas } = cluster;
   const issuer = observer.common()?.issuer;
   const since = Date.now();
-  const nonce = await cluster.request('authority');
-  await waitFor('the replacement to be under way', async () => {
-    const { phase } = await cluster.status();
-    return phase === 'Publishing' || phase === 'Confirming';
-  });
+  const nonce = await beginReplacement(cluster);
   await applyAll(context.client, replicas.installation.objects.map(withoutReplicas));
   await cluster.waitForDone(nonce);
   await context.check('the chart is applied again in the middle of a rotation, which ends as it should', () => {
@@ -23,6 +19,20 @@ export async function checkReapplied(cluster: RotatingCluster): Promise<void> {
   await context.check('and no replica was seen with a certificate that the bundle does not verify', () => {
     return observer.violationsSince(since).length === 0;
   });
+}
+
+/** Asks for another authority until a replacement is seen under way: one that was through before we looked says nothing. Returns the request's nonce. */
+async function beginReplacement(cluster: RotatingCluster): Promise<string> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const nonce = await cluster.request('authority');
+    const seen = await waitFor('the replacement to be under way', async () => {
+      const { phase = '', rotateRequest } = await cluster.status();
+      if (rotateRequest?.nonce !== nonce) return undefined;
+      return ['Publishing', 'Confirming'].includes(phase) ? 'under way' : rotateRequest.state === 'Done' && 'over';
+    });
+    if (seen === 'under way') return nonce;
+  }
+  throw new Error('no replacement was seen under way');
 }
 
 /** How many pods there are is the harness's matter: its replicas have their tokens. */

@@ -8,6 +8,7 @@ import { condition, injectorConfigs, type InjectorConfigObject } from '../../har
 import { markedConfig, marksOf } from '../../harness/load/marked-config.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { Standstill } from '../../harness/standstill/standstill.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
 
@@ -22,6 +23,8 @@ export class FaultyCluster {
   readonly plane: ControlPlane;
   readonly proxy: FaultyProxy;
   readonly audit: AuditLog;
+  /** Beside which reconverging is held to its bound. */
+  readonly standstill: Standstill;
   /** Milliseconds from the end of a fault until all was as it should be, by fault. */
   readonly reconverged: Record<string, number> = {};
   readonly #namespace: string;
@@ -39,6 +42,8 @@ export class FaultyCluster {
     this.plane = controlPlane;
     this.proxy = replicas.proxy;
     this.audit = audit;
+    this.standstill = Standstill.start(context.cluster);
+    context.atEnd(() => this.standstill.stop());
     this.#namespace = namespace;
   }
 
@@ -74,8 +79,9 @@ export class FaultyCluster {
       { timeout: 60_000 },
     );
     const took = Math.max(0, Date.now() - since);
+    const still = await this.standstill.between(since, since + took);
     this.reconverged[fault] = took;
-    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bound, {
+    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bound + still, {
       timeout: 0,
     });
   }

@@ -14,7 +14,9 @@ type Reads = Pick<ApiClient, 'list' | 'watch'>;
 /** A client that notes what is read through it, and when (milliseconds since 1970). */
 class NotedReads implements Reads {
   readonly lists: { at: number; limit: number | undefined; continue: string | undefined }[] = [];
-  readonly watches: { at: number; resourceVersion: string; timeoutSeconds: number }[] = [];
+  /** With the bookmark that had come last when it was asked for. */
+  readonly watches: { at: number; resourceVersion: string; timeoutSeconds: number; bookmark: string | undefined }[] =
+    [];
   /** How many watches the API server has agreed to. */
   opened = 0;
   /** resourceVersions of the bookmarks. */
@@ -35,7 +37,7 @@ class NotedReads implements Reads {
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion = '', timeoutSeconds = 0, onOpen } = options;
-    this.watches.push({ at: Date.now(), resourceVersion, timeoutSeconds });
+    this.watches.push({ at: Date.now(), resourceVersion, timeoutSeconds, bookmark: this.bookmarks.at(-1) });
     const noted = {
       ...options,
       onOpen: () => {
@@ -58,6 +60,8 @@ export class Followed {
   readonly reads: NotedReads;
   /** How and when (milliseconds since 1970) its watches ended. */
   readonly ends: { reason: WatchEnd; at: number }[] = [];
+  /** Every wait that the reflector has asked for, and when (milliseconds since 1970): what it meant to do, however late it was done. */
+  readonly waits: { at: number; milliseconds: number }[] = [];
   /** How many changes its listeners were told of. */
   changes = 0;
   readonly #stop = new AbortController();
@@ -75,7 +79,13 @@ export class Followed {
       ...options,
       client: this.reads,
       store: this.store,
-      clock: systemClock,
+      clock: {
+        ...systemClock,
+        after: (milliseconds, callback) => {
+          this.waits.push({ at: Date.now(), milliseconds });
+          return systemClock.after(milliseconds, callback);
+        },
+      },
       logger: this.log,
       observer: {
         watchEnded: (_plural, reason) => {

@@ -9,6 +9,7 @@ import { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
 import { alignColumns } from '../../harness/pod-table.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
+import { Standstill } from '../../harness/standstill/standstill.ts';
 
 /** One figure of ours beside what client-go does. */
 interface Comparison {
@@ -25,6 +26,8 @@ export class Workbench {
   readonly context: ScenarioContext;
   readonly plane: ControlPlane;
   readonly proxy: FaultyProxy;
+  /** Beside which bounds in milliseconds are held. */
+  readonly standstill: Standstill;
   readonly random: Random;
   /** The namespace of all objects but those that a part has one of its own for. */
   readonly namespace: string;
@@ -40,6 +43,7 @@ export class Workbench {
     this.context = context;
     this.plane = parts.plane;
     this.proxy = parts.proxy;
+    this.standstill = Standstill.start(context.cluster);
     this.namespace = parts.namespace;
     this.random = new Random(context.seed);
     this.#audit = parts.audit;
@@ -103,7 +107,7 @@ export class Workbench {
 
   async close(): Promise<void> {
     for (const client of this.#clients) client.close();
-    await this.proxy.stop();
+    await Promise.all([this.proxy.stop(), this.standstill.stop()]);
     await this.context.client.delete({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
@@ -122,23 +126,30 @@ export function configMap(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data };
 }
 
+interface NotedLine {
+  /** Milliseconds since 1970. */
+  at: number;
+  message: string;
+  fields: Record<string, unknown>;
+}
+
 /** A logger that keeps what it is told, oldest first. */
 export class NotedLog implements Logger {
-  readonly lines: { message: string; fields: Record<string, unknown> }[] = [];
+  readonly lines: NotedLine[] = [];
 
   error(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ message, fields });
+    this.lines.push({ at: Date.now(), message, fields });
   }
 
   warn(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ message, fields });
+    this.lines.push({ at: Date.now(), message, fields });
   }
 
   info(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ message, fields });
+    this.lines.push({ at: Date.now(), message, fields });
   }
 
   debug(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ message, fields });
+    this.lines.push({ at: Date.now(), message, fields });
   }
 }
