@@ -21,10 +21,22 @@ export function clusterFlags({ kubeconfig, context }: Cluster): string[] {
 
 /** Runs the bundled program as a person would, to its end. */
 export function runInjector(argv: readonly string[], input = ''): Promise<CommandResult> {
+  return startInjector(argv, input).end;
+}
+
+/** A command that goes on. */
+export interface RunningCommand {
+  readonly end: Promise<CommandResult>;
+  /** What it has said so far. */
+  said: () => string;
+}
+
+/** Starts the bundled program as a person would. */
+export function startInjector(argv: readonly string[], input = ''): RunningCommand {
   const began = Date.now();
-  return new Promise((resolve, reject) => {
+  const texts = { out: '', errors: '' };
+  const end = new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(process.execPath, [paths.injector, ...argv], { stdio: 'pipe' });
-    const texts = { out: '', errors: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.errors += text));
     child.once('error', reject);
@@ -33,6 +45,7 @@ export function runInjector(argv: readonly string[], input = ''): Promise<Comman
     });
     child.stdin.end(input);
   });
+  return { end, said: () => texts.out };
 }
 
 /**

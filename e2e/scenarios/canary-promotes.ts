@@ -1,5 +1,6 @@
 import { applyObject } from '../harness/apply.ts';
 import { found } from '../harness/found.ts';
+import { inForce } from '../harness/in-force.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
@@ -39,6 +40,7 @@ export const canaryPromotes: Scenario = {
       await waitForRollout(context, 'prod', `paused ${step}`, (rollout) => {
         return rollout.phase === 'Paused' && rollout.weight === weight;
       });
+      await inForce(client);
       const makers = await shop.renew();
       const mixed = [...makers].filter(([, each]) => each.size !== 1).map(([name]) => name);
       const canary = [...makers.values()].filter((each) => each.has('v2')).length;
@@ -59,6 +61,7 @@ export const canaryPromotes: Scenario = {
       found(`${ready?.status} ${ready?.reason}`, 'True Published');
       return /^\/tags\/prod\/v2\/[0-9a-f]{8}\/inject$/.test(path);
     });
+    await inForce(client);
     const last = await shop.renew();
     await shop.close();
     await context.check('and every pod that is made then is of it', () =>
@@ -68,7 +71,10 @@ export const canaryPromotes: Scenario = {
       found(shop.flippedBack('v2', 'v1').join(), ''),
     );
     const updates = (writes?.events() ?? []).filter(
-      ({ verb, objectRef }) => objectRef?.name === 'sidecar-injector-tag-prod' && ['patch', 'update'].includes(verb),
+      ({ verb, objectRef, responseStatus }) =>
+        objectRef?.name === 'sidecar-injector-tag-prod' &&
+        ['patch', 'update'].includes(verb) &&
+        (responseStatus?.code ?? 0) < 300,
     );
     await context.check('one update of the webhook for each step and one for the promotion', () =>
       found(String(updates.length), String(weights.length + 1)),

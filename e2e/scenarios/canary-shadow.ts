@@ -32,7 +32,7 @@ export const canaryShadow: Scenario = {
     };
     const before = await pathOf(context, 'prod');
     await applyObject(client, revisionTag('prod', 'v2', { strategy }));
-    const broken = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack', 45_000);
+    const broken = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack');
     await context.check('a template that fails is found by rendering alone, and its error is in the status', () =>
       /^revision v2 was rolled back to v1 at step 1 \(0 percent\): it failed for .*this canary is broken/s.test(
         broken.message,
@@ -47,7 +47,6 @@ export const canaryShadow: Scenario = {
       'prod',
       'paused after the comparison',
       ({ phase, shadow }) => phase === 'Paused' && shadow,
-      45_000,
     );
     await context.check('of one that works the status says what it would change', () => {
       const { compared = 0, failed, changed = [] } = good.shadowReport ?? {};

@@ -108,7 +108,8 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
         await kubectl(context.client, command.slice('kubectl '.length));
         return true;
       },
-      { timeout: 45_000 },
+      // A removal may be refused until pods have been counted, which a status says at most every 30 s.
+      { timeout: 90_000 },
     );
   } else {
     const argv = command.split(' ').slice(1);
@@ -147,7 +148,7 @@ async function checkOldIsKept(context: ScenarioContext): Promise<void> {
       const { status } = await client.get<{ status?: { pods?: { names: string[] } } }>(injectorConfigs, '1-24');
       return status?.pods?.names.filter((each) => each.startsWith('app-ns-')).length === 2;
     },
-    { timeout: 45_000 },
+    { timeout: 90_000 },
   );
   const refused = await kubectl(client, 'delete icfg 1-24').catch((error: unknown) => error);
   await context.check(

@@ -1,7 +1,7 @@
 import { applyObject } from '../harness/apply.ts';
 import { found } from '../harness/found.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
 import { checkByCommand } from './check-agrees/command-line.ts';
@@ -140,8 +140,6 @@ async function checkRound(
   await applyTagUntilReady(client, revisionTag('prod', '1-24'));
   if (round.enableByTag)
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
-  // The API server follows webhook configurations with a delay that nothing tells.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
   try {
     const pods = Array.from({ length: count }, (_, index) => {
       return randomPod(choose, choose.one(namespaces), `random-${number * count + index}`);
@@ -164,7 +162,7 @@ async function checkRound(
     tallies.advice += await tryAdvice(context, compared);
   } finally {
     for (const webhook of round.webhooks) await client.delete(webhook);
-    if (round.enableByTag) await removeTag(client, 'default');
+    if (round.enableByTag) await removeTagAndWebhook(client, 'default');
   }
 }
 

@@ -1,5 +1,6 @@
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
 import { found } from '../harness/found.ts';
+import { inForce } from '../harness/in-force.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -145,6 +146,7 @@ async function removeConfig(context: ScenarioContext, name: string): Promise<voi
     `InjectorConfig ${name} is removed`,
     async () => (await context.client.find(injectorConfigs, name)) === undefined,
   );
+  await inForce(context.client);
 }
 
 function reinvoked(config: InjectorConfigObject): InjectorConfigObject {

@@ -3,7 +3,7 @@ import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
 import { found } from '../harness/found.ts';
 import { applyUntilReady, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
-import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod } from '../harness/workloads.ts';
@@ -55,8 +55,8 @@ export const labelTruthTable: Scenario = {
       meaning: movedOpen,
       name: 'moved-open',
     });
-    await removeTag(client, 'default');
-    await removeTag(client, 'prod');
+    await removeTagAndWebhook(client, 'default');
+    await removeTagAndWebhook(client, 'prod');
 
     // A tag stays in the family of its InjectorConfig, so it is made again once both are in the other one.
     const keys = { ...customKeys, status: 'acme.io/status' };

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RolloutState } from '../../src/api/rollout-status.ts';
 import { found } from '../harness/found.ts';
 import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
@@ -9,6 +7,7 @@ import type { Scenario } from '../harness/scenario.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
 import { Shop, waitForRollout } from './canary/shop.ts';
 import { checkMovesByItself } from './rollout-commands/moves-by-itself.ts';
+import { Watching, watchLines, type WatchLine } from './rollout-commands/watching.ts';
 
 /** A rollout as a person steers and watches it. */
 export const rolloutCommands: Scenario = {
@@ -62,44 +61,47 @@ async function steer(context: ScenarioContext): Promise<void> {
   await context.check('set says that a rollout begins, and returns when it is under way', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
-  const watched = runInjector(argv('watch', 'prod', '-o', 'json'));
+  const watched = await Watching.start(argv('watch', 'prod', '-o', 'json'));
+  const showsPause = (weight: number) =>
+    watched.shows(`the pause at ${weight} percent`, (line) => pauseIn(line) === weight);
   await pausedAt(25);
   const refused = await runInjector(argv('retry', 'prod'));
   await context.check('retry is refused while it goes on', () => {
     found(String(refused.code), '1');
     return /under way, nothing was rolled back; .*nothing was changed/.test(refused.errors);
   });
+  await showsPause(25);
   await injectorOutput(argv('resume', 'prod'));
   await pausedAt(50);
-  // Twice a second is how often it looks.
-  await sleep(1500);
+  await showsPause(50);
   const promoted = await injectorOutput(argv('promote', 'prod'));
   await context.check('promote ends it at the canary, in the middle', async () => {
     const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
     found(status?.stableRevision ?? '', 'v2');
     return /^RevisionTag prod: revision v2 is stable now, in place of v1/.test(promoted.out);
   });
-  const { code, out } = await watched;
+  const { code, out } = await watched.end;
   await context.check('watch ended by itself with status 0, and showed every pause', () => {
     found(String(code), '0');
-    const states = out
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { rollout: RolloutState }).rollout);
-    const pauses = states.filter(({ phase }) => phase === 'Paused').map(({ weight }) => weight);
-    found([...new Set(pauses)].join(), '25,50');
-    return states.at(-1)?.phase === 'Promoted';
+    const lines = watchLines(out);
+    found([...new Set(lines.flatMap((line) => pauseIn(line) ?? []))].join(), '25,50');
+    return lines.at(-1)?.rollout?.phase === 'Promoted';
   });
 
   await injectorOutput(argv('set', 'prod', '-r', 'v1', '--overwrite'));
-  const back = runInjector(argv('watch', 'prod'));
+  const back = await Watching.start(argv('watch', 'prod'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'prod'));
   await context.check('abort ends the next one at stable, and watch with status 3', async () => {
-    found(String((await back).code), '3');
+    found(String((await back.end).code), '3');
     return /^RevisionTag prod: revision v1 was rolled back to v2/.test(aborted.out);
   });
   await injectorOutput(argv('retry', 'prod'));
   await pausedAt(25);
   await injectorOutput(argv('abort', 'prod'));
+}
+
+/** The weight at which a line shows the rollout paused; undefined when it does not. */
+function pauseIn({ rollout }: WatchLine): number | undefined {
+  return rollout?.phase === 'Paused' ? rollout.weight : undefined;
 }

@@ -87,7 +87,7 @@ export function randomRound(choose: Choices, number: number, excluded: string, h
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { name: 'odd', namespace: home },
+        metadata: { name: `odd-${number}`, namespace: home },
         data: { config: oddText, values: '{}' },
       },
     ],
@@ -115,7 +115,8 @@ export function randomRound(choose: Choices, number: number, excluded: string, h
       ),
       config(
         'odd',
-        { configFrom: { namespace: home, name: 'odd', key: 'config' } },
+        // By another name in each round: that its text is published is known by the generation, which an edit of a ConfigMap leaves as it is.
+        { configFrom: { namespace: home, name: `odd-${number}`, key: 'config' } },
         {
           keys: odd,
           selection: 'Custom',

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import { applyAll } from '../../harness/apply.ts';
 
 /** As much of the definition of Istio's ProxyConfig as is needed to store one. */
@@ -31,11 +32,16 @@ const definition: KubernetesObject = {
 /** Runs something while the API server serves ProxyConfigs: where Istio has not brought their definition, it is there for that time. */
 export async function withProxyConfigs<Result>(client: ApiClient, run: () => Promise<Result>): Promise<Result> {
   const kind = resourceKind(definition.apiVersion, definition.kind);
-  const isThere = (await client.find(kind, definition.metadata.name ?? '')) !== undefined;
+  const { name = '' } = definition.metadata;
+  const isThere = (await client.find(kind, name)) !== undefined;
   if (!isThere) await applyAll(client, [definition]);
   try {
     return await run();
   } finally {
-    if (!isThere) await client.delete(definition);
+    if (!isThere) {
+      await client.delete(definition);
+      // It goes later than it is deleted, and whoever is next must not take it for Istio's.
+      await waitFor('the definition of ProxyConfig to go', async () => (await client.find(kind, name)) === undefined);
+    }
   }
 }

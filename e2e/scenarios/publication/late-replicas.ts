@@ -62,15 +62,15 @@ export async function checkFrozenReplica(
   // What hangs on it fails when its time is up, and nothing new goes there.
   await sleep(5500);
   const thawed = Date.now();
-  const { lost } = losses.report(froze);
   frozen.operator.process.unfreeze();
+  await replicas.waitUntilServing();
+  await losses.checkNone('it goes on, late, and corrupts nothing', { askedSince: thawed });
+  const { lost } = losses.report({ answeredSince: froze, askedBefore: thawed });
   await context.check(
     `a replica is frozen: an edit is published without it after ${publishedAfterMilliseconds} ms; ${lost.length} lost, at most the ${open} that were connected to it`,
     () => lost.length <= open && lost.every(({ kind }) => kind === 'refused'),
     { timeout: 0 },
   );
-  await replicas.waitUntilServing();
-  await losses.checkNone('it goes on, late, and corrupts nothing', thawed);
   return { lost: lost.length, connections: open, publishedAfterMilliseconds };
 }
 

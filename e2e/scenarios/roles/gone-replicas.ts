@@ -18,7 +18,6 @@ export async function checkGoneReplica(
   const [victim] = replicas.webhooks;
   if (victim === undefined) throw new Error('there is no webhook replica');
   const killed = await replicas.kill(victim);
-  await replicas.waitUntilServing();
   const edited = smallConfig(name);
   edited.spec.injection['values'] = { edit: 1 };
   const { metadata } = await applyObject(client, edited);
@@ -27,8 +26,9 @@ export async function checkGoneReplica(
     if (message.includes(`not served yet by ${victim.name}`)) return true;
     throw new Error(`it says: ${message}`);
   });
+  await replicas.waitUntilServing();
   await context.check('meanwhile pods are injected', injected);
-  await waitForCondition(client, name, 'Ready', 'True', metadata.generation, 40_000);
+  await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const waited = Date.now() - killed;
   await context.check(`its Lease expires: the edit is published, ${waited} ms after its death`, injected);
   await context.check(

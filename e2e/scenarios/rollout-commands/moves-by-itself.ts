@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RestartStatus, RolloutState } from '../../../src/api/rollout-status.ts';
 import { found } from '../../harness/found.ts';
-import { clusterFlags, injectorOutput, runInjector } from '../../harness/injector-command.ts';
+import { clusterFlags, injectorOutput } from '../../harness/injector-command.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitForRollout } from '../canary/shop.ts';
+import { Watching, watchLines } from './watching.ts';
 import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
 import { edits } from '../../harness/workload-observer/history.ts';
 import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
@@ -13,13 +12,8 @@ const tag = 'steady';
 const workloads = 8;
 /** Of the first step. */
 const share = workloads / 4;
-const patience = { timeout: 60_000 };
-
-/** A line of `injector tag watch -o json`. */
-interface Line {
-  readonly rollout?: RolloutState;
-  readonly restarts?: RestartStatus;
-}
+/** Restarts take so long that who looks twice a second sees them, also when it is kept from looking for a moment. */
+const slowly = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
 
 /** With restart and canary a rollout needs nobody who makes pods: the workloads of each share are restarted, each once, and the commands show it. */
 export async function checkMovesByItself(context: ScenarioContext): Promise<void> {
@@ -35,14 +29,15 @@ export async function checkMovesByItself(context: ScenarioContext): Promise<void
   await applyTagUntilReady(client, revisionTag(tag, 'v1', { strategy }));
   const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
   const observer = await WorkloadObserver.open(context, (each) => each === namespace);
-  const objects = Array.from({ length: workloads }, (_, index) => workload('Deployment', namespace, `work-${index}`));
+  const objects = Array.from({ length: workloads }, (_, index) =>
+    workload('Deployment', namespace, `work-${index}`, slowly),
+  );
   const names = objects.map(nameOf);
   await createAll(context, objects);
   const wholeBy = (maker: string) => names.filter((each) => observer.isWholeBy(each, maker));
   await context.check(
     `${workloads} workloads are ready, with the stable revision`,
     () => wholeBy('v1').length === workloads,
-    patience,
   );
   const before = observer.latest();
 
@@ -50,26 +45,22 @@ export async function checkMovesByItself(context: ScenarioContext): Promise<void
   await context.check('set says what will be restarted', () =>
     /workloads are restarted as the share comes to them, 4 workloads at a time, 4 of one namespace/.test(set.out),
   );
-  const watched = runInjector(argv('watch', tag, '-o', 'json'));
-  await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused', patience.timeout);
+  const watched = await Watching.start(argv('watch', tag, '-o', 'json'));
+  await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused');
   await context.check(`the first step has come to its end by restarts alone: of ${share} workloads, once each`, () => {
     found(String(wholeBy('v2').length), String(share));
     found(String(wholeBy('v1').length), String(workloads - share));
     return found([...edits(observer.sightings(), before).keys()].sort().join(), wholeBy('v2').sort().join());
   });
-  // Twice a second is how often it looks.
-  await sleep(1500);
+  await watched.shows('the pause', ({ rollout }) => rollout?.phase === 'Paused');
   await injectorOutput(argv('resume', tag));
-  const { code, out } = await watched;
+  const { code, out } = await watched.end;
   await context.check('watch ends with status 0, after the promotion, when nothing is stale any more', () => {
     found(String(code), '0');
     return found(wholeBy('v2').join(), names.join());
   });
   await context.check('and has shown both', () => {
-    const lines = out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
+    const lines = watchLines(out);
     const last = lines.at(-1);
     found(
       `${last?.rollout?.phase ?? ''} ${last?.restarts?.phase ?? ''} ${last?.restarts?.stale ?? ''}`,

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { refusal } from '../../harness/admissions.ts';
+import { inForce } from '../../harness/in-force.ts';
 import { found } from '../../harness/found.ts';
 import { applyUntilReady, deleteForced, injectorConfigs, smallConfig } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
@@ -52,6 +53,7 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
     });
   }
   await context.check('injected pods stay as they are', async () => found(await columns(), '2/2 2/2'));
+  await inForce(client);
   await restartDeployment(client, namespace, 'sleep');
   await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
 }

@@ -3,7 +3,7 @@ import { found } from '../../harness/found.ts';
 import { condition, deleteForced, injectorConfigs, waitForCondition } from '../../harness/injector-configs.ts';
 import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
-import { removeTag, revisionTag } from '../../harness/revision-tags.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import type { Follower } from './followers.ts';
@@ -53,6 +53,8 @@ export async function editWhileMoving(context: ScenarioContext, { byTag }: Follo
       applyObject(client, revisionTag('prod', mark === 'four' ? 'v1' : 'v2')),
     ]);
   }
+  // On its way it may have led there already, and away again.
+  await applyTagUntilReady(client, revisionTag('prod', 'v2'));
   return byTag.checkSwitched('a revision is edited while the tag is moved to it and away', 'v2', began);
 }
 

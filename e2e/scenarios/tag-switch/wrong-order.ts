@@ -19,6 +19,6 @@ export async function checkWrongOrder(context: ScenarioContext, byDefault: Follo
   await applyObject(client, { ...config, spec: { ...config.spec, paused: false } });
   await byDefault.waitFor('default');
   const back = Date.now();
-  await waitFor('pods to be created as before', () => byDefault.makersSince(back + 250).join() === 'default');
-  await byDefault.losses.checkNone('it is on again', back + 250);
+  await waitFor('pods to be created as before', () => byDefault.makersSince(back).join() === 'default');
+  await byDefault.losses.checkNone('it is on again', { askedSince: back });
 }
