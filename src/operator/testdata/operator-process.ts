@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import type { ResourceEvent } from '@dot-i/k8s-operator';
+import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { ServingCertificates } from '../../certs/serving-certificates.ts';
+import { systemClock } from '../../kube/clock.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { InjectorOperator } from '../injector-operator.ts';
+import type { OperatorMetrics } from '../ports.ts';
+import { ReplicaLeases } from '../replica-leases.ts';
+import { ReplicaReporter } from '../replica-reporter.ts';
+import { Replica } from '../replica.ts';
+import type { OperatorSettings } from '../settings.ts';
+import type { UsageFigures } from '../usage/usage-figures.ts';
+import { MemoryCluster } from './memory-cluster.ts';
+import { context, loadAtOnce, MemoryRegistry, nextKeyPair } from './operator-fixture.ts';
+
+/** Uses what the library gives to subclasses. */
+class Subclass extends InjectorOperator {
+  uri(...target: [group: string, version: string, plural: string, namespace?: string]): string {
+    return this.getCustomResourceApiUri(...target);
+  }
+
+  watchPods(onEvent: (event: ResourceEvent) => Promise<void>): Promise<void> {
+    return this.watchResource('', 'v1', 'pods', onEvent, 'n');
+  }
+
+  server(): string | undefined {
+    return this.kubeConfig.getCurrentCluster()?.server;
+  }
+}
+
+/** The controller and a replica in one process, as `--role=all` has them, on real time. */
+export class OperatorProcess {
+  readonly logger = capturingLogger();
+  readonly reconciled: string[] = [];
+  usage: () => UsageFigures | undefined = () => undefined;
+  readonly registry = new MemoryRegistry();
+  readonly operator: Subclass;
+  readonly #replica: Replica;
+  readonly #reporter: ReplicaReporter;
+  readonly #reports: ReplicaLeases;
+
+  constructor(cluster: MemoryCluster, identity: string, settings: Partial<OperatorSettings>) {
+    const { client } = cluster;
+    const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
+    const place = { namespace: context.namespace, operatorClass: context.operatorClass };
+    this.#replica = new Replica({
+      ...shared,
+      ...place,
+      registry: this.registry,
+      load: loadAtOnce,
+      certificates: new ServingCertificates(),
+    });
+    this.#reporter = new ReplicaReporter({
+      ...shared,
+      ...place,
+      identity,
+      instance: 'test',
+      serves: () => this.#replica.serves(),
+    });
+    this.#reports = new ReplicaLeases({ ...shared, ...place });
+    const metrics: OperatorMetrics = {
+      reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`),
+      usageFrom: (read) => (this.usage = read),
+    };
+    this.operator = new Subclass({
+      ...shared,
+      kubeConfig: cluster.server.kubeConfig(),
+      settings: { context, identity, ...settings },
+      reports: this.#reports,
+      load: loadAtOnce,
+      metrics,
+      generateKeyPair: nextKeyPair,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#replica.subscribe(() => {
+      this.#reporter.changed();
+    });
+    this.#replica.start();
+    this.#reporter.start();
+    this.#reports.start();
+    await this.operator.start();
+  }
+
+  async stop(): Promise<void> {
+    this.operator.stop();
+    this.#replica.stop();
+    this.#reports.stop();
+    await Promise.all([this.operator.stopped(), this.#reporter.stop()]);
+  }
+}
+
+/** A cluster in memory on which processes are started and stopped. */
+export class ProcessCluster extends MemoryCluster {
+  readonly #processes: OperatorProcess[] = [];
+
+  async launch(identity = 'one', settings: Partial<OperatorSettings> = {}): Promise<OperatorProcess> {
+    const process = new OperatorProcess(this, identity, settings);
+    this.#processes.push(process);
+    await process.start();
+    return process;
+  }
+
+  /** The cluster, and every process that was launched on it. */
+  override async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    await super.stop();
+  }
+
+  async until(what: () => boolean): Promise<void> {
+    for (let turn = 0; turn < 5000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(what(), what.toString());
+  }
+
+  /** Whether an InjectorConfig is Ready. */
+  isReady(name: string): boolean {
+    const { conditions = [] } = (this.get('injectorconfigs', name)?.status ?? {}) as {
+      conditions?: { type: string; status: string }[];
+    };
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  }
+
+  /** What stands under `sidecar-injector-<name>`. */
+  webhook(name: string): KubernetesObject | undefined {
+    return this.get('mutatingwebhookconfigurations', `sidecar-injector-${name}`);
+  }
+}
