@@ -101,7 +101,7 @@ export async function restartDeployment(
   client: ApiClient,
   namespace: string,
   name: string,
-  timeout = 30_000,
+  timeout = 60_000,
 ): Promise<void> {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
   await client.patch({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } }, 'merge', {
@@ -115,7 +115,7 @@ export async function waitForDeployment(
   client: ApiClient,
   namespace: string,
   name: string,
-  timeout = 30_000,
+  timeout = 60_000,
 ): Promise<void> {
   await waitFor(
     `deployment ${namespace}/${name} to be complete`,

@@ -14,6 +14,11 @@ export interface BalancerTimes {
   probeInterval: number;
   /** Milliseconds after which a probe that is not answered has failed. */
   probeTimeout: number;
+  /**
+   * How many probes in a row must have had no answer until a backend is not ready: a kubelet's failureThreshold. An answer that says so, or a refused
+   * connection, is believed at once.
+   */
+  probeFailures: number;
   /** Milliseconds from a change of readiness until new connections follow it, as a kube-proxy needs them. */
   delay: number;
 }
@@ -44,9 +49,13 @@ export class Backend {
   }
 
   async #follow(): Promise<void> {
+    let unanswered = 0;
     for (;;) {
-      const ready = await answers(this.address.readyUrl, this.#times.probeTimeout);
+      const answer = await probe(this.address.readyUrl, this.#times.probeTimeout);
       if (this.#stopped) return;
+      unanswered = answer === 'none' ? unanswered + 1 : 0;
+      // A busy machine keeps a process, or this thread, from running for a second; that alone is no reason to send nobody there.
+      const ready = answer === 'none' && unanswered < this.#times.probeFailures ? this.isReady : answer === 'ready';
       if (ready !== this.isReady) {
         this.isReady = ready;
         this.#timer = setTimeout(() => {
@@ -63,15 +72,18 @@ export class Backend {
   }
 }
 
-function answers(url: string, timeout: number): Promise<boolean> {
+function probe(url: string, timeout: number): Promise<'ready' | 'unready' | 'none'> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout }, (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      resolve(response.statusCode === 200 ? 'ready' : 'unready');
     });
-    request.once('timeout', () => request.destroy());
+    request.once('timeout', () => {
+      resolve('none');
+      request.destroy();
+    });
     request.once('error', () => {
-      resolve(false);
+      resolve('unready');
     });
   });
 }

@@ -5,7 +5,7 @@ import type { BackendAddress, BalancerTimes } from './backend.ts';
 import type { BalancerMethods } from './balancer-worker.ts';
 import type { BackendState, ConnectionRecord } from './connection-record.ts';
 
-const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, delay: 500 };
+const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, probeFailures: 3, delay: 500 };
 
 /** What was on a backend when it died, for the bound of what its death may cost. */
 export interface DeathToll {
@@ -57,7 +57,7 @@ export class Balancer {
   }
 
   /** Waits until exactly these backends get new connections. */
-  async waitForRotation(names: string[], timeout = 20_000): Promise<void> {
+  async waitForRotation(names: string[], timeout = 60_000): Promise<void> {
     const wanted = [...names].sort().join(', ');
     await waitFor(
       `the balancer to use ${wanted === '' ? 'nobody' : wanted}`,

@@ -147,7 +147,7 @@ export class Replicas {
   }
 
   /** Waits until some controller leads. */
-  async waitForLeader(timeout = 40_000): Promise<Replica> {
+  async waitForLeader(timeout = 60_000): Promise<Replica> {
     return waitFor('a leader', () => this.leader(), { timeout });
   }
 

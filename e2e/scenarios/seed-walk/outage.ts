@@ -60,8 +60,9 @@ export async function walkOutage(context: ScenarioContext, operator: OperatorPro
   await operator.restart();
   await context.check(
     'after its restart every ReplicaSet is complete',
-    () => waitForDeployment(client, strict, 'sleep', 60_000).then(() => true),
-    { timeout: 60_000 },
+    () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true),
+    // Its controller tries again after as long as it had failed before, at the latest.
+    { timeout: 120_000 },
   );
   await context.check('and the late pods under Fail are injected', async () =>
     found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
