@@ -39,12 +39,15 @@ export const relist: Scenario = {
       await targetOf(context, installation.namespace, next.webhookPort),
       review(),
       perSecond,
+      () => next.process.pid,
     );
     await new Promise((resolve) => setTimeout(resolve, 3000));
     const handOver = Date.now();
     await leader.process.stop(30_000);
-    const listed = async () =>
-      / (\d+)$/m.exec(/^injector_watched_objects\{resource="pods"\} \d+$/m.exec(await next.metrics())?.[0] ?? '')?.[1];
+    const listed = async () => {
+      const line = /^injector_watched_objects\{resource="pods"\} (\d+)$/m.exec(await next.metrics());
+      return Number(line?.[1] ?? 0) >= count && line?.[1];
+    };
     const objects = await context.check('the next leader has listed every pod', listed, {
       timeout: 60_000,
       interval: 1000,
@@ -82,6 +85,10 @@ export const relist: Scenario = {
         0.5,
       ),
       p99Milliseconds: p99(during),
+      p99HeldUpMilliseconds: percentile(
+        during.map(({ heldUp }) => heldUp),
+        0.99,
+      ),
       p99MillisecondsBefore: p99(before),
       residentKibibytesPerPod: Math.round(memory * 10) / 10,
     };
@@ -92,15 +99,12 @@ export const relist: Scenario = {
       () => during.length > 20 && rhythm.admissions.every(({ injected }) => injected),
       { timeout: 0 },
     );
-    // In the short size other things run beside it; a list that holds up the event loop shows all the same.
-    const bound = context.size === 'full' ? 10 : 60;
-    await context.check(
-      `p99 of an admission meanwhile is at most ${bound} ms`,
-      () => figures.p99Milliseconds <= bound,
-      {
-        timeout: 0,
-      },
-    );
+    // In the short size other things run beside it, for which admissions wait; what counts is how long the list holds up the event loop.
+    const [what, p99Found, bound] =
+      context.size === 'full'
+        ? ['an admission meanwhile', figures.p99Milliseconds, 10]
+        : ['what the replica itself made an admission wait', figures.p99HeldUpMilliseconds, 30];
+    await context.check(`p99 of ${what} is at most ${bound} ms`, () => p99Found <= bound, { timeout: 0 });
     return `${objects} pods in ${pages.length} pages within ${figures.listMilliseconds} ms; admission p99 ${figures.p99Milliseconds.toFixed(1)} ms (before: ${figures.p99MillisecondsBefore.toFixed(1)} ms)`;
   },
 };

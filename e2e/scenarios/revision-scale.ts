@@ -218,14 +218,17 @@ async function churn(
         ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
       );
   const least = began + (context.size === 'full' ? 125_000 : 32_000);
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespaceName(0) } };
+  const follow = (revision: string) =>
+    client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
   let labels = 0;
   // A status says what is so when it is due, and on a slow machine that may be twice the same side.
   while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
-    await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(labels % 2) });
+    await follow(revisionName(labels % 2));
     labels++;
     await sleep(50);
   }
-  await labelNamespace(client, namespaceName(0), { 'istio.io/rev': revisionName(0) });
+  await follow(revisionName(0));
   const perObject = new Map<string, number>();
   for (const each of written()) perObject.set(each, (perObject.get(each) ?? 0) + 1);
   const seconds = Math.round((Date.now() - began) / 1000);

@@ -28,7 +28,8 @@ export const rotationUnderLoad: Scenario = {
       const wanted = isFull ? { authorities: 30, leaves: 200 } : { authorities: 2, leaves: 10 };
       const rotations = await rotateManyTimes(cluster, wanted);
       await checkForcedRetirement(cluster);
-      const seconds = (Date.now() - since) / 1000;
+      const until = Date.now();
+      const seconds = (until - since - (await cluster.standstill.between(since, until))) / 1000;
       const handshakes = await cluster.apiServerHandshakes(since);
       const perSecondMade = Math.round((handshakes / seconds) * 10) / 10;
       const { authorities, leaves, uncounted } = rotations;

@@ -3,6 +3,7 @@ import { labelNames, managedBy } from '../../src/api/labels.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun } from '../harness/admissions.ts';
 import { uninstallAsHelm } from '../harness/helm-uninstall.ts';
+import { inForce } from '../harness/in-force.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
@@ -45,8 +46,11 @@ export const uninstall: Scenario = {
       context.say(`lost while nobody served: ${losses.report(killed).lost.length}`);
       await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
       await goOn();
-      // What was refused was asked for before the webhooks went; an API server may take a moment to learn of it.
-      return losses.checkNone('helm uninstall, the operator dead: from a moment after it', Date.now() - 500);
+      // An API server takes a moment to learn that a webhook has gone; what it was asked for before that may be refused.
+      await Promise.all([inForce(context.client), inForce(context.client, { validating: true })]);
+      return losses.checkNone('helm uninstall, the operator dead: as soon as the API server knows of it', {
+        askedSince: Date.now(),
+      });
     });
     return `0 lost of ${alive} pods with the operator alive, of ${dead} after it was dead`;
   },
@@ -92,7 +96,6 @@ async function removeUnderLoad(
   await context.check(
     'pods start plain',
     async () => (await dryRun(client, barePod(namespace, 'plain'))).spec.containers.length === 1,
-    { timeout: 0 },
   );
   await replicas.stop();
   return created;

@@ -73,7 +73,7 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
     'a watch to be resumed at a bookmark',
     () => {
       const resumed = reads.watches.findIndex(({ bookmark }) => bookmark !== undefined);
-      return reads.opened > resumed && resumed;
+      return resumed >= 1 && reads.opened > resumed && resumed;
     },
     { timeout: 150_000 },
   );

@@ -1,6 +1,6 @@
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { describeWrite, keyOf, writesSince, type RotationWrite } from './writes.ts';
+import { describeWrite, keyOf, waitForEnd, writesSince, type RotationWrite } from './writes.ts';
 
 /** Milliseconds for a rotation to come to a write; and to its end, with another leader once the Lease has expired. */
 const patience = 60_000;
@@ -33,7 +33,7 @@ export async function killAfterWrite(
   const killed = await replicas.kill(leader);
   await held.release();
   if (isRestarted) await leader.operator.restart();
-  await cluster.waitForDone(nonce, patience);
+  await waitForEnd(cluster, nonce, patience);
   const took = Date.now() - killed;
   if (!isRestarted) {
     // After the last writes nothing is left to wait for: the next one to lead must still find nothing to do.

@@ -22,9 +22,12 @@ const writeVerbs = ['create', 'update', 'patch', 'delete'];
 export async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrite[]> {
   const { context } = cluster;
   // What is written once after the start is not part of a rotation.
-  await cluster.waitForDone(await cluster.request('authority-force'));
+  const before = Date.now();
+  await waitForEnd(cluster, await cluster.request('authority-force'));
+  // Nor is what comes after the end of the one before.
+  await writesSince(cluster, before);
   const since = Date.now();
-  await cluster.waitForDone(await cluster.request('authority-force'));
+  await waitForEnd(cluster, await cluster.request('authority-force'));
   const writes = await writesSince(cluster, since);
   const audited = auditedWrites(cluster, cluster.audit.events(), since);
   await context.check(
@@ -33,6 +36,12 @@ export async function rotateUndisturbed(cluster: RotatingCluster): Promise<Rotat
     { timeout: 0 },
   );
   return writes;
+}
+
+/** Waits until a request is done and nothing retires any more: a rotation by force ends there, and its last status says so. */
+export async function waitForEnd(cluster: RotatingCluster, nonce: string, timeout = 60_000): Promise<void> {
+  await cluster.waitForDone(nonce, timeout);
+  await waitFor('the rotation to have ended', async () => (await cluster.status()).phase === 'Stable', { timeout });
 }
 
 /** What the controllers have written since a time, Leases and Events apart, once they have been quiet for a moment. */

@@ -1,11 +1,14 @@
 import { Agent, request } from 'node:https';
 import type { ReviewTarget } from '../../harness/post-review.ts';
+import { schedulerTimes } from '../../harness/scheduler-times.ts';
 
 /** One admission: when it was asked for, and how long the answer took. */
 export interface TimedAdmission {
   /** Milliseconds since 1970. */
   startedAt: number;
   milliseconds: number;
+  /** The most of these that the replica itself may have made it wait: those in which it ran, and in which neither side waited for a processor. */
+  heldUp: number;
   /** Whether the pod was admitted with a patch. */
   injected: boolean;
 }
@@ -18,9 +21,13 @@ export class AdmissionRhythm {
   readonly admissions: TimedAdmission[] = [];
   readonly #agent: Agent;
   readonly #timer: NodeJS.Timeout;
+  /** Of the replica. */
+  readonly #pid: () => number | undefined;
   #underWay = 0;
 
-  constructor(target: ReviewTarget, body: string, perSecond: number) {
+  /** @param pid the replica's process */
+  constructor(target: ReviewTarget, body: string, perSecond: number, pid: () => number | undefined) {
+    this.#pid = pid;
     this.#agent = new Agent({ keepAlive: true, maxSockets: 25 });
     this.#timer = setInterval(() => {
       this.#ask(target, body);
@@ -39,12 +46,25 @@ export class AdmissionRhythm {
     this.#agent.destroy();
   }
 
+  /** How long the replica has run, and both sides have waited for a processor. */
+  #times(): { run: number; waited: number } | undefined {
+    const [replica, own] = [schedulerTimes(this.#pid()), schedulerTimes(process.pid)];
+    return replica && own && { run: replica.run, waited: replica.waited + own.waited };
+  }
+
   #ask({ port, path, serverName, authority }: ReviewTarget, body: string): void {
     const [startedAt, started] = [Date.now(), performance.now()];
     this.#underWay++;
+    const before = this.#times();
     const done = (injected: boolean): void => {
       this.#underWay--;
-      this.admissions.push({ startedAt, milliseconds: performance.now() - started, injected });
+      const milliseconds = performance.now() - started;
+      const after = this.#times();
+      const heldUp =
+        before === undefined || after === undefined
+          ? milliseconds
+          : Math.min(after.run - before.run, milliseconds - (after.waited - before.waited));
+      this.admissions.push({ startedAt, milliseconds, heldUp, injected });
     };
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     const outgoing = request(
