@@ -53,10 +53,14 @@ export function runTemplates(templates: TemplateSet, names: readonly string[], d
   return result;
 }
 
-/** What templates render for other data, read but not merged. @throws InjectionFailure */
-export function renderContents(templates: TemplateSet, names: readonly string[], data: unknown): JsonObject[] {
-  const outputs = new TemplateOutputs();
-  return names.map((name) => readOutput(outputs, render(templates, name, data)).content);
+/** What templates render for other data, as texts. @throws InjectionFailure */
+export function renderTexts(templates: TemplateSet, names: readonly string[], data: unknown): string[] {
+  return names.map((name) => render(templates, name, data));
+}
+
+/** Such texts, read but not merged; a text that was rendered for a pod lately is the same object. @throws InjectionFailure */
+export function readContents({ outputs }: TemplateSet, texts: readonly string[]): JsonObject[] {
+  return texts.map((text) => (outputs.known(text) ?? readOutput(new TemplateOutputs(), text)).content);
 }
 
 function addOutput({ pod, templatePod, rewriteProbes, contents }: RenderedPod, output: TemplateOutput): RenderedPod {

@@ -22,6 +22,20 @@ describe('TemplateOutputs', () => {
     assert.notEqual(outputs.read('forgotten: 1'), forgotten);
   });
 
+  it('tells what it remembers without remembering it longer', () => {
+    const outputs = new TemplateOutputs();
+    const told = outputs.read('told: 1');
+    assert.equal(outputs.known('told: 1'), told);
+    outputs.read('other: 0');
+    assert.equal(outputs.known('told: 1'), told);
+    assert.equal(outputs.known('unknown: 1'), undefined);
+    for (let index = 1; index < 32; index += 1) {
+      outputs.known('told: 1');
+      outputs.read(`other: ${index}`);
+    }
+    assert.equal(outputs.known('told: 1'), undefined);
+  });
+
   it('does not remember long texts', () => {
     const outputs = new TemplateOutputs();
     const text = `long: ${'x'.repeat(70_000)}`;

@@ -56,6 +56,11 @@ export class TemplateOutputs {
     return output;
   }
 
+  /** What a text says, where that is remembered; it is no reason to remember it longer. */
+  known(text: string): TemplateOutput | undefined {
+    return this.#last?.text === text ? this.#last.output : this.#known.get(text);
+  }
+
   /** Lets go of all texts: pods that were only for trial are not remembered. */
   forget(): void {
     this.#known.clear();

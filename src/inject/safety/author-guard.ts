@@ -9,6 +9,7 @@ import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
 import { authorReads, useOf, type AuthorReads } from './author-reads.ts';
 import { namesOf } from './data-places.ts';
 import { isListPlace } from './json-place.ts';
+import { PassedChecks } from './passed-checks.ts';
 import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
 import { templateReads, type TemplateReads } from './template-reads.ts';
 
@@ -21,6 +22,7 @@ export interface AuthorGuard {
   readonly readsOf: (templates: readonly string[]) => AuthorReads;
   readonly allows: (name: string) => boolean;
   readonly structural: StructuralReason;
+  readonly passedChecks: PassedChecks;
 }
 
 const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
@@ -58,6 +60,7 @@ export function* authorGuard(
       return reads;
     },
     allows,
+    passedChecks: new PassedChecks(),
     structural: (name) => {
       if (allows(name)) return undefined;
       const pattern = matchesName(istioStructuralAnnotations.keys(), name);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../patch/json-value.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { withInputs, type AuthorInput, type AuthorView } from './author-inputs.ts';
+import type { AuthorInput } from './author-inputs.ts';
 import { presenceEffect, textEffect, type TextEffect } from './compare-trees.ts';
 import { benignTwin, harmlessPiece, lettersOf, otherLetters } from './harmless-text.ts';
 import { suspiciousTexts } from './suspicious-texts.ts';
@@ -12,12 +12,18 @@ import type { Place } from './scalar-places.ts';
 const somewhere: Place = [];
 
 /** What templates render for one pod, and would render for another. */
-export interface Rendering extends AuthorView {
+export interface Rendering {
   /** What the templates read and this pod has. */
   readonly inputs: readonly AuthorInput[];
-  /** What they render for another view: parts of a pod. @throws InjectionFailure */
-  readonly render: (view: AuthorView) => readonly JsonObject[];
+  /**
+   * What they render for the pod with the texts of some inputs replaced: parts of a pod.
+   * @param replace `undefined` takes an annotation or label away. A function of the text alone, for it may be called again for other pods.
+   * @throws InjectionFailure
+   */
+  readonly renderWith: (inputs: readonly AuthorInput[], replace: Replacement) => readonly JsonObject[];
 }
+
+export type Replacement = (text: string) => string | undefined;
 
 interface RenderedView extends Rendering {
   /** What they rendered for this pod. */
@@ -81,7 +87,7 @@ export function refuseStructural(guard: AuthorGuard, rendering: Rendering): Read
     ({ kind, name }) => kind === 'annotation' && guard.structural(name) !== undefined,
   );
   if (structural.length === 0) return new Set();
-  const plain = attempt(() => rendering.render(withInputs(rendering, structural, () => undefined))) ?? [];
+  const plain = attempt(() => rendering.renderWith(structural, () => undefined)) ?? [];
   const own = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
   if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
   return new Set(structural);
@@ -103,7 +109,7 @@ function checkTexts(rendered: RenderedView, inputs: readonly AuthorInput[], anyL
 
 function textPlace(rendered: RenderedView, inputs: readonly AuthorInput[], anyLeaf: boolean): Place | undefined {
   const renderedWith = (replace: (text: string) => string): Parts | undefined =>
-    attempt(() => rendered.render(withInputs(rendered, inputs, replace)));
+    attempt(() => rendered.renderWith(inputs, replace));
   const twin = renderedWith(benignTwin);
   if (twin === undefined) {
     // The template checks the text itself, and a twin does not pass.
@@ -130,19 +136,15 @@ function partsEffect(parts: Parts, twins: Parts, anyLeaf: boolean, others?: Part
 }
 
 /** Annotations and labels against the same pod without them, or with others. */
-function checkEffect(
-  rendered: RenderedView,
-  inputs: readonly AuthorInput[],
-  replace: (text: string) => string | undefined,
-): void {
+function checkEffect(rendered: RenderedView, inputs: readonly AuthorInput[], replace: Replacement): void {
   if (inputs.length === 0) return;
   const place = (some: readonly AuthorInput[]): Place | undefined => {
     const foreign = some.map(({ value }) => lettersOf(replace(value) ?? '')).filter((letters) => letters !== '');
     const other =
-      attempt(() => rendered.render(withInputs(rendered, some, replace))) ??
+      attempt(() => rendered.renderWith(some, replace)) ??
       // A template may insist on an annotation, and on what it looks like.
-      attempt(() => rendered.render(withInputs(rendered, some, (text) => otherLetters(benignTwin(text))))) ??
-      attempt(() => rendered.render(withInputs(rendered, some, (text) => otherLetters(harmlessPiece(text)))));
+      attempt(() => rendered.renderWith(some, (text) => otherLetters(benignTwin(text)))) ??
+      attempt(() => rendered.renderWith(some, (text) => otherLetters(harmlessPiece(text))));
     if (other === undefined) return somewhere;
     const places = rendered.parts.map((part, index) => presenceEffect(part, other[index], foreign));
     return places.find((one) => one !== undefined);

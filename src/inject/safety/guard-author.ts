@@ -5,12 +5,13 @@ import type { Pod } from '../pod/pod.ts';
 import { selectTemplates } from '../pod/select-templates.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
-import { renderContents, type RenderedPod } from '../render/run-templates.ts';
+import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { authorInputs, type AuthorView } from './author-inputs.ts';
+import { authorInputs, withInputs, type AuthorView } from './author-inputs.ts';
 import { checkAuthorChoices } from './check-author-choices.ts';
-import { checkAuthorInputs, refuseStructural } from './check-author-inputs.ts';
+import { checkAuthorInputs, refuseStructural, type Rendering } from './check-author-inputs.ts';
 import { explainFailure } from './explain-failure.ts';
+import type { RenderTexts } from './passed-checks.ts';
 
 /** One pod on its way through an injector. */
 export interface GuardedPod extends AuthorView {
@@ -48,12 +49,13 @@ export function guardAuthor(
   });
   const inputs = authorInputs(view, guard.readsOf(names));
   const part = templates.legacy ? legacyPart : (content: JsonObject): JsonObject => content;
-  const rendering = {
-    ...view,
+  const textsWith: RenderTexts = (some, replace) =>
+    renderTexts(templates, names, dataFor(withInputs(view, some, replace)));
+  const renderingBy = (render: RenderTexts): Rendering => ({
     inputs,
-    render: (other: AuthorView) => renderContents(templates, names, dataFor(other)).map(part),
-  };
-  const echoes = refuseStructural(guard, rendering);
+    renderWith: (some, replace) => readContents(templates, render(some, replace)).map(part),
+  });
+  const echoes = refuseStructural(guard, renderingBy(textsWith));
   let rendered: RenderedPod;
   try {
     rendered = run(dataFor(view));
@@ -61,7 +63,13 @@ export function guardAuthor(
     if (!(error instanceof InjectionFailure)) throw error;
     throw explainFailure(error, view, inputs, (other) => run(dataFor(other)));
   }
-  checkAuthorInputs(guard, rendering, rendered.contents.map(part), echoes);
+  const check = (render: RenderTexts): void => {
+    checkAuthorInputs(guard, renderingBy(render), rendered.contents.map(part), echoes);
+  };
+  if (inputs.length === 0) return rendered;
+  // What an earlier injection left is rare, and compared with more than this pod's own rendering.
+  if (echoes.size > 0) check(textsWith);
+  else guard.passedChecks.checkOnce(rendered.contents, inputs, textsWith, check);
   return rendered;
 }
 
