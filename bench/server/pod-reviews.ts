@@ -23,6 +23,18 @@ export function recordedReviews(recorded: string, distinct: boolean): ReviewMake
   return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${place}-`) : withUid);
 }
 
+/** Reviews like a recorded one whose pods are of a workload each: of every other name, which templates paste into what they render. */
+export function workloadReviews(recorded: string): ReviewMaker {
+  const { request } = JSON.parse(recorded) as { request: { object: { metadata: { labels?: { app?: string } } } } };
+  const { app = '' } = request.object.metadata.labels ?? {};
+  if (app === '') throw new Error('the recorded pod has no label app');
+  const renamed = recorded.replaceAll(
+    new RegExp(`(?<="(?:app|app\\.kubernetes\\.io/name|name|generateName)":")${app}(?=["-])`, 'g'),
+    `$&-${place}`,
+  );
+  return recordedReviews(renamed, true);
+}
+
 function reviewsOf(template: string): ReviewMaker {
   const pieces = template.split(place);
   return (index) => Buffer.from(pieces.join(String(index).padStart(place.length, '0')));
