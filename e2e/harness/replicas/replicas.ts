@@ -139,10 +139,13 @@ export class Replicas {
   /** The controller that holds the leader's Lease now; undefined while nobody does. */
   async leader(): Promise<Replica | undefined> {
     const { client } = this.#cluster;
-    const { items } = await client.listAll<{ metadata: { name?: string }; spec?: { holderIdentity?: string } }>(
+    // In its own namespace: those of scenarios before may be going still, with a Lease of this name.
+    const { namespace } = this.installation;
+    const lease = await client.find<{ spec?: { holderIdentity?: string } }>(
       resourceKind('coordination.k8s.io/v1', 'Lease'),
+      'injector-leader-default',
+      { namespace },
     );
-    const lease = items.find(({ metadata }) => metadata.name === 'injector-leader-default');
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
