@@ -152,7 +152,7 @@ export async function waitForRollout(
   tag: string,
   what: string,
   isSo: (rollout: RolloutState) => boolean,
-  timeout = 30_000,
+  timeout = 60_000,
 ): Promise<RolloutState> {
   return waitFor(
     `the rollout of ${tag} to be ${what}`,
