@@ -15,9 +15,10 @@ export class Watching {
 
   private constructor(command: RunningCommand) {
     this.#command = command;
-    void command.end.then(() => {
+    const over = (): void => {
       this.#isOver = true;
-    });
+    };
+    command.end.then(over, over);
   }
 
   /** Starts it; it has looked for the first time when this resolves. */
