@@ -37,7 +37,7 @@ export async function checkHungDetected(cluster: FaultyCluster, hung: HungWatche
   await cluster.context.check(
     `${hung.count} watches hang, half-open: each is noticed`,
     async () => hung.count > 0 && (await cluster.watchesEnded('Hung')) >= hung.hungBefore + hung.count,
-    { timeout: 70_000 },
+    { timeout: 150_000 },
   );
   // Other things have happened meanwhile, so the logs say when.
   const noticed = cluster.replicas.all
@@ -46,9 +46,10 @@ export async function checkHungDetected(cluster: FaultyCluster, hung: HungWatche
     .map((line) => Date.parse(line.split(' ', 1)[0] ?? '') - hung.since)
     .filter((after) => after >= 0);
   const last = Math.max(...noticed);
+  const still = await cluster.standstill.between(hung.since, hung.since + last);
   await cluster.context.check(
     `the last of them after ${last} ms`,
-    () => noticed.length >= hung.count && last <= 60_000,
+    () => noticed.length >= hung.count && last <= 60_000 + still,
     { timeout: 0 },
   );
   return last;
