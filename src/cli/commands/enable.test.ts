@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asSoonAs } from '../testdata/as-soon-as.ts';
 import { SwitchCluster } from '../testdata/switch-cluster.ts';
 
 describe('injector enable', () => {
@@ -29,13 +30,29 @@ describe('injector enable', () => {
     });
   };
 
+  /** Whether InjectorConfigs have been read so often since the last write, or since now when there is none. */
+  const looked = (times: number): (() => boolean) => {
+    const { requests } = cluster.server;
+    const from = requests.length;
+    return () => {
+      const since = requests.slice(from);
+      const written = since.findLastIndex(({ method }) => method === 'PATCH');
+      const isRead = ({ method, path }: (typeof since)[number]) => method === 'GET' && path.includes('injectorconfigs');
+      return since.slice(written + 1).filter(isRead).length >= times;
+    };
+  };
+
   it('enables, and waits until the operator has looked at it and it is Ready', async () => {
     await cluster.run('disable', '--all');
     ready('second', 'True', 99);
+    const isLookedAt = looked(4);
     const end = cluster.run('enable', '--all', '--timeout', '20');
-    setTimeout(() => {
-      ready('blue', 'True');
-    }, 300);
+    asSoonAs(
+      () => isLookedAt() && cluster.paused('blue') === undefined,
+      () => {
+        ready('blue', 'True');
+      },
+    );
     assert.deepEqual(await end, {
       code: 0,
       out: [
@@ -59,10 +76,10 @@ describe('injector enable', () => {
     ready('blue', 'False');
     const { out } = await cluster.run('enable', '--revision', 'blue', '--timeout', '0.1');
     assert.equal(out.at(-1), 'InjectorConfig blue: not Ready after 0.1 s: NotReachable: refused');
-    const end = cluster.run('enable', '--revision', 'blue', '--timeout', '0.5');
-    setTimeout(() => {
+    asSoonAs(looked(1), () => {
       cluster.remove('injectorconfigs', 'blue');
-    }, 200);
+    });
+    const end = cluster.run('enable', '--revision', 'blue', '--timeout', '0.5');
     assert.equal((await end).out.at(-1), 'InjectorConfig blue: not Ready after 0.5 s: it is gone');
   });
 

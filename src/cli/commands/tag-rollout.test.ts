@@ -3,6 +3,7 @@ import { parseRolloutAction, rolloutActionAnnotation } from '../../api/rollout-a
 import type { RolloutState } from '../../api/rollout-status.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
 import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { asSoonAs } from '../testdata/as-soon-as.ts';
 import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
@@ -275,10 +276,11 @@ describe('injector tag, with a rollout', () => {
     it('keeps the strategy, says that a rollout begins, and waits until it has', async () => {
       put(promoted);
       const { stable } = promoted;
-      setTimeout(() => {
+      const isWritten = (): boolean => prod().spec.revision === '1-26';
+      asSoonAs(isWritten, () => {
         const canary = { ...stable, revision: '1-26', injectorConfig: '1-26' };
         write({ ...paused, stable, canary });
-      }, 300);
+      });
       const { out, code } = await tag('set prod -r 1-26 --overwrite --timeout 20');
       assert.equal(code, 0);
       assert.equal(

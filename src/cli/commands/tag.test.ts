@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { failure, json } from '../../kube/testdata/fake-api-server.ts';
+import { asSoonAs } from '../testdata/as-soon-as.ts';
 import { RevisionCluster, ready } from '../testdata/revision-cluster.ts';
 import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
 
@@ -62,7 +63,8 @@ describe('injector tag', () => {
 
     it('waits until new pods get it', async () => {
       const moved = tag('set prod -r 1-25 --overwrite --timeout 20');
-      setTimeout(() => {
+      const isWritten = (): boolean => (specOf('prod') as { revision: string }).revision === '1-25';
+      asSoonAs(isWritten, () => {
         cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
           const generation = object.metadata.generation;
           object.status = {
@@ -71,7 +73,7 @@ describe('injector tag', () => {
             conditions: [ready('True', 'Published')],
           };
         });
-      }, 400);
+      });
       const { out, code } = await moved;
       assert.equal(code, 0);
       assert.match(out, /\nnew pods get it now\n/);
