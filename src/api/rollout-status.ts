@@ -122,7 +122,7 @@ export const restartStatusSchema = z.object({
   phase: z
     .enum(['Idle', 'Restarting', 'Waiting', 'Stopped', 'NotAllowed'])
     .describe(
-      'Idle: nothing to do. Waiting: for bounds or budgets. Stopped: what was restarted does not do well. NotAllowed: this operator restarts nothing.',
+      'Idle: nothing to do. Restarting: some are restarted and not complete yet. Waiting: none is, and each of those in waiting has its reason; or something has not been read yet, and the message says what. Stopped: what was restarted does not do well. NotAllowed: this operator restarts nothing.',
     ),
   message: z.string().max(2048).describe('A sentence for people.'),
   path: z

@@ -1,11 +1,12 @@
 import type { RestartStrategy } from '../api/rollout-strategy.ts';
-import type { CoveringBudget, RestartProgress } from './restart-candidate.ts';
-import { workloadKey, type RolloutWorkload } from './workload-key.ts';
+import type { CoveringBudget, KeyedWorkload, RestartProgress } from './restart-candidate.ts';
 
 /** A workload that is restarting, or is to be restarted. */
-interface Restarting extends RolloutWorkload, RestartProgress {
+interface Restarting extends KeyedWorkload, RestartProgress {
   /** For which other tag. */
   readonly tag?: string;
+  /** It is planned, and not written yet. */
+  readonly isNext?: boolean;
   readonly budgets: readonly CoveringBudget[];
 }
 
@@ -13,11 +14,14 @@ interface Restarting extends RolloutWorkload, RestartProgress {
 export class RestartBounds {
   readonly #bounds: RestartStrategy;
   readonly #restarting = new Map<string, Restarting>();
-  /** The keys of those in each namespace. */
-  readonly #byNamespace = new Map<string, Set<string>>();
-  /** `namespace/name` of a budget, and the workloads that use it up. */
+  /** Those in each namespace. */
+  readonly #byNamespace = new Map<string, Map<string, Restarting>>();
+  /** `namespace/name` of a budget, and the keys of the workloads that use it up. */
   readonly #takers = new Map<string, Set<string>>();
+  /** What has been said of the cluster (empty) and of namespaces, while nothing is added: it is asked for each that waits. */
+  readonly #said = new Map<string, string>();
 
+  /** @param restarting each workload once */
   constructor(bounds: RestartStrategy, restarting: readonly Restarting[]) {
     this.#bounds = bounds;
     for (const each of restarting) {
@@ -27,24 +31,24 @@ export class RestartBounds {
     }
   }
 
-  has(workload: RolloutWorkload): boolean {
-    return this.#restarting.has(workloadKey(workload));
+  has({ key }: KeyedWorkload): boolean {
+    return this.#restarting.has(key);
   }
 
   /** The tag for which a workload is restarting, where it is another one. */
-  otherTag(workload: RolloutWorkload): string | undefined {
-    return this.#restarting.get(workloadKey(workload))?.tag;
+  otherTag({ key }: KeyedWorkload): string | undefined {
+    return this.#restarting.get(key)?.tag;
   }
 
   /** From now on this one is restarting, too. */
   add(workload: Restarting): void {
-    this.#put(workload);
-    this.#take(workload);
+    const next = { ...workload, isNext: !this.has(workload) };
+    this.#put(next);
+    this.#take(next);
   }
 
   /** The name of a budget that allows nothing more. */
-  exhausted(workload: Restarting): string | undefined {
-    const { namespace, budgets } = workload;
+  exhausted({ namespace, budgets }: Restarting): string | undefined {
     const takers = (name: string): number => this.#takers.get(`${namespace}/${name}`)?.size ?? 0;
     return budgets.find(({ name, disruptionsAllowed }) => disruptionsAllowed - takers(name) < 1)?.name;
   }
@@ -52,28 +56,38 @@ export class RestartBounds {
   /** A sentence when no other workload of this namespace may be restarted now. */
   reached(namespace: string): string | undefined {
     const { maxUnavailableWorkloads, perNamespace } = this.#bounds;
-    const { size } = this.#restarting;
-    if (size >= maxUnavailableWorkloads) {
-      return `${size} workloads are restarting (maxUnavailableWorkloads)${forOthers([...this.#restarting.values()])}`;
+    if (this.#restarting.size >= maxUnavailableWorkloads) {
+      return this.#say('', this.#restarting, '(maxUnavailableWorkloads)');
     }
-    const here = this.#byNamespace.get(namespace)?.size ?? 0;
-    if (here < perNamespace) return undefined;
-    const those = [...this.#restarting.values()].filter((each) => each.namespace === namespace);
-    return `${here} workloads of ${namespace} are restarting (perNamespace)${forOthers(those)}`;
+    const here = this.#byNamespace.get(namespace);
+    if (here === undefined || here.size < perNamespace) return undefined;
+    return this.#say(namespace, here, '(perNamespace)');
+  }
+
+  #say(namespace: string, workloads: ReadonlyMap<string, Restarting>, bound: string): string {
+    const known = this.#said.get(namespace);
+    if (known !== undefined) return known;
+    const all = [...workloads.values()];
+    const which = namespace === '' ? '' : ` of ${namespace}`;
+    const next = all.some(({ isNext }) => isNext === true) ? ' or are next' : '';
+    const said = `${all.length} workloads${which} are restarting${next} ${bound}${forOthers(all)}`;
+    this.#said.set(namespace, said);
+    return said;
   }
 
   #put(workload: Restarting): void {
-    const key = workloadKey(workload);
+    const { key, namespace } = workload;
     this.#restarting.set(key, workload);
-    const here = this.#byNamespace.get(workload.namespace) ?? new Set();
-    this.#byNamespace.set(workload.namespace, here.add(key));
+    const here = this.#byNamespace.get(namespace) ?? new Map<string, Restarting>();
+    this.#byNamespace.set(namespace, here.set(key, workload));
+    this.#said.clear();
   }
 
-  #take(workload: Restarting): void {
-    for (const { name } of workload.budgets) {
-      const budget = `${workload.namespace}/${name}`;
+  #take({ key, namespace, budgets }: Restarting): void {
+    for (const { name } of budgets) {
+      const budget = `${namespace}/${name}`;
       const takers = this.#takers.get(budget) ?? new Set();
-      this.#takers.set(budget, takers.add(workloadKey(workload)));
+      this.#takers.set(budget, takers.add(key));
     }
   }
 }
@@ -83,5 +97,5 @@ function forOthers(workloads: readonly Restarting[]): string {
   const [first] = others;
   if (first?.tag === undefined) return '';
   const more = others.length === 1 ? '' : ` and ${others.length - 1} more`;
-  return `, for other tags ${workloadKey(first)} (${first.tag})${more}`;
+  return `, for other tags ${first.key} (${first.tag})${more}`;
 }

@@ -30,8 +30,22 @@ export interface OwnRestart {
   readonly isOvertaken?: boolean;
 }
 
+/** A workload, and the key by which it is found among others. */
+export interface KeyedWorkload extends RolloutWorkload {
+  /** Its `workloadKey`. */
+  readonly key: string;
+}
+
+/** Why a workload is not restarted now, where something else than its pods says so. */
+export interface RestartHold {
+  readonly reason: string;
+  readonly message: string;
+  /** A write of it has failed. */
+  readonly isFailure?: boolean;
+}
+
 /** A workload with pods that follow the tag, or one that was restarted for it. */
-export interface RestartCandidate extends RolloutWorkload, RestartProgress {
+export interface RestartCandidate extends KeyedWorkload, RestartProgress {
   /** How many of its pods are stale. */
   readonly stale: number;
   /** `N.<hash8>`: what its pods would get now. */
@@ -53,16 +67,22 @@ export interface RestartCandidate extends RolloutWorkload, RestartProgress {
   readonly isInjectedByHand?: boolean;
   /** Pods of it have a canary that was rolled back. */
   readonly rolledBack?: boolean;
-  /** Why not now, where something else than its pods says so. */
-  readonly hold?: { readonly reason: string; readonly message: string };
+  readonly hold?: RestartHold | undefined;
+  /** Others come first: writes fail where it is. */
+  readonly isDeferred?: boolean;
   readonly budgets: readonly CoveringBudget[];
 }
 
 /** A workload whose latest restart was for another tag. */
-export interface OtherRestart extends RolloutWorkload, RestartProgress {
+export interface OtherRestart extends KeyedWorkload, RestartProgress {
   readonly tag: string;
   /** When. Milliseconds since 1970. */
   readonly at: number;
+  readonly budgets: readonly CoveringBudget[];
+}
+
+/** A workload of which nobody knows whether the API server has restarted it: the answer is missing. */
+export interface UncertainRestart extends KeyedWorkload {
   readonly budgets: readonly CoveringBudget[];
 }
 
@@ -70,6 +90,8 @@ export interface OtherRestart extends RolloutWorkload, RestartProgress {
 export interface RestartSituation {
   readonly own: readonly RestartCandidate[];
   readonly others: readonly OtherRestart[];
+  /** For whatever tag. */
+  readonly uncertain?: readonly UncertainRestart[];
 }
 
 /** What was restarted longer ago, and is not complete now, has other troubles than the restart. Milliseconds. */

@@ -13,7 +13,10 @@ export type Left = RestartStatus['waiting'][number];
 /** As the schema of the status has it: a longer text would make the API server refuse all of the status. */
 export const longestMessage = 2048;
 
-const restartable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);
+/** The kinds (apps/v1) whose pods a patch of the pod template makes anew. */
+export const restartableKinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+
+const restartable: ReadonlySet<string> = new Set(restartableKinds);
 
 /** Whether a patch of the pod template of such a workload makes its pods anew. */
 export function isRestartable(kind: string): boolean {
@@ -38,7 +41,7 @@ export function whyNever(candidate: RestartCandidate): Why | undefined {
   if (kind === 'Job' || kind === 'CronJob') {
     return { reason: 'Job', message: 'pods of Jobs end by themselves; the next ones get what is current' };
   }
-  if (!restartable.has(kind)) {
+  if (!isRestartable(kind)) {
     return { reason: 'UnknownKind', message: `a ${kind} is restarted by its own tools` };
   }
   if (isExcluded) {

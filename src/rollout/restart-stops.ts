@@ -30,9 +30,20 @@ export function whyStopped(
  * one that was injected by hand.
  */
 export function withoutEffect(done: readonly RestartCandidate[]): Left[] {
-  const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, lastLooked);
+  const last = latestOf(done);
   if (last.length < lastLooked || !last.every(({ stale }) => stale > 0)) return [];
   return last.map((each) =>
     left(each, { reason: 'NoEffect', message: 'restarted, and still has stale pods: see why' }),
   );
+}
+
+/** The last few, the latest first. Sorting all of them would take long. */
+function latestOf(done: readonly RestartCandidate[]): RestartCandidate[] {
+  const last: RestartCandidate[] = [];
+  for (const each of done) {
+    const place = last.findIndex((other) => restartedAt(each) > restartedAt(other));
+    last.splice(place === -1 ? last.length : place, 0, each);
+    if (last.length > lastLooked) last.pop();
+  }
+  return last;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { OtherRestart, RestartCandidate, RestartSituation } from './restart-candidate.ts';
+import { atOnce } from './restart-steps.ts';
 import { planRestarts } from './restarts.ts';
+import { workloadKey } from './workload-key.ts';
 import { boundsOf, second, start } from './testdata/situation.ts';
 
 const budgetNames = ['small', 'large'] as const;
@@ -59,6 +61,7 @@ function situationOf(
       disruptionsAllowed: left[`${namespace}/${budget}`] ?? allowed[budget],
     }));
     const workload = {
+      key: workloadKey({ namespace, kind: 'Deployment', name }),
       namespace,
       kind: 'Deployment',
       name,
@@ -107,7 +110,7 @@ describe('restarts, from beginning to end,', () => {
           );
           for (const tag of ['logs', 'prod', 'test']) {
             const seen = statuses[Math.max(0, statuses.length - 1 - lag)] ?? {};
-            const { restart } = planRestarts(situationOf(tag, target, all, seen), bounds, now);
+            const { restart } = atOnce(planRestarts(situationOf(tag, target, all, seen), bounds, now));
             // A killed leader has written the first few.
             for (const { name } of restart.slice(0, Math.max(0, restart.length - (killed.next().value ?? 0)))) {
               const found = all.find((each) => each.name === name);

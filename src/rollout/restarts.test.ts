@@ -1,53 +1,7 @@
 import assert from 'node:assert/strict';
-import type { RestartStatus } from '../api/rollout-status.ts';
-import { restartStatusSchema } from '../api/rollout-status.ts';
-import type { OtherRestart, RestartCandidate } from './restart-candidate.ts';
-import { planRestarts, type RestartPlan } from './restarts.ts';
-import { at, boundsOf, second, start } from './testdata/situation.ts';
-
-const one = boundsOf({});
-const target = 'new.00000002';
-const older = 'old.00000001';
-
-function candidate(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
-  return {
-    namespace: 'shop',
-    kind: 'Deployment',
-    name,
-    stale: 2,
-    target,
-    paused: false,
-    completeSince: start,
-    budgets: [],
-    ...fields,
-  };
-}
-
-/** Without a completeSince. */
-function incomplete(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
-  return withoutCompletion(candidate(name, fields));
-}
-
-function withoutCompletion<T extends RestartCandidate>(given: T): T {
-  const rest = { ...given };
-  delete (rest as { completeSince?: number }).completeSince;
-  return rest;
-}
-
-function plan(
-  own: readonly RestartCandidate[],
-  bounds = one,
-  seconds = 1000,
-  others: readonly OtherRestart[] = [],
-): RestartPlan {
-  const made = planRestarts({ own, others }, bounds, at(seconds).getTime());
-  assert.deepEqual(restartStatusSchema.parse(made.status), made.status);
-  return made;
-}
-
-const names = (candidates: readonly { name: string }[]): string[] => candidates.map(({ name }) => name);
-const reasons = (list: readonly RestartStatus['waiting'][number][]): string[] =>
-  list.map(({ name, reason }) => `${name} ${reason}`);
+import { at, boundsOf } from './testdata/situation.ts';
+import { candidate, incomplete, names, older, plan, reasons, target, wide } from './testdata/restart-plan.ts';
+import type { RestartCandidate } from './restart-candidate.ts';
 
 describe('planRestarts', () => {
   it('has nothing to do where nothing is stale', () => {
@@ -58,11 +12,17 @@ describe('planRestarts', () => {
   it('restarts one at a time, in the order of the names', () => {
     const { restart, status } = plan([candidate('b'), candidate('a'), candidate('c')]);
     assert.deepEqual(names(restart), ['a']);
-    assert.deepEqual(reasons(status.waiting), ['b Bound', 'c Bound']);
-    assert.deepEqual(
-      [status.phase, status.message, status.stale, status.inProgress],
-      ['Restarting', '1 restarting, 2 to come', 3, 1],
-    );
+    assert.deepEqual(reasons(status.waiting), ['a Next', 'b Bound', 'c Bound']);
+  });
+
+  it('says what has been done, not what it wants to do', () => {
+    const { status, counts } = plan([candidate('a'), candidate('b')], wide);
+    assert.deepEqual([status.phase, status.stale, status.inProgress], ['Waiting', 2, 0]);
+    assert.equal(status.message, '2 wait; shop/Deployment/a: it is restarted next');
+    assert.deepEqual([counts.restarting, counts.waiting], [0, 2]);
+    const restarted = { target, at: at(990).getTime() };
+    const going = plan([incomplete('z', { stale: 1, restarted }), candidate('a')], wide).status;
+    assert.deepEqual([going.phase, going.message, going.inProgress], ['Restarting', '1 restarting, 1 to come', 1]);
   });
 
   it('keeps the bound of each namespace and that of the cluster', () => {
@@ -71,66 +31,10 @@ describe('planRestarts', () => {
       ['1', '2', '3'].map((name) => candidate(namespace + name, { namespace })),
     );
     const { restart, status } = plan(all, bounds);
+    const messageOf = (name: string) => status.waiting.find((each) => each.name === name)?.message ?? '';
     assert.deepEqual(names(restart), ['a1', 'a2', 'b1']);
-    assert.match(status.waiting[0]?.message ?? '', /2 workloads of a are restarting \(perNamespace\)/);
-    assert.match(status.waiting[1]?.message ?? '', /3 workloads are restarting \(maxUnavailableWorkloads\)/);
-  });
-
-  it('counts those that are restarting, by the annotation alone', () => {
-    const restarted = { target, at: at(990).getTime() };
-    const { restart, status, at: next } = plan([incomplete('z', { stale: 1, restarted }), candidate('a')]);
-    assert.deepEqual([names(restart), status.inProgress, status.stale, status.untouched], [[], 1, 2, []]);
-    assert.equal(next, at(990 + 600).getTime(), 'when it is late');
-  });
-
-  it('waits until a restarted one has been complete for long enough', () => {
-    const restarted = { target, at: at(900).getTime() };
-    const done = (since: number) => candidate('z', { stale: 0, restarted, completeSince: at(since).getTime() });
-    const waiting = plan([done(995), candidate('a')]);
-    assert.deepEqual([names(waiting.restart), waiting.at], [[], at(1005).getTime()]);
-    assert.deepEqual(names(plan([done(990), candidate('a')]).restart), ['a']);
-    assert.deepEqual(
-      names(plan([done(0), candidate('a')], one, 905).restart),
-      [],
-      'complete from before does not count',
-    );
-  });
-
-  it('stops while a restarted one is not complete in time, and goes on when it is', () => {
-    const restarted = { target, at: at(0).getTime() };
-    const bounds = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
-    const late = ['p', 'q', 'r', 's'].map((name) => incomplete(name, { stale: 0, restarted }));
-    const { restart, status } = plan([...late, candidate('a')], bounds, 600);
-    assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
-    assert.equal(
-      status.message,
-      `nothing more is restarted: ${['p', 'q', 'r'].map((name) => `shop/Deployment/${name}: restarted and not complete in time (readyTimeout)`).join('; ')}; and 1 more`,
-    );
-    assert.match(
-      plan([late[0]!, candidate('a')], bounds, 600).status.message,
-      /: shop\/Deployment\/p: restarted and not complete/,
-    );
-    assert.deepEqual(names(plan([...late, candidate('a')], bounds, 599).restart), ['a']);
-    const recovered = candidate('p', { stale: 0, restarted, completeSince: at(700).getTime() });
-    assert.deepEqual(names(plan([recovered, candidate('a')], bounds, 710).restart), ['a']);
-  });
-
-  it('does not stop while a restarted one comes further, however long all of it takes', () => {
-    const restarted = { target, at: at(0).getTime() };
-    const slow = incomplete('z', { stale: 0, restarted, progressedAt: at(500).getTime() });
-    const going = plan([slow, candidate('a')], one, 1099);
-    assert.deepEqual([going.status.phase, going.at], ['Restarting', at(1100).getTime()]);
-    assert.equal(plan([slow, candidate('a')], one, 1100).status.phase, 'Stopped');
-    const earlier = incomplete('z', { stale: 0, restarted, progressedAt: at(-500).getTime() });
-    assert.equal(plan([earlier, candidate('a')], one, 599).status.phase, 'Restarting');
-  });
-
-  it('does not take what fails a day later for its own doing', () => {
-    const restarted = { target, at: at(0).getTime() };
-    const day = 24 * 3600;
-    const failing = incomplete('z', { stale: 0, restarted });
-    assert.equal(plan([failing, candidate('a')], one, day - 1).status.phase, 'Stopped');
-    assert.deepEqual(names(plan([failing, candidate('a')], one, day).restart), ['a']);
+    assert.match(messageOf('a3'), /^2 workloads of a are restarting or are next \(perNamespace\)$/);
+    assert.match(messageOf('b2'), /^3 workloads are restarting or are next \(maxUnavailableWorkloads\)$/);
   });
 
   for (const [title, fields, reason] of [
@@ -149,7 +53,10 @@ describe('planRestarts', () => {
   ] as const) {
     it(`reports ${title} instead of touching it, and goes on with others`, () => {
       const { restart, status } = plan([candidate('a', fields), candidate('b')]);
-      assert.deepEqual([names(restart), reasons(status.untouched), status.waiting], [['b'], [`a ${reason}`], []]);
+      assert.deepEqual(
+        [names(restart), reasons(status.untouched), reasons(status.waiting)],
+        [['b'], [`a ${reason}`], ['b Next']],
+      );
       const alone = plan([candidate('a', fields)]).status;
       assert.deepEqual(
         [alone.phase, alone.message],
@@ -168,30 +75,6 @@ describe('planRestarts', () => {
       assert.equal(plan([candidate('a', { kind, ...(updateType && { updateType }) })]).restart.length, 1);
     });
   }
-
-  it('waits for a budget that allows no disruption, and goes on with others', () => {
-    const budgets = [
-      { name: 'some', disruptionsAllowed: 1 },
-      { name: 'none', disruptionsAllowed: 0 },
-    ];
-    const { restart, status } = plan([candidate('a', { budgets }), candidate('b')]);
-    assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Budget']]);
-    const alone = plan([candidate('a', { budgets })]).status;
-    assert.deepEqual(
-      [alone.phase, alone.message],
-      ['Waiting', '1 wait; shop/Deployment/a: PodDisruptionBudget none allows no disruption now'],
-    );
-  });
-
-  it('takes what it restarts from a budget that several share', () => {
-    const bounds = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
-    const budgets = [{ name: 'shared', disruptionsAllowed: 2 }];
-    const { restart, status } = plan(
-      [...['a', 'b', 'c'].map((name) => candidate(name, { budgets })), candidate('d', { budgets, namespace: 'tools' })],
-      bounds,
-    );
-    assert.deepEqual([names(restart), reasons(status.waiting)], [['a', 'b', 'd'], ['c Budget']]);
-  });
 
   it('leaves alone what is not complete, unless that is our doing', () => {
     const recently = { target: older, at: at(900).getTime() };
@@ -218,20 +101,13 @@ describe('planRestarts', () => {
     const restarted = { target: older, at: at(100).getTime() };
     const late = incomplete('a', { restarted, stale: 1 });
     const { restart, status } = plan([late, candidate('b')]);
-    assert.deepEqual([names(restart), status.inProgress, reasons(status.waiting)], [['a'], 1, ['b Bound']]);
+    assert.deepEqual([names(restart), status.inProgress, reasons(status.waiting)], [['a'], 1, ['a Next', 'b Bound']]);
   });
 
   it('turns round all of them where the bound has become smaller than what is restarting', () => {
     const restarted = { target: older, at: at(100).getTime() };
     const { restart, status } = plan(['a', 'b'].map((name) => incomplete(name, { restarted, stale: 1 })));
     assert.deepEqual([names(restart), status.inProgress], [['a', 'b'], 2]);
-  });
-
-  it('names twenty of those that wait', () => {
-    const { status } = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${String(index).padStart(2, '0')}`)));
-    assert.deepEqual([status.stale, status.waiting.length], [50, 20]);
-    const pods = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${index}`, { kind: 'Pod' })));
-    assert.equal(pods.status.untouched.length, 20);
   });
 
   it('restarts again for the same target when its pods would have got something else in between', () => {
@@ -241,102 +117,25 @@ describe('planRestarts', () => {
     assert.deepEqual(names(plan([running]).restart), ['a'], 'turned round');
   });
 
+  it('names twenty of those that wait', () => {
+    const { status } = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${String(index).padStart(2, '0')}`)));
+    assert.deepEqual([status.stale, status.waiting.length], [50, 20]);
+    const pods = plan(Array.from({ length: 50 }, (_, index) => candidate(`w${index}`, { kind: 'Pod' })));
+    assert.equal(pods.status.untouched.length, 20);
+  });
+
   it('counts all of them, also those that the status does not name', () => {
     const { counts } = plan([
       ...Array.from({ length: 30 }, (_, index) => candidate(`w${index}`)),
       ...Array.from({ length: 25 }, (_, index) => candidate(`p${index}`, { kind: 'Pod' })),
     ]);
-    assert.deepEqual(counts, { stale: 55, restarting: 1, waiting: 29, untouched: 25 });
+    assert.deepEqual(counts, { stale: 55, restarting: 0, waiting: 30, failing: 0, untouched: 25 });
   });
 
   it('holds what something else holds, and it takes no place of the bounds', () => {
     const hold = { reason: 'Refused', message: 'no' };
     const { restart, status } = plan([candidate('a', { hold }), candidate('b')]);
-    assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Refused']]);
-  });
-
-  it('is at it until it has been complete for long enough once, and not again when it is scaled later', () => {
-    const restarted = { target, at: at(900).getTime() };
-    const scaled = (completedFor: number) => incomplete('z', { stale: 0, restarted, completedFor });
-    assert.deepEqual(names(plan([scaled(9_999), candidate('a')]).restart), []);
-    const { restart, status, at: next } = plan([scaled(10_000), candidate('a')], one, 5000);
-    assert.deepEqual([names(restart), status.inProgress, next], [['a'], 1, undefined]);
-    const none = boundsOf({ minReadySeconds: 0 });
-    assert.deepEqual(names(plan([incomplete('z', { stale: 0, restarted }), candidate('a')], none).restart), []);
-    const again = incomplete('z', { restarted: { ...restarted, target: older }, completedFor: 10_000 });
-    assert.deepEqual(reasons(plan([again]).status.waiting), ['z NotComplete'], 'that is not our doing any more');
-  });
-
-  it('believes no annotation from the future', () => {
-    const restarted = (seconds: number) => ({ target, at: at(seconds).getTime() });
-    const z = incomplete('z', { stale: 0, restarted: restarted(1000 + 25 * 3600) });
-    assert.deepEqual(names(plan([z, candidate('a')]).restart), ['a']);
-    const done = candidate('z', { stale: 0, restarted: restarted(2000), completeSince: at(1000).getTime() });
-    assert.deepEqual(names(plan([done, candidate('a')], one, 1010).restart), ['a'], 'complete is complete');
-    assert.deepEqual(names(plan([done, candidate('a')], one, 1009).restart), []);
-  });
-
-  describe('when pods crash', () => {
-    const restarted = { target, at: at(990).getTime() };
-    const wide = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
-
-    it('stops at once', () => {
-      const { restart, status, stopped } = plan(
-        [incomplete('z', { stale: 0, restarted, crashing: 2 }), candidate('a')],
-        wide,
-      );
-      assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
-      const sentence = 'nothing more is restarted: shop/Deployment/z: restarted, and 2 of its new pods crash';
-      assert.deepEqual([status.message, reasons(stopped)], [sentence, ['z Crashing']]);
-    });
-
-    it('stops also when it had been complete, and when nothing else is to do', () => {
-      const done = { stale: 0, restarted, crashing: 1, completedFor: 60_000 };
-      assert.equal(plan([incomplete('z', done), candidate('a')], wide).status.phase, 'Stopped');
-      assert.equal(plan([candidate('z', done)], wide).status.phase, 'Stopped');
-    });
-
-    it('does not stop for pods of another target, a day later, or after the restart of another tag', () => {
-      const crashing = (fields: object) => incomplete('z', { stale: 0, crashing: 1, restarted, ...fields });
-      const other: OtherRestart = { ...restartedForLogs('z'), at: at(995).getTime() };
-      assert.equal(
-        plan([crashing({ restarted: { ...restarted, target: older } }), candidate('a')], wide).restart.length,
-        1,
-      );
-      assert.equal(plan([crashing({}), candidate('a')], wide, 990 + 24 * 3600).restart.length, 1);
-      assert.equal(plan([crashing({}), candidate('a')], wide, 1000, [other]).restart.length, 1);
-    });
-
-    it('restarts it for another target though it is not complete and its budget is used up, before all others', () => {
-      const budgets = [{ name: 'none', disruptionsAllowed: 0 }];
-      const broken = { restarted: { ...restarted, target: older }, crashing: 1, completedFor: 60_000, budgets };
-      const { restart, status } = plan([candidate('a'), incomplete('z', broken)]);
-      assert.deepEqual([names(restart), reasons(status.waiting)], [['z'], ['a Bound']]);
-    });
-  });
-
-  it('stops when new pods have no sidecar', () => {
-    const restarted = { target, at: at(900).getTime() };
-    const bare = candidate('z', { stale: 0, restarted, uninjected: 2 });
-    const { restart, status, stopped } = plan([bare, candidate('a')]);
-    assert.deepEqual([names(restart), status.phase, reasons(stopped)], [[], 'Stopped', ['z NotInjected']]);
-    assert.match(status.message, /shop\/Deployment\/z: restarted, and 2 of its new pods have no sidecar/);
-  });
-
-  it('stops when the last three that were restarted are as stale as before', () => {
-    const restartedAt = (seconds: number, fields: object = {}) =>
-      candidate(`w${seconds}`, { restarted: { target, at: at(seconds).getTime() }, ...fields });
-    const three = [100, 200, 300].map((seconds) => restartedAt(seconds));
-    const { restart, status, stopped } = plan([...three, candidate('a')]);
-    assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
-    assert.deepEqual(reasons(stopped), ['w300 NoEffect', 'w200 NoEffect', 'w100 NoEffect']);
-    const goesOn = (...others: RestartCandidate[]) => names(plan([...others, candidate('a')]).restart).join();
-    assert.equal(goesOn(...three.slice(1)), 'a', 'two are not enough');
-    assert.equal(goesOn(...three, restartedAt(400, { stale: 0 })), 'a', 'the latest one was of use');
-    const forOther = restartedAt(100, { restarted: { target: older, at: at(100).getTime() } });
-    assert.equal(goesOn(...three.slice(1), forOther), 'a', 'one was for another target');
-    assert.equal(goesOn(restartedAt(50, { stale: 0 }), ...three), '', 'what was before does not matter');
-    assert.equal(plan(three).status.phase, 'Idle', 'where nothing is left to restart nothing stops');
+    assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Refused', 'b Next']]);
   });
 
   it('keeps each text within what the status may hold', () => {
@@ -345,69 +144,27 @@ describe('planRestarts', () => {
     assert.deepEqual([status.message.length, status.waiting[0]?.message.length], [2048, 2048]);
   });
 
-  describe('beside other tags', () => {
-    it('counts what is restarting for them', () => {
-      const two = boundsOf({ maxUnavailableWorkloads: 2, perNamespace: 1 });
-      const {
-        restart,
-        status,
-        at: next,
-      } = plan([candidate('a'), candidate('b', { namespace: 'tools' })], two, 1000, [restartedForLogs('z')]);
-      assert.deepEqual([names(restart), status.inProgress], [['b'], 1]);
-      assert.equal(
-        status.waiting[0]?.message,
-        '1 workloads of shop are restarting (perNamespace), for other tags shop/Deployment/z (logs)',
-      );
-      assert.equal(next, at(990).getTime() + 24 * 3600 * second, 'when nobody counts it any more');
-      const many = ['x', 'y', 'z'].map(restartedForLogs);
-      assert.equal(
-        plan([candidate('a')], two, 1000, many).status.waiting[0]?.message,
-        '3 workloads are restarting (maxUnavailableWorkloads), for other tags shop/Deployment/x (logs) and 2 more',
-      );
-    });
-
-    it('is not stopped by what is late or done there', () => {
-      assert.deepEqual(reasons(plan([candidate('a')], one, 5000, [restartedForLogs('z')]).status.waiting), ['a Bound']);
-      assert.deepEqual(names(plan([candidate('a')], one, 990 + 24 * 3600, [restartedForLogs('z')]).restart), ['a']);
-      const done = { ...restartedForLogs('z'), completeSince: at(991).getTime() };
-      assert.deepEqual([plan([candidate('a')], one, 1000, [done]).at], [at(1001).getTime()]);
-      assert.deepEqual(names(plan([candidate('a')], one, 1001, [done]).restart), ['a']);
-    });
-
-    it('waits for the end of a restart of the same workload for another tag', () => {
-      const restarted = { target, at: at(100).getTime() };
-      const wide = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
-      const waits = plan([candidate('z', { restarted: { ...restarted, target: older } })], wide, 1000, [
-        restartedForLogs('z'),
-      ]);
-      assert.deepEqual([names(waits.restart), waits.status.inProgress], [[], 0]);
-      assert.deepEqual(reasons(waits.status.waiting), ['z OtherTag']);
-      const late = plan([incomplete('z', { stale: 0, restarted }), candidate('a')], wide, 1000, [
-        restartedForLogs('z'),
-      ]);
-      assert.deepEqual(names(late.restart), ['a'], 'its own restart is not what is seen now');
-    });
+  it('counts those whose writes fail among those that wait', () => {
+    const hold = (reason: string, isFailure: boolean) => ({ hold: { reason, message: 'no', isFailure } });
+    const { counts } = plan([
+      candidate('a', hold('Failed', true)),
+      candidate('b', hold('NotServed', false)),
+      candidate('c'),
+    ]);
+    assert.deepEqual([counts.waiting, counts.failing], [3, 1]);
   });
 
-  it('takes from the budgets what is restarting and not complete, for whatever tag', () => {
-    const wide = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
-    const shared = (disruptionsAllowed: number) => ({ budgets: [{ name: 'shared', disruptionsAllowed }] });
-    const restarted = { target, at: at(990).getTime() };
-    const running = incomplete('z', { stale: 0, restarted, ...shared(1) });
-    assert.deepEqual(reasons(plan([running, candidate('a', shared(1))], wide).status.waiting), ['a Budget']);
-    assert.deepEqual(names(plan([running, candidate('a', shared(2))], wide).restart), ['a']);
+  it('comes last to those where writes fail, unless it is to blame for how they are', () => {
+    const deferred = { isDeferred: true };
+    const own = [candidate('a', deferred), candidate('b', deferred), candidate('c')];
+    assert.deepEqual(names(plan(own, wide).restart), ['c', 'a', 'b']);
     assert.deepEqual(
-      names(plan([{ ...running, completeSince: at(995).getTime() }, candidate('a', shared(1))], wide).restart),
-      ['a'],
+      reasons(plan(own).status.waiting),
+      ['a Bound', 'b Bound', 'c Next'],
+      'named in order all the same',
     );
-    const other = { ...restartedForLogs('z'), ...shared(1) };
-    assert.deepEqual(reasons(plan([candidate('a', shared(1))], wide, 1000, [other]).status.waiting), ['a Budget']);
-    const turned = incomplete('b', { restarted: { ...restarted, target: older }, ...shared(2) });
-    assert.deepEqual(names(plan([turned, candidate('c', shared(2))], wide).restart), ['b', 'c'], 'taken once by each');
+    const restarted = { target: older, at: at(900).getTime() };
+    const blamed = incomplete('z', { ...deferred, restarted });
+    assert.deepEqual(names(plan([candidate('c'), blamed], wide).restart), ['z', 'c']);
   });
 });
-
-/** Restarted for another tag ten seconds ago, and not complete. */
-function restartedForLogs(name: string): OtherRestart {
-  return { namespace: 'shop', kind: 'Deployment', name, tag: 'logs', at: at(990).getTime(), budgets: [] };
-}

@@ -9,21 +9,27 @@ import {
   isRecent,
   lateAt,
   restartedAt,
+  type OtherRestart,
   type RestartCandidate,
   type RestartSituation,
 } from './restart-candidate.ts';
 import { left, longestMessage, whyNever, type Left, type Why } from './restart-reasons.ts';
+import { forEach, inOrder, type Steps } from './restart-steps.ts';
 import { whyStopped, withoutEffect } from './restart-stops.ts';
-import { workloadKey, type RolloutWorkload } from './workload-key.ts';
+import { workloadKey } from './workload-key.ts';
 
 /** The status says once what stops everything. */
 const whileStopped: Why = { reason: 'Stopped', message: 'nothing more is restarted: see message' };
+/** What is planned has not been done: it may fail. */
+const planned: Why = { reason: 'Next', message: 'it is restarted next' };
 
 /** Workloads of a tag by what becomes of them, all of them: the lists of the status are cut. */
 export interface RestartCounts {
   readonly stale: number;
   readonly restarting: number;
   readonly waiting: number;
+  /** Of those that wait: writes of them fail, or are refused. */
+  readonly failing: number;
   readonly untouched: number;
 }
 
@@ -31,7 +37,7 @@ export interface RestartCounts {
 export interface RestartPlan {
   /** In the order in which to write them; each with {@link RestartCandidate.target} as its annotation. */
   readonly restart: readonly RestartCandidate[];
-  /** What is worth saying, for `status.restarts`. */
+  /** What is worth saying before any of that is written, for `status.restarts`. */
   readonly status: RestartStatus;
   readonly counts: RestartCounts;
   /** Why nothing more is restarted: `Late`, `Crashing`, `NotInjected` or `NoEffect`. */
@@ -46,68 +52,115 @@ export interface RestartPlan {
  * target. Nothing is restarted while one that was restarted for what is current is not complete in time or has new pods that crash, and none whose
  * PodDisruptionBudget allows no disruption or that is not complete itself. Where we are to blame for that, because it is being restarted for another
  * target, its new pods crash, or it has a canary that was rolled back, it is restarted all the same, and first: its own pods that are not ready use
- * up the budget, and a restart is what helps them. The order is that of namespace, kind and name.
+ * up the budget, and a restart is what helps them. The order is that of namespace, kind and name; those where writes fail come last.
  */
-export function planRestarts({ own, others }: RestartSituation, bounds: RestartStrategy, now: number): RestartPlan {
-  const sorted = inOrder(own);
-  const taken = new Set(others.map(workloadKey));
-  const latest = new Set(sorted.filter((each) => isRecent(restartedAt(each), now) && !taken.has(workloadKey(each))));
-  const inProgress = new Set([...latest].filter((each) => doneAt(restartedAt(each), each, bounds, now) > now));
-  const elsewhere = others.filter((each) => isRecent(each.at, now) && doneAt(each.at, each, bounds, now) > now);
-  const running = new RestartBounds(bounds, [...elsewhere, ...inProgress]);
-  const current = [...latest].filter(isCurrent);
-  const worse = current.flatMap((each) => whyStopped(each, bounds, inProgress.has(each), now));
+export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
+  const { others, uncertain = [] } = situation;
+  const sorted = yield* inOrder(situation.own);
+  const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
+  const running = new RestartBounds(bounds, [...elsewhere, ...uncertain, ...inProgress]);
+  const worse: Left[] = [];
+  const done: RestartCandidate[] = [];
+  yield* forEach(latest, (each) => {
+    if (!isCurrent(each)) return;
+    worse.push(...whyStopped(each, bounds, inProgress.has(each), now));
+    if (!inProgress.has(each)) done.push(each);
+  });
+
+  let stale = 0;
+  const untouched: Left[] = [];
+  const able: RestartCandidate[] = [];
+  yield* forEach(sorted, (candidate) => {
+    if (candidate.stale === 0) return;
+    stale += 1;
+    if (isCurrent(candidate) && inProgress.has(candidate)) return;
+    const never = whyNever(candidate);
+    if (never === undefined) able.push(candidate);
+    else untouched.push(left(candidate, never));
+  });
+  const isIdle = able.length === 0;
+  const stopped = worse.length > 0 || isIdle ? worse : withoutEffect(done);
   const isBlamed = (each: RestartCandidate): boolean => {
     const isOurs = latest.has(each) && (inProgress.has(each) || (each.crashing ?? 0) > 0);
     return each.completeSince === undefined && (isOurs || each.rolledBack === true);
   };
-
-  const stale = sorted.filter((each) => each.stale > 0);
-  const toDo = stale.filter((each) => !(isCurrent(each) && inProgress.has(each)));
-  const untouched: Left[] = [];
-  const able: RestartCandidate[] = [];
-  for (const candidate of toDo) {
-    const never = whyNever(candidate);
-    if (never === undefined) able.push(candidate);
-    else untouched.push(left(candidate, never));
-  }
-  const isIdle = able.length === 0;
-  const stopped = worse.length > 0 || isIdle ? worse : withoutEffect(current.filter((each) => !inProgress.has(each)));
-  const delayed: Left[] = [];
+  const turns: readonly RestartCandidate[][] = [[], [], []];
+  yield* forEach(able, (each) => turns[isBlamed(each) ? 0 : each.isDeferred === true ? 2 : 1]?.push(each));
   const restart: RestartCandidate[] = [];
-  const blamed = new Set(able.filter(isBlamed));
-  for (const candidate of [...blamed, ...able.filter((each) => !blamed.has(each))]) {
-    const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, blamed.has(candidate));
-    if (notNow === undefined) {
+  const delayed = new Map<RestartCandidate, Why>();
+  for (const [turn, candidates] of turns.entries()) {
+    yield* forEach(candidates, (candidate) => {
+      const notNow = stopped.length > 0 ? whileStopped : whyNotNow(candidate, running, turn === 0);
+      delayed.set(candidate, notNow ?? planned);
+      if (notNow !== undefined) return;
       restart.push(candidate);
       running.add(candidate);
-    } else {
-      delayed.push(left(candidate, notNow));
-    }
+    });
   }
-  const waiting = inOrder(delayed);
-
-  const restarting = new Set([...inProgress, ...restart].map(workloadKey)).size;
-  const moments = [
-    ...[...inProgress].flatMap((each) => {
-      const at = restartedAt(each);
-      return [lateAt(at, each, bounds), doneAt(at, each, bounds, now), forgottenAt(at)];
-    }),
-    ...elsewhere.flatMap((each) => [doneAt(each.at, each, bounds, now), forgottenAt(each.at)]),
-  ].filter((time) => time > now && time < Infinity);
+  const waiting: Left[] = [];
+  let failing = 0;
+  yield* forEach(able, (each) => {
+    const why = delayed.get(each);
+    if (why !== undefined && waiting.length < listedNames) waiting.push(left(each, why));
+    if (each.hold?.isFailure === true) failing += 1;
+  });
+  const counts = { stale, restarting: inProgress.size, waiting: able.length, failing, untouched: untouched.length };
   return {
     restart,
     status: {
-      ...phaseOf({ stopped, waiting, restarting, untouched }),
-      stale: stale.length,
-      inProgress: restarting,
-      waiting: waiting.slice(0, listedNames),
+      ...phaseOf({ stopped, waiting, counts }),
+      stale,
+      inProgress: counts.restarting,
+      waiting,
       untouched: untouched.slice(0, listedNames),
     },
-    counts: { stale: stale.length, restarting, waiting: waiting.length, untouched: untouched.length },
+    counts,
     stopped,
-    at: moments.length === 0 ? undefined : Math.min(...moments),
+    at: nextMoment(inProgress, elsewhere, bounds, now),
   };
+}
+
+/** What is restarting for the tag and for others, and the workloads whose latest restart was for the tag, as far as it may be the cause of what is seen. */
+function* underWay(
+  sorted: readonly RestartCandidate[],
+  others: readonly OtherRestart[],
+  bounds: RestartStrategy,
+  now: number,
+) {
+  const taken = new Set<string>();
+  const elsewhere: OtherRestart[] = [];
+  yield* forEach(others, (each) => {
+    taken.add(each.key);
+    if (isRecent(each.at, now) && doneAt(each.at, each, bounds, now) > now) elsewhere.push(each);
+  });
+  const latest = new Set<RestartCandidate>();
+  const inProgress = new Set<RestartCandidate>();
+  yield* forEach(sorted, (each) => {
+    const at = restartedAt(each);
+    if (!isRecent(at, now) || taken.has(each.key)) return;
+    latest.add(each);
+    if (doneAt(at, each, bounds, now) > now) inProgress.add(each);
+  });
+  return { latest, inProgress, elsewhere };
+}
+
+/** When time alone changes something; undefined: never. */
+function nextMoment(
+  inProgress: Iterable<RestartCandidate>,
+  elsewhere: readonly OtherRestart[],
+  bounds: RestartStrategy,
+  now: number,
+): number | undefined {
+  let next = Infinity;
+  const consider = (...moments: readonly number[]): void => {
+    for (const moment of moments) if (moment > now) next = Math.min(next, moment);
+  };
+  for (const each of inProgress) {
+    const at = restartedAt(each);
+    consider(lateAt(at, each, bounds), doneAt(at, each, bounds, now), forgottenAt(at));
+  }
+  for (const each of elsewhere) consider(doneAt(each.at, each, bounds, now), forgottenAt(each.at));
+  return next === Infinity ? undefined : next;
 }
 
 /** @param isBlamed whether it is our doing that it is not complete */
@@ -142,26 +195,19 @@ function phaseOf(found: Parameters<typeof inPhase>[0]): Pick<RestartStatus, 'pha
 
 function inPhase({
   stopped,
-  waiting,
-  restarting,
-  untouched,
+  waiting: [first],
+  counts: { restarting, waiting, untouched },
 }: {
   readonly stopped: readonly Left[];
+  /** The first of those that wait. */
   readonly waiting: readonly Left[];
-  readonly restarting: number;
-  readonly untouched: readonly Left[];
+  readonly counts: RestartCounts;
 }): Pick<RestartStatus, 'phase' | 'message'> {
   if (stopped.length > 0) return { phase: 'Stopped', message: `nothing more is restarted: ${inWords(stopped)}` };
-  if (restarting > 0) return { phase: 'Restarting', message: `${restarting} restarting, ${waiting.length} to come` };
-  const [first] = waiting;
-  if (first !== undefined)
-    return { phase: 'Waiting', message: `${waiting.length} wait; ${workloadKey(first)}: ${first.message}` };
-  const others = untouched.length === 0 ? '' : `; ${untouched.length} are for somebody else to restart`;
+  if (restarting > 0) return { phase: 'Restarting', message: `${restarting} restarting, ${waiting} to come` };
+  if (first !== undefined) {
+    return { phase: 'Waiting', message: `${waiting} wait; ${workloadKey(first)}: ${first.message}` };
+  }
+  const others = untouched === 0 ? '' : `; ${untouched} are for somebody else to restart`;
   return { phase: 'Idle', message: `nothing to restart${others}` };
-}
-
-/** By namespace, kind and name. */
-function inOrder<T extends RolloutWorkload>(workloads: readonly T[]): T[] {
-  const keys = new Map(workloads.map((each) => [each, workloadKey(each)]));
-  return [...workloads].sort((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1));
 }

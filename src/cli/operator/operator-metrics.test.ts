@@ -127,7 +127,7 @@ describe("the controller's metrics", () => {
     const registry = new Registry();
     const metrics = new PrometheusOperatorMetrics(registry);
     const samplesOfRestarts = async () => (await samples(registry)).filter((line) => line.includes('injector_restart'));
-    const counts = { stale: 5, restarting: 2, waiting: 3, untouched: 1 };
+    const counts = { stale: 5, restarting: 2, waiting: 3, failing: 1, untouched: 1 };
     metrics.restarted('prod', 0);
     metrics.restarted('prod', 1);
     metrics.restarted('beta', 0);
@@ -140,6 +140,7 @@ describe("the controller's metrics", () => {
       'injector_restart_workloads{tag="prod",state="stale"} 5',
       'injector_restart_workloads{tag="prod",state="restarting"} 2',
       'injector_restart_workloads{tag="prod",state="waiting"} 3',
+      'injector_restart_workloads{tag="prod",state="failing"} 1',
       'injector_restart_workloads{tag="prod",state="untouched"} 1',
     ]);
     metrics.leading(false);

@@ -28,7 +28,7 @@ export class RestartGauges {
     });
     new Gauge({
       name: 'injector_restart_workloads',
-      help: 'Workloads that follow a tag that asks for restarts, by what is done about them: stale, restarting, waiting, untouched. Of the leader.',
+      help: 'Workloads that follow a tag that asks for restarts, by what is done about them: stale, restarting, waiting (of these failing: it cannot be written), untouched. Of the leader.',
       labelNames: ['tag', 'state'],
       registers,
       collect() {

@@ -1,7 +1,7 @@
 import { latestOfEach, type WorkloadRestart } from '../../api/restart-annotation.ts';
-import { objectKey } from '../../kube/object-store.ts';
 import type { RestartProgress } from '../../rollout/restart-candidate.ts';
-import type { WorkloadRecord } from './workload-record.ts';
+import { workloadKey } from '../../rollout/workload-key.ts';
+import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
 interface Memory {
   readonly uid: string;
@@ -41,7 +41,7 @@ export class Completions {
    * @param now milliseconds since 1970
    */
   note(record: WorkloadRecord, now: number): void {
-    const key = keyOf(record);
+    const key = workloadKey(workloadOf(record));
     const { uid = '' } = record.metadata;
     const last = this.#known.get(key);
     const before = last?.uid === uid ? last : undefined;
@@ -70,7 +70,7 @@ export class Completions {
 
   /** The pods of a workload would get something else now than what it was restarted for: that restart does not count once the first target is back. */
   overtake(record: WorkloadRecord, tag: string): void {
-    const key = keyOf(record);
+    const key = workloadKey(workloadOf(record));
     const known = this.#known.get(key);
     if (known === undefined || known.uid !== record.metadata.uid || known.overtaken.has(tag)) return;
     this.#known.set(key, { ...known, overtaken: new Set([...known.overtaken, tag]) });
@@ -78,7 +78,7 @@ export class Completions {
 
   /** A workload that is gone. */
   forget(record: WorkloadRecord): void {
-    this.#known.delete(keyOf(record));
+    this.#known.delete(workloadKey(workloadOf(record)));
   }
 
   /**
@@ -86,7 +86,7 @@ export class Completions {
    * @param record as it was noted last
    */
   of(record: WorkloadRecord): Completion {
-    const known = this.#known.get(keyOf(record));
+    const known = this.#known.get(workloadKey(workloadOf(record)));
     if (known === undefined || known.uid !== record.metadata.uid) {
       const isPlain = record.restarts.length === 0 && record.isComplete;
       return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };
@@ -107,8 +107,4 @@ function stillOvertaken(before: Memory, restarts: readonly WorkloadRestart[]): R
   const isSame = ({ tag, at }: WorkloadRestart): boolean =>
     before.restarts.some((each) => each.tag === tag && each.at === at);
   return new Set(restarts.filter((each) => before.overtaken.has(each.tag) && isSame(each)).map(({ tag }) => tag));
-}
-
-function keyOf(record: WorkloadRecord): string {
-  return `${record.kind} ${objectKey(record)}`;
 }

@@ -2,9 +2,11 @@ import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { restartableKinds } from '../../rollout/restart-reasons.ts';
+import { workloadKey } from '../../rollout/workload-key.ts';
 import { Completions } from './completions.ts';
 import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
-import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
+import { recordOfWorkload, workloadOf, type WorkloadRecord } from './workload-record.ts';
 
 /** Fills a store with a collection of the whole cluster until the signal aborts. */
 export type FollowCollection = <T extends KubernetesObject>(collection: {
@@ -24,7 +26,7 @@ export interface FollowedWorkloadsOptions {
   readonly changed: () => void;
 }
 
-const restartable = ['Deployment', 'StatefulSet', 'DaemonSet'].map((kind) => resourceKind('apps/v1', kind));
+const restartable = restartableKinds.map((kind) => resourceKind('apps/v1', kind));
 const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
 
 /** The workloads and PodDisruptionBudgets of the cluster, while some tag asks for restarts. */
@@ -33,14 +35,14 @@ export class FollowedWorkloads {
   readonly completions = new Completions();
   readonly #workloads = new Map(restartable.map(({ kind }) => [kind, new ObjectStore<WorkloadRecord>()]));
   readonly #budgets = new ObjectStore<BudgetRecord>();
-  /** Those that have our annotation or had it, by kind, namespace and name. */
+  /** Those that have our annotation or had it, by `workloadKey`. */
   readonly #restarted = new Map<string, WorkloadRecord>();
 
   constructor({ follow, signal, clock, changed }: FollowedWorkloadsOptions) {
     for (const resource of restartable) {
       const store = this.#storeOf(resource.kind);
       store.subscribe(({ type, object, before }) => {
-        const key = keyOf(object);
+        const key = workloadKey(workloadOf(object));
         const wasKnown = this.#restarted.delete(key);
         if (type === 'Deleted') this.completions.forget(object);
         else this.completions.note(object, clock.now().getTime());
@@ -96,8 +98,4 @@ export class FollowedWorkloads {
       throw new Error(`${apiVersionOf({ group: 'apps', version: 'v1' })} ${kind} is not followed`);
     return store;
   }
-}
-
-function keyOf({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): string {
-  return `${kind}/${namespace}/${name}`;
 }

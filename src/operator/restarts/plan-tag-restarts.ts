@@ -1,13 +1,16 @@
 import type { RevisionTag } from '../../api/revision-tag.ts';
 import { restartBounds } from '../../api/rollout-strategy.ts';
-import type { RestartCandidate } from '../../rollout/restart-candidate.ts';
+import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
+import type { Steps } from '../../rollout/restart-steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';
-import type { RolloutWorkload } from '../../rollout/workload-key.ts';
 import type { ReplicaReports } from '../ports.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
+import { coveringBudgets } from './disruption-budget.ts';
 import type { FollowedWorkloads } from './followed-workloads.ts';
-import { restartCandidates } from './restart-candidates.ts';
+import { restartCandidates, type LookedAt } from './restart-candidates.ts';
 import { isRollbackOnly } from './restart-source.ts';
+import type { RestartTroubles } from './restart-troubles.ts';
+import { workloadOf } from './workload-record.ts';
 
 export interface TagRestartSources {
   /** The pods that follow the tag, judged. */
@@ -15,11 +18,16 @@ export interface TagRestartSources {
   readonly workloads: Pick<FollowedWorkloads, 'get' | 'annotated' | 'budgets' | 'completions'>;
   /** Whether the webhook of the tag leads elsewhere since a moment ago: some API servers may not know it yet. */
   readonly hasMoved: boolean;
-  /** Why the API server has refused to restart a workload; undefined when it may be tried. */
-  readonly refusalOf: (workload: RolloutWorkload) => string | undefined;
+  /** The workloads whose restart could not be written. */
+  readonly troubles: Pick<RestartTroubles, 'holdOf' | 'areManyIn' | 'uncertain'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   /** Milliseconds since 1970. */
   readonly now: number;
+}
+
+/** What to restart, and by what that was decided. */
+export interface TagRestarts extends Pick<LookedAt, 'records' | 'had' | 'overtaken'> {
+  readonly plan: RestartPlan;
 }
 
 const justMoved = { reason: 'JustMoved', message: 'the webhook has just moved: restarts begin in a few seconds' };
@@ -28,38 +36,48 @@ const justMoved = { reason: 'JustMoved', message: 'the webhook has just moved: r
 const longestMessage = 512;
 
 /** What to restart for a tag now, by what the followed pods, workloads and budgets say, and by what the API server and replicas have said. */
-export function planTagRestarts({ metadata, spec, status }: RevisionTag, sources: TagRestartSources): RestartPlan {
-  const { groups, workloads, hasMoved, refusalOf, reports, now } = sources;
+export function* planTagRestarts(
+  { metadata, spec, status }: RevisionTag,
+  { groups, workloads, hasMoved, troubles, reports, now }: TagRestartSources,
+): Steps<TagRestarts> {
   const { rolledBackFrom, startedAt } = status?.rollout ?? {};
   const bounds = restartBounds(spec.strategy ?? {});
-  const { own, others } = restartCandidates({
+  const served = new Map<string, RestartHold | undefined>();
+  const notServed = (target: string): RestartHold | undefined => {
+    if (!served.has(target)) served.set(target, whyNotServed(target, reports));
+    return served.get(target);
+  };
+  const budgets = workloads.budgets();
+  const { own, others, ...looked } = yield* restartCandidates({
     tag: metadata.name,
     groups,
     workloads,
-    budgets: workloads.budgets(),
+    budgets,
     completions: workloads.completions,
+    heldBy: ({ key, namespace, target }) => ({
+      hold: hasMoved ? justMoved : (troubles.holdOf(key) ?? notServed(target)),
+      isDeferred: troubles.areManyIn(namespace),
+    }),
     rolledBackFrom,
     rolloutStartedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
     isRollbackOnly: isRollbackOnly({ spec }),
     bounds,
     now,
   });
-  const targets = new Set(own.map(({ target }) => target));
-  const notServed = new Map([...targets].map((target) => [target, whyNotServed(target, reports)]));
-  const held = own.map((candidate): RestartCandidate => {
-    if (hasMoved) return { ...candidate, hold: justMoved };
-    const refusal = refusalOf(candidate);
-    if (refusal !== undefined) return { ...candidate, hold: { reason: 'Refused', message: refusal } };
-    const message = notServed.get(candidate.target);
-    return message === undefined ? candidate : { ...candidate, hold: { reason: 'NotServed', message } };
-  });
-  return planRestarts({ own: held, others }, bounds, now);
+  const uncertain = [...troubles.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name))].map(
+    ([key, record]): UncertainRestart => {
+      return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
+    },
+  );
+  const plan = yield* planRestarts({ own, others, uncertain }, bounds, now);
+  return { plan, ...looked };
 }
 
 /** Why no pod should be made for a target now: where the webhook may be passed over (failurePolicy Ignore), it would have no sidecar at all. */
-function whyNotServed(target: string, reports: Pick<ReplicaReports, 'lacking'>): string | undefined {
+function whyNotServed(target: string, reports: Pick<ReplicaReports, 'lacking'>): RestartHold | undefined {
   const [injectorConfig = '', hash = ''] = target.split('.');
   const lacking = reports.lacking(injectorConfig, hash);
   if (lacking.length === 0) return undefined;
-  return `configuration ${target} is not served by ${lacking.join(', ')}`.slice(0, longestMessage);
+  const message = `configuration ${target} is not served by ${lacking.join(', ')}`.slice(0, longestMessage);
+  return { reason: 'NotServed', message };
 }

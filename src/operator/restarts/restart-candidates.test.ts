@@ -4,6 +4,7 @@ import { recordOfBudget } from './disruption-budget.ts';
 import {
   claimant,
   hour,
+  lookedAt,
   now,
   older,
   own,
@@ -37,6 +38,7 @@ describe('restartCandidates', () => {
     assert.deepEqual(said(situation({ groups, workloads })), {
       own: [
         {
+          key: 'shop/Deployment/web',
           namespace: 'shop',
           kind: 'Deployment',
           name: 'web',
@@ -48,6 +50,7 @@ describe('restartCandidates', () => {
           isExcluded: false,
           isInjectedByHand: false,
           rolledBack: false,
+          isDeferred: false,
           budgets: [],
         },
       ],
@@ -197,7 +200,15 @@ describe('restartCandidates', () => {
         ],
       });
       assert.deepEqual(said(others), [
-        { namespace: 'shop', kind: 'Deployment', name: 'web', tag: 'logs', at, budgets: [] },
+        {
+          key: 'shop/Deployment/web',
+          namespace: 'shop',
+          kind: 'Deployment',
+          name: 'web',
+          tag: 'logs',
+          at,
+          budgets: [],
+        },
       ]);
       assert.deepEqual([web?.stale, web?.restarted?.at], [2, at - 1]);
     });
@@ -245,7 +256,9 @@ describe('restartCandidates', () => {
       const completions = new Completions();
       const web = record('web', [restartedAt(at, older)]);
       completions.note(web, now);
-      own({ workloads: [web], completions });
+      const { overtaken: found } = lookedAt({ workloads: [web], completions });
+      assert.deepEqual(found, [web]);
+      completions.overtake(web, 'prod');
       const back = claimant({ injectorConfig: 'old', hash: '00000001' });
       assert.deepEqual(overtaken({ workloads: [web], completions, groups: [pods('web', { taker: back })] }), [true]);
       assert.deepEqual(

@@ -9,16 +9,18 @@ import {
   type RestartSituation,
 } from '../../rollout/restart-candidate.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
+import { forEach, type Steps } from '../../rollout/restart-steps.ts';
 import { workloadKey, type RolloutWorkload } from '../../rollout/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import { carriedBy } from '../usage/pod-traits.ts';
 import type { Completion, Completions } from './completions.ts';
 import { coveringBudgets, type BudgetRecord } from './disruption-budget.ts';
 import { newPods, type JudgedGroup } from './new-pods.ts';
-import type { WorkloadRecord } from './workload-record.ts';
+import { staleConfigurations } from './stale-configurations.ts';
+import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
-/** The Deployments, StatefulSets and DaemonSets as they are followed. */
-export interface FollowedWorkloads {
+/** Where the Deployments, StatefulSets and DaemonSets are found that are followed. */
+export interface WorkloadLookup {
   get(kind: string, namespace: string, name: string): WorkloadRecord | undefined;
   /** Every workload that was restarted by us; others among them do no harm. */
   annotated(): Iterable<WorkloadRecord>;
@@ -28,11 +30,15 @@ export interface RestartSources {
   readonly tag: string;
   /** The pods that follow the tag, judged. */
   readonly groups: Iterable<PodGroup>;
-  readonly workloads: FollowedWorkloads;
+  readonly workloads: WorkloadLookup;
   readonly budgets: Iterable<BudgetRecord>;
-  readonly completions: Pick<Completions, 'of' | 'overtake'>;
+  readonly completions: Pick<Completions, 'of'>;
   /** When the rollout of the tag began (`status.rollout.startedAt`): an earlier restart may be overtaken. Milliseconds since 1970. */
   readonly rolloutStartedAt?: number | undefined;
+  /** Why a workload is not to be restarted now, or only after others, where something else than its pods says so. */
+  readonly heldBy?: (
+    candidate: Pick<RestartCandidate, 'key' | 'namespace' | 'target'>,
+  ) => Pick<RestartCandidate, 'hold' | 'isDeferred'>;
   /** The canary that was rolled back last (`status.rollout.rolledBackFrom`). */
   readonly rolledBackFrom?: RolloutPlace | undefined;
   /** Whether only workloads with pods of that one are to be restarted (`spec.strategy.rollback.restart` without `spec.strategy.restart`). */
@@ -54,28 +60,39 @@ interface PodsOfWorkload {
 
 const noBudgets: readonly CoveringBudget[] = [];
 
+/** What the restarts of a tag depend on, as it was looked at. */
+export interface LookedAt extends Pick<RestartSituation, 'own' | 'others'> {
+  /** Each of `own` that is followed, by its key: what is written is written onto this version. */
+  readonly records: ReadonlyMap<string, WorkloadRecord>;
+  /** What the stale pods of a workload have (`N.<hash8>`, sorted), by its key. */
+  readonly had: (key: string) => readonly string[];
+  /** The workloads whose pods would get something else now than what they were restarted for. */
+  readonly overtaken: readonly WorkloadRecord[];
+}
+
 /**
  * What the restarts of a tag depend on: the workloads with stale pods that the tag takes, and all that carry our annotation. Workloads that are gone
- * or going are left out.
+ * or going are left out. What changes between two steps is seen or not; what is written later is refused where it was not.
  */
-export function restartCandidates(sources: RestartSources): RestartSituation {
-  const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity } = sources;
-  const pods = podsByWorkload(sources);
+export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
+  const { tag, workloads, budgets, completions, now, bounds, rolloutStartedAt = -Infinity, heldBy } = sources;
+  const pods = yield* podsByWorkload(sources);
   const budgetsIn = byNamespace(budgets);
   const own: RestartCandidate[] = [];
   const others: OtherRestart[] = [];
+  const records = new Map<string, WorkloadRecord>();
+  const overtaken: WorkloadRecord[] = [];
   const seen = new Set<string>();
-  const look = (record: WorkloadRecord, completion: Completion): void => {
-    const workload = workloadOf(record);
-    const key = workloadKey(workload);
+  const look = (key: string, record: WorkloadRecord, completion: Completion): void => {
+    const workload = { key, ...workloadOf(record) };
     seen.add(key);
     const found = pods.get(key);
-    const { restarts, overtaken, completeSince, completedFor, progressedAt } = completion;
+    const { restarts, completeSince, completedFor, progressedAt } = completion;
     const stale = found?.stale ?? 0;
     // What nobody restarts stands in nobody's way either.
     const mine = record.isExcluded ? undefined : restarts.find((each) => each.tag === tag);
     const target = found?.target ?? mine?.target ?? '';
-    if (mine !== undefined && mine.target !== target) completions.overtake(record, tag);
+    if (mine !== undefined && mine.target !== target) overtaken.push(record);
     const [latest] = restarts;
     const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
@@ -86,14 +103,17 @@ export function restartCandidates(sources: RestartSources): RestartSituation {
     const { namespace, kind, name } = workload;
     if (isOther) {
       const { tag: other, at } = latest;
-      others.push({ namespace, kind, name, tag: other, at, completeSince, completedFor, budgets: covering });
+      others.push({ key, namespace, kind, name, tag: other, at, completeSince, completedFor, budgets: covering });
     }
     if (!isOwn) return;
     const { updateType, partition, paused, isExcluded, isInjectedByHand } = record;
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
     const made = mine && newPods(found?.groups ?? [], mine.at, until, now);
+    const held = stale > 0 ? heldBy?.({ key, namespace, target }) : undefined;
+    records.set(key, record);
     own.push({
+      key,
       namespace,
       kind,
       name,
@@ -103,7 +123,7 @@ export function restartCandidates(sources: RestartSources): RestartSituation {
         target: mine.target,
         at: mine.at,
         isLost: !record.restarts.some((each) => each.tag === tag && each.at === mine.at),
-        isOvertaken: overtaken.has(tag) || mine.at < rolloutStartedAt,
+        isOvertaken: completion.overtaken.has(tag) || mine.at < rolloutStartedAt,
       },
       completeSince,
       completedFor,
@@ -116,30 +136,40 @@ export function restartCandidates(sources: RestartSources): RestartSituation {
       isExcluded,
       isInjectedByHand,
       rolledBack: found?.rolledBack ?? false,
+      hold: held?.hold,
+      isDeferred: held?.isDeferred ?? false,
       budgets: covering,
     });
   };
-  for (const record of workloads.annotated()) {
+  // As they are now: what changes meanwhile would come twice.
+  for (const record of [...workloads.annotated()]) {
     if (record.isLeaving) continue;
     const completion = completions.of(record);
-    if (completion.restarts.length > 0) look(record, completion);
+    if (completion.restarts.length > 0) look(workloadKey(workloadOf(record)), record, completion);
+    yield;
   }
   for (const [key, { workload, stale, target = '' }] of pods) {
     if (seen.has(key) || stale === 0) continue;
     const { namespace, kind, name } = workload;
     const record = isRestartable(kind) ? workloads.get(kind, namespace, name) : undefined;
-    if (record !== undefined && !record.isLeaving) look(record, completions.of(record));
-    else if (!isRestartable(kind)) own.push({ ...workload, stale, target, paused: false, budgets: [] });
+    if (record !== undefined && !record.isLeaving) look(key, record, completions.of(record));
+    else if (!isRestartable(kind)) own.push({ key, ...workload, stale, target, paused: false, budgets: noBudgets });
+    yield;
   }
-  return { own, others };
+  return { own, others, records, overtaken, had: (key) => staleConfigurations(pods.get(key)?.groups ?? []) };
 }
 
-function podsByWorkload({ tag, groups, rolledBackFrom, isRollbackOnly }: RestartSources): Map<string, PodsOfWorkload> {
+function* podsByWorkload({
+  tag,
+  groups,
+  rolledBackFrom,
+  isRollbackOnly,
+}: RestartSources): Steps<Map<string, PodsOfWorkload>> {
   const found = new Map<string, PodsOfWorkload>();
-  for (const group of groups) {
+  yield* forEach([...groups], (group) => {
     const { traits, pods, judgements } = group;
     const taken = judgements.find(({ taker }) => taker?.tag === tag);
-    if (pods.size === 0 || taken?.taker?.hash === undefined) continue;
+    if (pods.size === 0 || taken?.taker?.hash === undefined) return;
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
     const known = found.get(key) ?? { workload, groups: [], stale: 0, target: undefined, rolledBack: false };
@@ -147,13 +177,13 @@ function podsByWorkload({ tag, groups, rolledBackFrom, isRollbackOnly }: Restart
     const { injectorConfig, hash } = taken.taker;
     known.groups.push({ group, state: taken.state });
     known.target = `${injectorConfig}.${hash}`;
-    if (taken.state !== 'stale') continue;
+    if (taken.state !== 'stale') return;
     const isRolledBack = carriedBy(traits).some(
       (each) => each.name === rolledBackFrom?.injectorConfig && each.hash === rolledBackFrom.hash,
     );
     known.rolledBack ||= isRolledBack;
     if (isRolledBack || !isRollbackOnly) known.stale += pods.size;
-  }
+  });
   return found;
 }
 
@@ -166,8 +196,4 @@ function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[
     else known.push(budget);
   }
   return found;
-}
-
-function workloadOf({ kind, metadata: { namespace = '', name = '' } }: WorkloadRecord): RolloutWorkload {
-  return { namespace, kind, name };
 }

@@ -20,6 +20,12 @@ export class RestartEvents {
     this.#recorder.record(workload, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
   }
 
+  /** A workload could not be restarted. */
+  failed(workload: KubernetesObject, tag: string, message: string): void {
+    const note = `RevisionTag ${tag} (spec.strategy) wants it restarted, and that could not be written; it is tried again: ${message}`;
+    this.#recorder.record(workload, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
+  }
+
   /** No workload is restarted for a tag any more. */
   stopped(tag: KubernetesObject, message: string): void {
     this.#recorder.record(tag, { type: 'Warning', reason: 'RestartsStopped', action: 'Restart', note: message });

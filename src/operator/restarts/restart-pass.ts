@@ -3,21 +3,19 @@ import type { RevisionTag } from '../../api/revision-tag.ts';
 import type { RestartStatus } from '../../api/rollout-status.ts';
 import { restartBounds } from '../../api/rollout-strategy.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
-import type { RestartCandidate } from '../../rollout/restart-candidate.ts';
 import type { RestartPlan } from '../../rollout/restarts.ts';
-import { workloadKey } from '../../rollout/workload-key.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { resyncMs } from '../settings.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
 import { Leadership } from './leadership.ts';
-import { planTagRestarts } from './plan-tag-restarts.ts';
+import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
 import type { RestartEvents } from './restart-events.ts';
 import { RestartReports } from './restart-reports.ts';
 import { asksForRestarts, type AskingTag, type RestartSource } from './restart-source.ts';
-import type { WorkloadRecord } from './workload-record.ts';
 import { RestartWriter, type RestartWriterOptions } from './restart-writer.ts';
-import { hasStale, staleConfigurations } from './stale-configurations.ts';
+import { hasStale } from './stale-configurations.ts';
+import { Turns } from './turns.ts';
 
 export interface RestartPassOptions extends RestartWriterOptions {
   /** The tags of our class that can be read. */
@@ -55,6 +53,8 @@ const settleMs = 100;
 const mostWrites = 20;
 /** Between two looks there is so many times what the last one has cost: tens of thousands of pods may be looked at. */
 const restPerLook = 10;
+/** What has become of what was planned: all of it is written, as much as one pass writes, or not even that. */
+type Writes = 'all' | 'some' | 'failed';
 /** What keeps everything from being restarted for longer is said in the status. Milliseconds. */
 const unsaidMs = 10_000;
 
@@ -71,13 +71,13 @@ export class RestartPass implements RestartSource {
   #isDue = false;
   /** Whether anything is restarting or waits to be. */
   #isBusy = false;
-  /** What the last pass has cost. Milliseconds. */
-  #cost = 0;
+  readonly #turns: Turns;
 
   constructor(options: RestartPassOptions) {
     this.#options = options;
     this.#reports = new RestartReports(options);
     this.#writer = new RestartWriter(options);
+    this.#turns = new Turns(options.clock);
   }
 
   shown(tag: AskingTag): RestartStatus | undefined {
@@ -87,7 +87,7 @@ export class RestartPass implements RestartSource {
 
   /**
    * Restarts what may be restarted now. Resolves with the milliseconds until it wants to be called again.
-   * Rejects when the API server does, at the first write that fails: call again with back-off, from what is there then.
+   * Rejects when the API server has failed in a way that says nothing of a single workload: call again with back-off, from what is there then.
    * @param leading until when this process leads; workloads are followed for no longer
    */
   async pass(leading: AbortSignal): Promise<number> {
@@ -102,7 +102,7 @@ export class RestartPass implements RestartSource {
     const leadership = this.#follow(leading);
     leadership.keepOnly(names);
     this.#isBusy = false;
-    this.#cost = 0;
+    this.#turns.spent = 0;
     let wait: number = lookMs.idle;
     for (const tag of [...tags].sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))) {
       if (leading.aborted) break;
@@ -112,7 +112,7 @@ export class RestartPass implements RestartSource {
   }
 
   async #restart(tag: RevisionTag, leadership: Leadership): Promise<number> {
-    const { objectOf, podsOf, judgedBy, metrics } = this.#options;
+    const { objectOf, podsOf, judgedBy, metrics, clock } = this.#options;
     const { name } = tag.metadata;
     const { workloads, leading } = leadership;
     const pods = podsOf(name);
@@ -134,72 +134,78 @@ export class RestartPass implements RestartSource {
     // Whatever else was said meanwhile would stand for ever.
     const isSaid = this.#reports.of(name)?.phase === 'Idle';
     if (isSaid && leadership.isOver(name, path) && !hasStale(name, groups)) return lookMs.idle;
-    const settlesIn = since + settledMs - this.#options.clock.monotonic();
-    const plan = this.#plan(tag, groups, workloads, settlesIn > 0);
-    const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
-    this.#isBusy ||= isBusy;
+    // What is planned holds as long as the tag asks for it, and pods are judged, as they were.
+    const hasChanged = (): boolean =>
+      leading.aborted || judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
+    const settlesIn = since + settledMs - clock.monotonic();
+    const looked = await this.#look(tag, groups, workloads, settlesIn > 0);
+    let { plan } = looked;
+    let writes: Writes = 'all';
+    if (plan.restart.length > 0) {
+      writes = await this.#write(tag, looked, workloads, hasChanged, leading);
+      const after = podsOf(name);
+      if (after === undefined || hasChanged()) return judgeMs;
+      // Said is what has been done: the status counts what was written, and names what could not be.
+      ({ plan } = await this.#look(tag, after, workloads, false));
+    }
+    if (hasChanged()) return judgeMs;
     this.#report(tag, plan, path);
     leadership.planned(name, plan, path, restartBounds(tag.spec.strategy ?? {}));
-    // As they were planned: one that has changed meanwhile is planned anew.
-    const records = plan.restart.map(({ kind, namespace, name: each }) => workloads.get(kind, namespace, each));
-    const stale = plan.restart.length === 0 ? undefined : staleConfigurations(name, groups);
-    const hasChanged = (): boolean =>
-      judgedBy(name) !== path || objectOf(name)?.metadata.generation !== tag.metadata.generation;
-    for (const [index, candidate] of plan.restart.slice(0, mostWrites).entries()) {
-      // What was planned holds as long as the tag asks for it, and pods are judged, as they were.
-      if (leading.aborted || hasChanged()) return 0;
-      const had = stale?.get(workloadKey(candidate)) ?? [];
-      const record = records[index];
-      if (record === undefined) return 0;
-      const stored = await this.#write(tag, candidate, record, had, leading);
-      if (stored === undefined) return lookMs.busy;
-      workloads.written(stored);
-    }
-    const after = podsOf(name);
-    if (plan.restart.length > 0 && after !== undefined && !leading.aborted) {
-      this.#report(tag, this.#plan(tag, after, workloads, false), path);
-    }
-    const due = plan.at === undefined ? Infinity : plan.at - this.#options.clock.now().getTime();
-    const look = plan.restart.length > mostWrites ? 0 : isBusy ? lookMs.busy : lookMs.idle;
+    const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
+    this.#isBusy ||= isBusy;
+    const due = plan.at === undefined ? Infinity : plan.at - clock.now().getTime();
+    const look = writes === 'some' ? 0 : isBusy ? lookMs.busy : lookMs.idle;
     const settled = settlesIn > 0 && isBusy ? settlesIn : Infinity;
-    return Math.max(this.#cost * restPerLook, Math.min(due, settled, look));
+    return Math.max(this.#turns.spent * restPerLook, Math.min(due, settled, look));
   }
 
-  #plan(tag: RevisionTag, groups: Iterable<PodGroup>, workloads: FollowedWorkloads, hasMoved: boolean): RestartPlan {
+  /** Looks at everything, while others have their turn. */
+  async #look(
+    tag: RevisionTag,
+    groups: Iterable<PodGroup>,
+    workloads: FollowedWorkloads,
+    hasMoved: boolean,
+  ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
-    const began = clock.monotonic();
-    const plan = planTagRestarts(tag, {
-      groups,
-      workloads,
-      hasMoved,
-      refusalOf: (workload) => this.#writer.refusalOf(workload),
-      reports,
-      now: clock.now().getTime(),
-    });
-    this.#cost += clock.monotonic() - began;
-    return plan;
+    const { troubles } = this.#writer;
+    const now = clock.now().getTime();
+    const steps = planTagRestarts(tag, { groups, workloads, hasMoved, troubles, reports, now });
+    const looked = await this.#turns.run(steps);
+    for (const record of looked.overtaken) workloads.completions.overtake(record, tag.metadata.name);
+    return looked;
   }
 
-  /** The workload as it is restarted; undefined when the API server has refused it. */
+  /** Restarts what is planned, one after the other, and ends at the first write that comes to nothing. */
   async #write(
     { metadata: { name: tag } }: RevisionTag,
-    candidate: RestartCandidate,
-    record: WorkloadRecord,
-    had: readonly string[],
+    { plan, records, had }: TagRestarts,
+    workloads: FollowedWorkloads,
+    hasChanged: () => boolean,
     leading: AbortSignal,
-  ): Promise<KubernetesObject | undefined> {
+  ): Promise<Writes> {
     const { events, metrics, logger } = this.#options;
-    const { target } = candidate;
-    const fields = { revisionTag: tag, workload: workloadKey(candidate), target };
-    const stored = await this.#writer.restart(record, tag, target, leading);
-    if (stored === undefined) {
-      logger.warn('a restart was refused', { ...fields, error: this.#writer.refusalOf(candidate) });
-      return undefined;
+    for (const { key, target } of plan.restart.slice(0, mostWrites)) {
+      if (hasChanged()) return 'failed';
+      const record = records.get(key);
+      if (record === undefined) continue;
+      const fields = { revisionTag: tag, workload: key, target };
+      const written = await this.#writer.restart(record, tag, target, leading);
+      if ('trouble' in written) {
+        const { reason, message } = written.trouble;
+        logger[reason === 'Conflict' ? 'debug' : 'warn']('a restart could not be written', {
+          ...fields,
+          reason,
+          error: message,
+        });
+        if (reason !== 'Conflict') events.failed(record, tag, message);
+        return 'failed';
+      }
+      metrics.restarted?.(tag, 1);
+      events.restarted(written.stored, tag, had(key), target);
+      logger.info('a workload is restarted', { ...fields, had: had(key).join(', ') });
+      workloads.written(written.stored);
     }
-    metrics.restarted?.(tag, 1);
-    events.restarted(stored, tag, had, target);
-    logger.info('a workload is restarted', { ...fields, had: had.join(', ') });
-    return stored;
+    return plan.restart.length > mostWrites ? 'some' : 'all';
   }
 
   #report(tag: RevisionTag, { status, counts }: RestartPlan, path: string | null): void {
@@ -236,7 +242,7 @@ export class RestartPass implements RestartSource {
   #wakeSoon(): void {
     if (this.#isDue || !this.#isBusy) return;
     this.#isDue = true;
-    this.#options.clock.after(Math.max(settleMs, this.#cost * restPerLook), () => {
+    this.#options.clock.after(Math.max(settleMs, this.#turns.spent * restPerLook), () => {
       this.#isDue = false;
       this.#options.wake();
     });

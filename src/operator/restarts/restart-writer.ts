@@ -1,11 +1,12 @@
 import { formatRestartAnnotation, restartedAnnotation, withRestart } from '../../api/restart-annotation.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { ApiError } from '../../kube/api-error.ts';
 import type { Clock } from '../../kube/ports.ts';
-import { workloadKey, type RolloutWorkload } from '../../rollout/workload-key.ts';
+import { workloadKey } from '../../rollout/workload-key.ts';
 import type { LeaderClient } from '../leading-client.ts';
 import { restartManager } from '../settings.ts';
-import type { WorkloadRecord } from './workload-record.ts';
+import { RestartTroubles, type Trouble } from './restart-troubles.ts';
+import { workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { failedWrite } from './write-outcome.ts';
 
 export interface RestartWriterOptions {
   /** Writes only while we lead, asked before each write. */
@@ -13,10 +14,8 @@ export interface RestartWriterOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Other policies answer with pages of text; of that so much goes into a status. */
-const longestMessage = 512;
-/** What the API server has refused is not tried again for so long, and for so much longer with each that is refused: at most every other try is one of those. Milliseconds. */
-const refusedMs = { least: 60_000, each: 2000 } as const;
+/** What became of a write: the object as stored, or why it came to nothing. */
+export type Written = { readonly stored: KubernetesObject } | { readonly trouble: Trouble };
 
 /**
  * Restarts workloads: one annotation of the pod template, by server-side apply and only onto the very version that was read. So whoever else writes,
@@ -24,26 +23,24 @@ const refusedMs = { least: 60_000, each: 2000 } as const;
  */
 export class RestartWriter {
   readonly #options: RestartWriterOptions;
-  readonly #refused = new Map<string, { readonly message: string; readonly at: number }>();
+  /** What could not be written, and is left alone for a while. */
+  readonly troubles: RestartTroubles;
 
   constructor(options: RestartWriterOptions) {
     this.#options = options;
+    this.troubles = new RestartTroubles(() => options.clock.monotonic());
   }
 
   /**
-   * Restarts a workload for a tag. Resolves with the object as stored; undefined when the API server refuses it ({@link refusalOf}), as other policies
-   * of the cluster may. Rejects with {@link ApiError} for everything that may be otherwise in a moment, Conflict too.
+   * Restarts a workload for a tag. Rejects where the failure says nothing of this workload ({@link failedWrite}), and when the signal aborts.
+   * @param workload as it was looked at
    * @param target `N.<hash8>`: what its pods are to get
    */
-  async restart(
-    workload: WorkloadRecord,
-    tag: string,
-    target: string,
-    signal: AbortSignal,
-  ): Promise<KubernetesObject | undefined> {
+  async restart(workload: WorkloadRecord, tag: string, target: string, signal: AbortSignal): Promise<Written> {
     const { client, clock } = this.#options;
     const { apiVersion, kind, metadata, restarts } = workload;
     const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+    const key = workloadKey(workloadOf(workload));
     const value = formatRestartAnnotation(withRestart(restarts, { tag, target, at: clock.now().getTime() }));
     const body = {
       apiVersion,
@@ -51,43 +48,20 @@ export class RestartWriter {
       metadata: { name, namespace, uid, resourceVersion },
       spec: { template: { metadata: { annotations: { [restartedAnnotation]: value } } } },
     };
+    const began = clock.monotonic();
     try {
       // By force: somebody may have applied what he read from the cluster, our annotation with it.
-      return await client.apply<KubernetesObject>(body, { fieldManager: restartManager, force: true, signal });
+      const how = { fieldManager: restartManager, force: true, signal };
+      const stored = await client.apply<KubernetesObject>(body, how);
+      this.troubles.resolve(key);
+      return { stored };
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      this.#refuse(workloadKey({ namespace, kind, name }), error.message);
-      return undefined;
+      const failed = failedWrite(error);
+      if (failed === undefined) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      const trouble = { ...failed, message, took: clock.monotonic() - began, record: workload };
+      this.troubles.add(key, trouble);
+      return { trouble };
     }
   }
-
-  /** Where very many are refused, the others would never be tried otherwise: a look ends at a refusal. */
-  get #period(): number {
-    return Math.max(refusedMs.least, refusedMs.each * this.#refused.size);
-  }
-
-  #refuse(workload: string, message: string): void {
-    const at = this.#options.clock.monotonic();
-    for (const [key, refusal] of this.#refused) if (at - refusal.at >= this.#period) this.#refused.delete(key);
-    // Half a character at the end becomes a whole one.
-    this.#refused.set(workload, { message: Buffer.from(message.slice(0, longestMessage)).toString(), at });
-  }
-
-  /** What the API server said when it refused to restart a workload; undefined when it may be tried. */
-  refusalOf(workload: RolloutWorkload): string | undefined {
-    const refusal = this.#refused.get(workloadKey(workload));
-    const isOver = refusal === undefined || this.#options.clock.monotonic() - refusal.at >= this.#period;
-    return isOver ? undefined : refusal.message;
-  }
-}
-
-/**
- * Said of this object, and not of the moment, before anything was written: policies, webhooks and validation answer 400, 403 or 422, and a webhook of
- * somebody that cannot be called is an internal error.
- */
-function isRefusal(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false;
-  return (
-    [400, 403, 422].includes(error.code) || (error.code === 500 && error.message.includes('failed calling webhook'))
-  );
 }

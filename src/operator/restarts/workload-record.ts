@@ -6,6 +6,7 @@ import {
   restartedAnnotation,
   type WorkloadRestart,
 } from '../../api/restart-annotation.ts';
+import type { RolloutWorkload } from '../../rollout/workload-key.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -69,6 +70,11 @@ export function recordOfWorkload(object: KubernetesObject): WorkloadRecord {
     isInjectedByHand: Object.hasOwn(annotations, injectedByAnnotation),
     labels: boundedLabels(template['labels']),
   };
+}
+
+/** Which workload a record, or an object as the API server sends it, is of. */
+export function workloadOf({ kind, metadata: { namespace = '', name = '' } }: KubernetesObject): RolloutWorkload {
+  return { namespace, kind, name };
 }
 
 /**

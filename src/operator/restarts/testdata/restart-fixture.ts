@@ -114,6 +114,16 @@ export class RestartFixture extends TagFixture {
     return this.cluster.writes.filter((each) => /(deployments|statefulsets|daemonsets) /.test(each));
   }
 
+  /** The Events about workloads, as `name Reason: note`. */
+  eventsOfWorkloads(where = namespace): string[] {
+    return this.cluster.names('events').flatMap((name) => {
+      const event = this.cluster.get('events', name, where);
+      if (event === undefined) return [];
+      const { name: workload = '' } = event.regarding as { name?: string };
+      return [`${workload} ${String(event.reason)}: ${String(event.note)}`];
+    });
+  }
+
   /** One pass, once judgements have followed the webhooks. Time goes on a little. */
   async pass(): Promise<number> {
     await this.caughtUp();

@@ -1,12 +1,13 @@
 import { istioKeys } from '../../../api/webhook-keys.ts';
 import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/restart-annotation.ts';
 import type { RestartCandidate, RestartSituation } from '../../../rollout/restart-candidate.ts';
+import { atOnce } from '../../../rollout/restart-steps.ts';
 import type { PodRecord } from '../../pod-record.ts';
 import type { Claimant } from '../../usage/claimant.ts';
 import type { PodJudgement } from '../../usage/judge-pod.ts';
 import { PodGroup } from '../../usage/pod-group.ts';
 import { Completions } from '../completions.ts';
-import { restartCandidates, type RestartSources } from '../restart-candidates.ts';
+import { restartCandidates, type LookedAt, type RestartSources } from '../restart-candidates.ts';
 import { recordOfWorkload, type WorkloadRecord } from '../workload-record.ts';
 import { workload, type WorkloadFields } from './workloads.ts';
 
@@ -87,14 +88,15 @@ export interface Given extends Partial<Omit<RestartSources, 'workloads'>> {
   readonly workloads?: readonly WorkloadRecord[];
 }
 
-export function situation({ workloads = [record('web')], ...sources }: Given = {}): RestartSituation {
+/** All that is found by one look, after the workloads were seen a minute ago. */
+export function lookedAt({ workloads = [record('web')], ...sources }: Given = {}): LookedAt {
   const completions = new Completions();
   for (const each of workloads) completions.note(each, now - 60 * second);
   const get = (kind: string, namespace: string, name: string) =>
     workloads.find(
       ({ kind: its, metadata }) => its === kind && metadata.namespace === namespace && metadata.name === name,
     );
-  return restartCandidates({
+  const steps = restartCandidates({
     tag: 'prod',
     groups: [pods('web')],
     workloads: { get, annotated: () => workloads },
@@ -105,6 +107,12 @@ export function situation({ workloads = [record('web')], ...sources }: Given = {
     now,
     ...sources,
   });
+  return atOnce(steps);
+}
+
+export function situation(given: Given = {}): RestartSituation {
+  const { own, others } = lookedAt(given);
+  return { own, others };
 }
 
 export const own = (given: Given): readonly RestartCandidate[] => situation(given).own;

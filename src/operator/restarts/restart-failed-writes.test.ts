@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { bounds, RestartFixture } from './testdata/restart-fixture.ts';
+
+type Answer = (response: Parameters<typeof failure>[0]) => void;
+
+describe('restarts that cannot be written', () => {
+  let fixture: RestartFixture;
+  /** Which workloads somebody tried to write, and when, in seconds since the first. */
+  let tries: { readonly name: string; readonly at: number }[];
+  beforeEach(() => {
+    fixture = new RestartFixture();
+    tries = [];
+  });
+  afterEach(() => fixture.stop());
+
+  const current = (): string => `old.${fixture.hash('old')}`;
+  const two = { restart: { ...bounds, maxUnavailableWorkloads: 2, perNamespace: 2 } };
+  /** Each write of a workload is answered so. */
+  const faulty = (isFaulty: (name: string) => boolean, answer: Answer, times?: number): void => {
+    fixture.cluster.faults.push({
+      matches: (method, path) => {
+        const name = /\/namespaces\/[^/]+\/deployments\/([^/]+)$/.exec(path)?.[1];
+        if (method !== 'PATCH' || name === undefined || !isFaulty(name)) return false;
+        tries.push({ name, at: fixture.clock.monotonic() / 1000 });
+        return true;
+      },
+      answer,
+      ...(times !== undefined && { times }),
+    });
+  };
+  const broken: Answer = (response) => {
+    failure(response, 500, 'InternalError', 'Internal error occurred: out of order');
+  };
+  const failures = (): string[] => fixture.eventsOfWorkloads().filter((each) => each.includes(' RestartFailed: '));
+  const waiting = (): string[] => (fixture.status()?.waiting ?? []).map(({ name, reason }) => `${name} ${reason}`);
+
+  it('hold up nobody else, are tried again with a back-off of their own, and are told of', async () => {
+    await fixture.begin(two);
+    fixture.workload('a');
+    fixture.workload('b');
+    fixture.workload('c');
+    faulty((name) => name === 'a', broken);
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    // Nobody knows whether it was written: it takes one of the two places for a minute.
+    assert.deepEqual(waiting(), ['a Failed', 'c Bound']);
+    assert.match(fixture.status()?.waiting[0]?.message ?? '', /out of order/);
+    const counts = { stale: 3, restarting: 1, waiting: 2, failing: 1, untouched: 0 };
+    assert.deepEqual(fixture.figures.get('prod'), { phase: 'Restarting', counts });
+    await fixture.until(() => failures().length > 0);
+    assert.match(failures()[0] ?? '', /^a RestartFailed: RevisionTag prod .* wants it restarted.*out of order/);
+
+    fixture.completes('b', current());
+    await fixture.passUntil(() => fixture.restarts.length > 1);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b', 'PATCH deployments c']);
+    fixture.completes('c', current());
+    for (const wait of [5, 20, 80]) {
+      await fixture.clock.advance(wait * 500);
+      const { length } = tries;
+      await fixture.passUntil(() => tries.length > length);
+    }
+    const gaps = tries.map(({ at }, index) => at - (tries[index - 1]?.at ?? at)).slice(1);
+    for (const [index, least] of [5, 20, 80].entries()) {
+      assert.ok((gaps[index] ?? 0) >= least && (gaps[index] ?? 0) < least + 2, `seconds between tries: ${gaps.join()}`);
+    }
+    fixture.cluster.faults.splice(0);
+    await fixture.clock.advance(320_000);
+    await fixture.passUntil(() => fixture.restarts.length > 2);
+    assert.equal(fixture.figures.get('prod')?.counts.failing, 0);
+  });
+
+  it('are never repeated where only the answer was lost, and take their place as if they were known', async () => {
+    await fixture.begin();
+    fixture.workload('web');
+    fixture.workload('zoo');
+    fixture.cluster.faults.push({
+      matches: (method, path, body) => {
+        if (method !== 'PATCH' || !path.endsWith('/deployments/web')) return false;
+        const { spec } = JSON.parse(body) as { spec: { template: { metadata: { annotations: object } } } };
+        fixture.cluster.edit('deployments', 'web', 'shop', (object) => {
+          Object.assign((object.spec as typeof spec).template.metadata, spec.template.metadata);
+        });
+        return true;
+      },
+      answer: (response) => {
+        response.destroy();
+      },
+      times: 1,
+    });
+    await fixture.passUntil(() => fixture.restarted('web') !== undefined);
+    const written = fixture.restarted('web');
+    await fixture.passUntil(() => fixture.status()?.phase === 'Restarting');
+    await fixture.passOn();
+    assert.equal(fixture.restarted('web'), written);
+    assert.deepEqual(fixture.restarts, []);
+    fixture.completes('web', current());
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments zoo']);
+  });
+
+  it('keep their place for a minute where nobody knows, and then let others go on', async () => {
+    await fixture.begin();
+    fixture.workload('a');
+    fixture.workload('b');
+    faulty((name) => name === 'a', broken);
+    await fixture.passUntil(() => tries.length >= 3);
+    assert.deepEqual(fixture.restarts, []);
+    await fixture.clock.advance(55_000);
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b']);
+    assert.equal(tries.length, 3, 'by then its back-off is longer than that');
+    const waited = fixture.clock.monotonic() / 1000 - (tries.at(-1)?.at ?? 0);
+    assert.ok(waited >= 60, `${waited} seconds after the last try`);
+  });
+
+  it('are looked at anew when somebody else was faster', async () => {
+    await fixture.begin(two);
+    fixture.workload('a');
+    fixture.workload('b');
+    const modified: Answer = (response) => {
+      failure(response, 409, 'Conflict', 'modified');
+    };
+    faulty((name) => name === 'a', modified, 1);
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b'], 'others do not wait');
+    assert.deepEqual(waiting(), ['a Conflict']);
+    assert.equal(fixture.figures.get('prod')?.counts.failing, 0, 'that is nothing to mend');
+    await fixture.passUntil(() => fixture.restarts.length > 1);
+    await fixture.until(() => fixture.eventsOfWorkloads().some((each) => each.startsWith('a Restarted:')));
+    assert.deepEqual(failures(), []);
+  });
+
+  it('are left alone for a minute where the API server refuses them, while others go on', async () => {
+    await fixture.begin();
+    fixture.workload('a');
+    fixture.workload('b');
+    faulty(
+      (name) => name === 'a',
+      (response) => {
+        failure(response, 403, 'Forbidden', 'policy says no');
+      },
+    );
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b']);
+    const refused = fixture.status()?.waiting.map(({ name, reason, message }) => [name, reason, message]);
+    assert.deepEqual(refused, [['a', 'Refused', 'policy says no']]);
+    fixture.completes('b', current());
+    await fixture.passOn();
+    assert.equal(tries.length, 1);
+    fixture.cluster.faults.splice(0);
+    await fixture.clock.advance(60_000);
+    await fixture.passUntil(() => fixture.restarts.length > 1);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments b', 'PATCH deployments a']);
+  });
+
+  it('let other namespaces go first where many of one cannot be written', async () => {
+    await fixture.begin();
+    fixture.namespace('attic', 'prod');
+    for (let index = 0; index < 6; index += 1) fixture.workload(`a${index}`, undefined, 'Deployment', 'attic');
+    fixture.workload('web');
+    faulty(
+      (name) => name.startsWith('a'),
+      (response) => {
+        failure(response, 403, 'Forbidden', 'policy says no');
+      },
+    );
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(
+      tries.map(({ name }) => name),
+      ['a0', 'a1', 'a2'],
+    );
+    fixture.completes('web', current());
+    await fixture.passUntil(() => tries.length >= 6);
+    assert.deepEqual(
+      tries.slice(3).map(({ name }) => name),
+      ['a3', 'a4', 'a5'],
+      'their turn comes all the same',
+    );
+  });
+
+  it('end the pass where the API server wants to be left alone', async () => {
+    await fixture.begin(two);
+    fixture.workload('a');
+    fixture.workload('b');
+    faulty(
+      () => true,
+      (response) => {
+        failure(response, 429, 'TooManyRequests', 'slow down');
+      },
+      1,
+    );
+    await assert.rejects(
+      fixture.passUntil(() => false),
+      /slow down/,
+    );
+    assert.deepEqual(
+      tries.map(({ name }) => name),
+      ['a'],
+    );
+    await fixture.passUntil(() => fixture.restarts.length === 2);
+  });
+});

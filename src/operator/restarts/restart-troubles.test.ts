@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { RestartTroubles, type Trouble } from './restart-troubles.ts';
+import { workload } from './testdata/workloads.ts';
+import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';
+
+describe('RestartTroubles', () => {
+  let now: number;
+  let troubles: RestartTroubles;
+  beforeEach(() => {
+    now = 0;
+    troubles = new RestartTroubles(() => now);
+  });
+
+  const record = (name: string, metadata: object = {}): WorkloadRecord =>
+    recordOfWorkload(workload('Deployment', name, { metadata }));
+  const keyOf = (name: string): string => `shop/Deployment/${name}`;
+  const fail = (name: string, fields: Partial<Trouble> = {}): void => {
+    const trouble = { reason: 'Failed', isUncertain: false, message: 'no', took: 0, record: record(name) } as const;
+    troubles.add(keyOf(name), { ...trouble, ...fields });
+  };
+  /** For how long one is left alone from now on. */
+  const heldFor = (name: string): number => {
+    const began = now;
+    while (troubles.holdOf(keyOf(name)) !== undefined && now < began + 10_000_000) now += 500;
+    return now - began;
+  };
+
+  it('leaves one alone for longer each time, up to ten minutes', () => {
+    const waits = Array.from({ length: 6 }, () => {
+      fail('web');
+      return heldFor('web');
+    });
+    assert.deepEqual(
+      waits,
+      [5, 20, 80, 320, 600, 600].map((seconds) => seconds * 1000),
+    );
+    troubles.resolve(keyOf('web'));
+    fail('web');
+    assert.equal(heldFor('web'), 5000, 'it was restarted in between');
+  });
+
+  it('leaves what is refused alone for a minute, and what was changed meanwhile for a moment', () => {
+    for (const [reason, expected] of [
+      ['Refused', [60, 60, 60]],
+      ['Conflict', [1, 2, 4]],
+    ] as const) {
+      const waits = expected.map(() => {
+        fail('web', { reason });
+        return heldFor('web') / 1000;
+      });
+      assert.deepEqual(waits, expected);
+    }
+  });
+
+  it('leaves very many alone for longer, so that others are tried in between', () => {
+    for (let index = 0; index < 100; index += 1) fail(`w${index}`, { reason: 'Refused' });
+    assert.equal(heldFor('w0'), 200_000, 'a look for each, and as many for others');
+  });
+
+  it('leaves them alone for longer that take long: at least half of the time is for others', () => {
+    fail('web', { took: 29_000 });
+    assert.equal(heldFor('web'), 60_000);
+  });
+
+  it('says what went wrong, cut, and whether it is a failure', () => {
+    fail('web', { message: 'x'.repeat(5000) });
+    fail('db', { reason: 'Conflict', message: 'modified' });
+    assert.deepEqual(
+      [troubles.holdOf(keyOf('web')), troubles.holdOf(keyOf('db')), troubles.holdOf(keyOf('other'))],
+      [
+        { reason: 'Failed', message: 'x'.repeat(512), isFailure: true },
+        { reason: 'Conflict', message: 'modified', isFailure: false },
+        undefined,
+      ],
+    );
+  });
+
+  it('knows in which namespaces three or more have failed', () => {
+    for (const name of ['a', 'b']) fail(name, { reason: 'Refused' });
+    fail('c', { reason: 'Conflict' });
+    assert.equal(troubles.areManyIn('shop'), false);
+    fail('b');
+    assert.equal(troubles.areManyIn('shop'), false, 'the same one');
+    fail('d');
+    assert.equal(troubles.areManyIn('shop'), true);
+    assert.equal(troubles.areManyIn('tools'), false);
+    troubles.resolve(keyOf('a'));
+    assert.equal(troubles.areManyIn('shop'), false);
+  });
+
+  it('forgets those that nobody wants restarted any more', () => {
+    for (const name of ['a', 'b', 'c']) fail(name);
+    now = 2 * 3_600_000;
+    fail('d');
+    assert.equal(troubles.areManyIn('shop'), false);
+  });
+
+  it('knows for a minute that one may have been restarted all the same, unless it is seen', () => {
+    fail('web', { isUncertain: true });
+    fail('db');
+    const uncertain = (present: WorkloadRecord | undefined) => [...troubles.uncertain(() => present).keys()];
+    assert.deepEqual(uncertain(record('web')), [keyOf('web')]);
+    assert.deepEqual(
+      uncertain(record('web', { resourceVersion: '8' })),
+      [],
+      'that is what came of it, or of another write',
+    );
+    assert.deepEqual(uncertain(record('web', { uid: 'another' })), []);
+    assert.deepEqual(uncertain(undefined), []);
+    now = 59_999;
+    assert.deepEqual(uncertain(record('web')), [keyOf('web')]);
+    now = 60_000;
+    assert.deepEqual(uncertain(record('web')), []);
+  });
+});

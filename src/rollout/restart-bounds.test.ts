@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import type { RestartCandidate } from './restart-candidate.ts';
+import { at, boundsOf, second } from './testdata/situation.ts';
+import {
+  candidate,
+  incomplete,
+  names,
+  older,
+  one,
+  plan,
+  reasons,
+  restartedForLogs,
+  target,
+  wide,
+} from './testdata/restart-plan.ts';
+
+describe('planRestarts, by budgets and bounds that are shared,', () => {
+  it('waits for a budget that allows no disruption, and goes on with others', () => {
+    const budgets = [
+      { name: 'some', disruptionsAllowed: 1 },
+      { name: 'none', disruptionsAllowed: 0 },
+    ];
+    const { restart, status } = plan([candidate('a', { budgets }), candidate('b')]);
+    assert.deepEqual([names(restart), reasons(status.waiting)], [['b'], ['a Budget', 'b Next']]);
+    const alone = plan([candidate('a', { budgets })]).status;
+    assert.deepEqual(
+      [alone.phase, alone.message],
+      ['Waiting', '1 wait; shop/Deployment/a: PodDisruptionBudget none allows no disruption now'],
+    );
+  });
+
+  it('takes what it restarts from a budget that several share', () => {
+    const budgets = [{ name: 'shared', disruptionsAllowed: 2 }];
+    const { restart, status } = plan(
+      [...['a', 'b', 'c'].map((name) => candidate(name, { budgets })), candidate('d', { budgets, namespace: 'tools' })],
+      wide,
+    );
+    assert.deepEqual(
+      [names(restart), reasons(status.waiting)],
+      [
+        ['a', 'b', 'd'],
+        ['a Next', 'b Next', 'c Budget', 'd Next'],
+      ],
+    );
+  });
+
+  it('takes from the budgets what is restarting and not complete, for whatever tag', () => {
+    const shared = (disruptionsAllowed: number) => ({ budgets: [{ name: 'shared', disruptionsAllowed }] });
+    const restarted = { target, at: at(990).getTime() };
+    const running = incomplete('z', { stale: 0, restarted, ...shared(1) });
+    assert.deepEqual(reasons(plan([running, candidate('a', shared(1))], wide).status.waiting), ['a Budget']);
+    assert.deepEqual(names(plan([running, candidate('a', shared(2))], wide).restart), ['a']);
+    assert.deepEqual(
+      names(plan([{ ...running, completeSince: at(995).getTime() }, candidate('a', shared(1))], wide).restart),
+      ['a'],
+    );
+    const other = { ...restartedForLogs('z'), ...shared(1) };
+    assert.deepEqual(reasons(plan([candidate('a', shared(1))], wide, 1000, [other]).status.waiting), ['a Budget']);
+    const turned = incomplete('b', { restarted: { ...restarted, target: older }, ...shared(2) });
+    assert.deepEqual(names(plan([turned, candidate('c', shared(2))], wide).restart), ['b', 'c'], 'taken once by each');
+  });
+
+  describe('beside other tags', () => {
+    it('counts what is restarting for them', () => {
+      const two = boundsOf({ maxUnavailableWorkloads: 2, perNamespace: 1 });
+      const {
+        restart,
+        status,
+        at: next,
+      } = plan([candidate('a'), candidate('b', { namespace: 'tools' })], two, 1000, [restartedForLogs('z')]);
+      assert.deepEqual([names(restart), status.inProgress], [['b'], 0]);
+      assert.equal(
+        status.waiting[0]?.message,
+        '1 workloads of shop are restarting (perNamespace), for other tags shop/Deployment/z (logs)',
+      );
+      assert.equal(next, at(990).getTime() + 24 * 3600 * second, 'when nobody counts it any more');
+      const many = ['x', 'y', 'z'].map(restartedForLogs);
+      assert.equal(
+        plan([candidate('a')], two, 1000, many).status.waiting[0]?.message,
+        '3 workloads are restarting (maxUnavailableWorkloads), for other tags shop/Deployment/x (logs) and 2 more',
+      );
+    });
+
+    it('is not stopped by what is late or done there', () => {
+      assert.deepEqual(reasons(plan([candidate('a')], one, 5000, [restartedForLogs('z')]).status.waiting), ['a Bound']);
+      assert.deepEqual(names(plan([candidate('a')], one, 990 + 24 * 3600, [restartedForLogs('z')]).restart), ['a']);
+      const done = { ...restartedForLogs('z'), completeSince: at(991).getTime() };
+      assert.deepEqual([plan([candidate('a')], one, 1000, [done]).at], [at(1001).getTime()]);
+      assert.deepEqual(names(plan([candidate('a')], one, 1001, [done]).restart), ['a']);
+    });
+
+    it('waits for the end of a restart of the same workload for another tag', () => {
+      const restarted = { target, at: at(100).getTime() };
+      const waits = plan([candidate('z', { restarted: { ...restarted, target: older } })], wide, 1000, [
+        restartedForLogs('z'),
+      ]);
+      assert.deepEqual([names(waits.restart), waits.status.inProgress], [[], 0]);
+      assert.deepEqual(reasons(waits.status.waiting), ['z OtherTag']);
+      const late = plan([incomplete('z', { stale: 0, restarted }), candidate('a')], wide, 1000, [
+        restartedForLogs('z'),
+      ]);
+      assert.deepEqual(names(late.restart), ['a'], 'its own restart is not what is seen now');
+    });
+  });
+
+  describe('with writes of which nobody knows what has become', () => {
+    const hold = { reason: 'Failed', message: 'no answer', isFailure: true };
+    const unknown = (fields: Partial<RestartCandidate> = {}) => candidate('a', { hold, ...fields });
+
+    const lost = (budgets: RestartCandidate['budgets'] = []) => {
+      const { key, namespace, kind, name } = candidate('a');
+      return { key, namespace, kind, name, budgets };
+    };
+
+    it('takes them for restarts that are under way, in the bounds and in the budgets', () => {
+      const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
+      const next = (isUncertain: boolean, bounds = one) =>
+        names(
+          plan(
+            [unknown({ budgets }), candidate('b', { budgets })],
+            bounds,
+            1000,
+            [],
+            isUncertain ? [lost(budgets)] : [],
+          ).restart,
+        );
+      assert.deepEqual([next(false), next(true)], [['b'], []]);
+      assert.deepEqual([next(false, wide), next(true, wide)], [['b'], []]);
+    });
+
+    it('does not count them as restarted', () => {
+      const { status, counts } = plan([unknown(), candidate('b')], one, 1000, [], [lost()]);
+      assert.deepEqual([status.inProgress, counts.restarting, status.phase], [0, 0, 'Waiting']);
+      assert.deepEqual(reasons(status.waiting), ['a Failed', 'b Bound']);
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { restartStatusSchema, type RestartStatus } from '../../api/rollout-status.ts';
+import type { OtherRestart, RestartCandidate, RestartSituation } from '../restart-candidate.ts';
+import { atOnce } from '../restart-steps.ts';
+import { planRestarts, type RestartPlan } from '../restarts.ts';
+import { workloadKey } from '../workload-key.ts';
+import { at, boundsOf, start } from './situation.ts';
+
+/** One at a time. */
+export const one = boundsOf({});
+/** Ten at a time. */
+export const wide = boundsOf({ maxUnavailableWorkloads: 10, perNamespace: 10 });
+export const target = 'new.00000002';
+export const older = 'old.00000001';
+
+/** A complete Deployment with stale pods. */
+export function candidate(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
+  const workload = { namespace: 'shop', kind: 'Deployment', name };
+  return {
+    ...workload,
+    stale: 2,
+    target,
+    paused: false,
+    completeSince: start,
+    budgets: [],
+    key: workloadKey({ ...workload, ...fields }),
+    ...fields,
+  };
+}
+
+/** Without a completeSince. */
+export function incomplete(name: string, fields: Partial<RestartCandidate> = {}): RestartCandidate {
+  const rest = { ...candidate(name, fields) };
+  delete (rest as { completeSince?: number }).completeSince;
+  return rest;
+}
+
+/** Restarted for another tag ten seconds ago, and not complete. */
+export function restartedForLogs(name: string): OtherRestart {
+  const workload = { namespace: 'shop', kind: 'Deployment', name };
+  return { key: workloadKey(workload), ...workload, tag: 'logs', at: at(990).getTime(), budgets: [] };
+}
+
+/** The plan so many seconds after the start; its status is one that the API server takes. */
+export function plan(
+  own: readonly RestartCandidate[],
+  bounds = one,
+  seconds = 1000,
+  others: readonly OtherRestart[] = [],
+  uncertain: RestartSituation['uncertain'] = [],
+): RestartPlan {
+  const made = atOnce(planRestarts({ own, others, uncertain }, bounds, at(seconds).getTime()));
+  assert.deepEqual(restartStatusSchema.parse(made.status), made.status);
+  return made;
+}
+
+export const names = (candidates: readonly { name: string }[]): string[] => candidates.map(({ name }) => name);
+/** `name reason`. */
+export const reasons = (list: readonly RestartStatus['waiting'][number][]): string[] =>
+  list.map(({ name, reason }) => `${name} ${reason}`);
