@@ -1,5 +1,5 @@
-import type { Manner } from './rollout.ts';
-import type { RolloutWrite } from './writes.ts';
+import { aborted, failing, type Manner } from './manners.ts';
+import { anyName, tag, type RolloutWrite } from './writes.ts';
 
 /** A rollout in which leaders are killed. */
 export interface Trial {
@@ -8,63 +8,114 @@ export interface Trial {
   readonly targets: readonly RolloutWrite[];
   /** Whether the killed one comes back at once in its pod, as a container does, or only once another leads. */
   readonly isRestarted: boolean;
+  /** Whether one more is killed when most of a timed pause is over. */
+  readonly isKilledInPause?: boolean;
 }
 
 /** What each new leader writes when it has counted who uses an InjectorConfig, at whatever time that is. */
 const usage = { verb: 'patch', resource: 'injectorconfigs/status', phase: '', ordinal: 1, at: 0 };
 const usages = ['v1', 'v2'].map((name): RolloutWrite => ({ ...usage, name }));
 
-/** So many leaders are killed in one rollout of the short size. */
-const perRollout = 3;
+/** So many leaders are killed in one rollout: far apart, so that each finds what the one before has left behind, and goes on for a while. */
+const perRollout = 4;
 
 /**
- * After every write of a rollout, one rollout for each; and with another leader after one of each kind. To be killed before a write is to be killed
- * after the one before it: the API server has the same in both cases. Before the first one of a rollout that is the last one of the rollout before.
+ * After every write of a rollout, some in one rollout. To be killed before a write is to be killed after the one before it: the API server has the same in
+ * both cases. Before the first one of a rollout that is the last one of the rollout before.
  */
 export function everyTrial(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
-  const trial = (...targets: RolloutWrite[]): Trial => ({ manner, targets, isRestarted: true });
-  return [
-    ...plan.map((target) => trial(target)),
-    ...usages.map((target) => trial(...plan.slice(0, 1), target)),
-    ...oneOfEachKind(plan).map((target) => ({ ...trial(target), isRestarted: false })),
-  ];
+  return spread(plan).map((targets) => ({ manner, targets, isRestarted: true, isKilledInPause: true }));
+}
+
+/** After what each new leader writes, which is none of the writes of a rollout. */
+export function usageTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
+  return usages.map((target) => ({ manner, targets: [...plan.slice(0, 1), target], isRestarted: true }));
+}
+
+/** After one write of each object another one leads. */
+export function otherLeaderTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
+  const first = firstOfEach(plan, ({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  return first.map((target) => ({ manner, targets: [target], isRestarted: false }));
 }
 
 /** After one write of each kind, some in a rollout. */
 export function someTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
   const [first, ...others] = oneOfEachKind(plan);
-  const count = Math.ceil(others.length / perRollout);
-  const spread = Array.from({ length: count }, (_, rollout) => others.filter((_, index) => index % count === rollout));
-  const targets = first === undefined ? spread : [[first, ...usages.slice(0, 1)], ...spread];
+  const targets = first === undefined ? spread(others) : [[first, ...usages.slice(0, 1)], ...spread(others)];
   return targets.map((each) => ({ manner, targets: each, isRestarted: true }));
 }
 
-/** After the restart of the first workload of the share, and of the first of the others, in one rollout. */
-export function restartTrial(manner: Manner, share: readonly string[], names: readonly string[]): Trial {
-  const restart = { verb: 'patch', resource: 'deployments', ordinal: 1, at: 0 };
-  const first = (chosen: readonly string[]): string => [...chosen].sort()[0] ?? '';
-  const targets = [
-    { ...restart, name: first(share), phase: `${manner.weights[0] ?? 0} %` },
-    { ...restart, name: first(names.filter((name) => !share.includes(name))), phase: 'Promoted' },
-  ];
-  return { manner, targets, isRestarted: true };
+/** After what a shadow step, a timed pause, an abort and a rollback by health decide, and what they do. */
+export const otherWays: readonly Trial[] = [
+  {
+    manner: aborted,
+    targets: [
+      statusIn('0 % Shadowing/StepStarted'),
+      webhookIn('0 % Shadowing/StepStarted'),
+      statusIn('0 % Shadowing/ComparingPods'),
+      statusIn('25 % Paused/Pause'),
+      statusIn('RolledBack/Aborted'),
+      webhookIn('RolledBack/Aborted'),
+    ],
+    isRestarted: true,
+    isKilledInPause: true,
+  },
+  {
+    manner: failing,
+    targets: [statusIn('RolledBack/PodsFailing'), webhookIn('RolledBack/PodsFailing'), restartIn('RolledBack')],
+    isRestarted: true,
+  },
+];
+
+/** Which workloads are restarted may depend on the time that things take: their writes by their order. */
+export function byOrder(plan: readonly RolloutWrite[]): RolloutWrite[] {
+  const counts = new Map<string, number>();
+  return plan.map((write) => {
+    if (write.restart === undefined) return write;
+    const ordinal = (counts.get(write.phase) ?? 0) + 1;
+    counts.set(write.phase, ordinal);
+    return { ...write, name: anyName, ordinal };
+  });
+}
+
+/** Those writes of a kind that another rollout does not have. */
+export function othersThan(known: readonly RolloutWrite[], plan: readonly RolloutWrite[]): RolloutWrite[] {
+  const kinds = new Set(known.map(kindOf));
+  return plan.filter((write) => !kinds.has(kindOf(write)));
 }
 
 /** The first write of each kind, in the order of the plan. */
 export function oneOfEachKind(plan: readonly RolloutWrite[]): RolloutWrite[] {
-  const seen = new Set<string>();
-  return plan.filter((write) => {
-    const kind = kindOf(write);
-    const isNew = !seen.has(kind);
-    seen.add(kind);
-    return isNew;
-  });
+  return firstOfEach(plan, kindOf);
 }
 
 /** What it is, and what the rollout was at, whatever the step. */
-export function kindOf({ verb, resource, name, phase, ordinal }: RolloutWrite): string {
+export function kindOf({ verb, resource, name, phase }: RolloutWrite): string {
   // Deployments are many and all alike.
   const subject = resource === 'deployments' ? '' : name;
-  const isRepeated = resource === 'revisiontags/status' && ordinal > 1;
-  return `${verb} ${resource} ${subject} ${phase.replace(/^\d+ % /, '')} ${isRepeated}`;
+  return `${verb} ${resource} ${subject} ${phase.replace(/^\d+ % /, '')}`;
+}
+
+function firstOfEach(plan: readonly RolloutWrite[], keyOf: (write: RolloutWrite) => string): RolloutWrite[] {
+  const first = new Map<string, RolloutWrite>();
+  for (const write of plan) if (!first.has(keyOf(write))) first.set(keyOf(write), write);
+  return [...first.values()];
+}
+
+function spread(targets: readonly RolloutWrite[]): RolloutWrite[][] {
+  const count = Math.ceil(targets.length / perRollout);
+  return Array.from({ length: count }, (_, rollout) => targets.filter((_, index) => index % count === rollout));
+}
+
+function statusIn(phase: string): RolloutWrite {
+  return { verb: 'patch', resource: 'revisiontags/status', name: tag, phase, ordinal: 1, at: 0 };
+}
+
+function webhookIn(phase: string): RolloutWrite {
+  const name = `sidecar-injector-tag-${tag}`;
+  return { verb: 'patch', resource: 'mutatingwebhookconfigurations', name, phase, ordinal: 1, at: 0 };
+}
+
+function restartIn(phase: string): RolloutWrite {
+  return { verb: 'patch', resource: 'deployments', name: anyName, phase, ordinal: 1, at: 0 };
 }

@@ -1,76 +1,149 @@
-import type { RolloutHistory } from './judge.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Replica } from '../../harness/replicas/replica.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import type { Trial } from './choose-targets.ts';
-import { rollOut, type Direction, type Stage } from './rollout.ts';
-import { describeWrite, WriteReader, type RolloutWrite } from './writes.ts';
+import type { RolloutHistory } from './history.ts';
+import { rollOut, type Stage } from './rollout.ts';
+import { describeWrite, renewalsSince, WriteReader, type RolloutWrite } from './writes.ts';
 
 /** Deployments whose pods are being made anew when the next leader begins to look: it cannot see them. */
 const unseen = 3;
+/** So much of a timed pause is over when a leader is killed in the middle of it: one that begins anew would last far too long. */
+const latePart = 0.75;
 
 /** What became of a rollout whose leaders were killed. */
 export interface KilledRollout {
   readonly history: RolloutHistory;
   /** The writes after which a leader was killed; a rollout may come to its end without one of them, by the time that things take. */
   readonly killed: readonly RolloutWrite[];
+  /** How many leaders were killed, in the middle of a pause too. */
+  readonly deaths: number;
 }
 
-/**
- * Rolls out, and kills the leader when the API server has done each of these writes and before it knows.
- */
-export async function rollOutKilled(
-  stage: Stage,
-  direction: Direction,
-  { targets, isRestarted, manner }: Trial,
-): Promise<KilledRollout> {
-  const { replicas, workloads } = stage;
-  const { proxy } = replicas;
-  if (proxy === undefined) throw new Error('this scenario needs a proxy before the API server');
-  const resources = [...new Set(targets.map(({ resource }) => resource.split('/')[0] ?? ''))];
-  const reader = new WriteReader();
-  const holdNext = (target: RolloutWrite | undefined) => {
-    const description = target && describeWrite(target);
+/** Rolls out, and kills the leader when the API server has done each of these writes and before it knows. */
+export async function rollOutKilled(stage: Stage, trial: Trial): Promise<KilledRollout> {
+  const killer = new Killer(stage, trial);
+  const killing = killer.killAll();
+  // It is waited for in any case, but only when the rollout has ended.
+  killing.catch(() => undefined);
+  try {
+    const history = await rollOut(stage, trial.manner, {
+      deaths: killer.deaths,
+      settled: async () => {
+        killer.end();
+        await killing;
+        await killer.waitForLeader();
+      },
+      meanwhile: async ({ pauseSeconds }) => {
+        if (trial.isKilledInPause === true && pauseSeconds !== undefined) await killer.killAfter(pauseSeconds * 1000);
+        return undefined;
+      },
+    });
+    return { history, killed: killer.killed, deaths: killer.deaths.length };
+  } finally {
+    killer.end();
+    await killing;
+    await killer.restartAll();
+  }
+}
+
+/** Kills the leaders of one rollout, one after the other. */
+class Killer {
+  /** When they died. Milliseconds since 1970. */
+  readonly deaths: number[] = [];
+  readonly killed: RolloutWrite[] = [];
+  readonly #stage: Stage;
+  readonly #trial: Trial;
+  readonly #ended = new AbortController();
+  readonly #dead = new Set<Replica>();
+  #striking: Promise<void> = Promise.resolve();
+
+  constructor(stage: Stage, trial: Trial) {
+    this.#stage = stage;
+    this.#trial = trial;
+  }
+
+  /** Resolves when there is nothing more to wait for; rejects when a write was done by somebody else. */
+  async killAll(): Promise<void> {
+    const { replicas, workloads } = this.#stage;
+    const { targets, manner } = this.#trial;
+    const isOver = new Promise<undefined>((resolve) => {
+      this.#ended.signal.addEventListener('abort', () => {
+        resolve(undefined);
+      });
+    });
+    const reader = new WriteReader();
+    let held = await this.#hold(reader, targets[0]);
+    try {
+      for (const [index, target] of targets.entries()) {
+        const reached = await Promise.race([held.reached, isOver]);
+        if (reached === undefined) return;
+        const leader = replicas.controllers.find(({ name }) => reached.userAgent.includes(name));
+        if (leader === undefined) throw new Error(`${describeWrite(target)} was not done by a controller`);
+        const before = held;
+        held = await this.#hold(reader, targets[index + 1]);
+        await this.#strike(leader, async () => {
+          this.killed.push(target);
+          // What is made anew by itself needs no restart.
+          if (!manner.isRestarting && manner.end !== 'PodsFailing') await workloads.disturb(unseen);
+          await before.release();
+        });
+      }
+    } finally {
+      await held.release();
+    }
+  }
+
+  /** Kills whoever leads when most of a time is over. Milliseconds. */
+  async killAfter(time: number): Promise<void> {
+    await sleep(time * latePart);
+    await this.#strike(await this.#stage.replicas.waitForLeader(), () => Promise.resolve());
+  }
+
+  /** Nobody is killed from now on. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /** Waits until somebody leads after the last death. */
+  async waitForLeader(): Promise<void> {
+    const last = this.deaths.at(-1);
+    if (last === undefined) return;
+    const leads = async () => (await renewalsSince(this.#stage.replicas, last)).some((at) => at > last);
+    await waitFor('somebody to lead after the last death', leads, { timeout: 60_000 });
+  }
+
+  /** Those that did not come back by themselves. */
+  async restartAll(): Promise<void> {
+    await this.#striking;
+    for (const replica of this.#dead) await replica.operator.restart();
+    this.#dead.clear();
+  }
+
+  /** One after the other, whoever asks for it. */
+  #strike(leader: Replica, afterwards: () => Promise<void>): Promise<void> {
+    const strike = async (): Promise<void> => {
+      this.deaths.push(await this.#stage.replicas.kill(leader));
+      await afterwards();
+      if (this.#trial.isRestarted) await leader.operator.restart();
+      else this.#dead.add(leader);
+    };
+    const struck = this.#striking.then(strike);
+    this.#striking = struck.catch(() => undefined);
+    return struck;
+  }
+
+  #hold(reader: WriteReader, target: RolloutWrite | undefined) {
+    const { proxy } = this.#stage.replicas;
+    if (proxy === undefined) throw new Error('this scenario needs a proxy before the API server');
+    const resources = this.#trial.targets.map(({ resource }) => resource.split('/')[0] ?? '');
     return proxy.holdFirst(
-      { resources: [...readable, ...resources], verbs: ['create', 'update', 'patch', 'delete'] },
+      { resources: [...new Set([...readable, ...resources])], verbs: ['create', 'update', 'patch', 'delete'] },
       (write) => {
         const read = reader.read(write);
-        return read !== undefined && describeWrite(read) === description;
+        return read !== undefined && target !== undefined && reader.isAwaited(read, target);
       },
     );
-  };
-  const killed: RolloutWrite[] = [];
-  const ended = new AbortController();
-  const isOver = new Promise<undefined>((resolve) => {
-    ended.signal.addEventListener('abort', () => {
-      resolve(undefined);
-    });
-  });
-  let held = await holdNext(targets[0]);
-  const kill = async (): Promise<void> => {
-    for (const [index, target] of targets.entries()) {
-      const reached = await Promise.race([held.reached, isOver]);
-      if (reached === undefined) return held.release();
-      const leader = replicas.controllers.find(({ name }) => reached.userAgent.includes(name));
-      if (leader === undefined) throw new Error(`${describeWrite(target)} was not done by a controller`);
-      const before = held;
-      held = await holdNext(targets[index + 1]);
-      await replicas.kill(leader);
-      killed.push(target);
-      // What is made anew by itself needs no restart.
-      if (!manner.isRestarting) await workloads.disturb(unseen);
-      await before.release();
-      if (isRestarted) await leader.operator.restart();
-      else restarts.push(() => leader.operator.restart());
-    }
-    await held.release();
-  };
-  const restarts: (() => Promise<void>)[] = [];
-  const killing = kill();
-  try {
-    const history = await rollOut(stage, direction, manner);
-    return { history, killed };
-  } finally {
-    ended.abort();
-    await killing;
-    for (const restart of restarts) await restart();
   }
 }
 

@@ -1,88 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rolloutOfPath } from '../../../src/api/names.ts';
 import type { RolloutState } from '../../../src/api/rollout-status.ts';
 import { applyObject } from '../../harness/apply.ts';
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { inForce } from '../../harness/in-force.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import type { Standstill } from '../../harness/standstill/standstill.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout } from '../canary/shop.ts';
-import type { RolloutHistory, StepSeen } from './judge.ts';
+import {
+  endOfStep,
+  pathWritesOf,
+  pauseOfStep,
+  statesOf,
+  type Absence,
+  type RolloutEnd,
+  type RolloutHistory,
+  type StepSeen,
+  type WrittenState,
+} from './history.ts';
+import { directionOf, minimumPods, minReadySeconds, strategyOf, type Manner, type WantedStep } from './manners.ts';
 import type { Workloads } from './workloads.ts';
-import { tag, writesSince } from './writes.ts';
-
-/** How a rollout goes, and who has the pods made anew. */
-export interface Manner {
-  readonly weights: readonly number[];
-  /** Whether the operator restarts the workloads; otherwise a person has all pods made anew once a step has begun. */
-  readonly isRestarting: boolean;
-}
-
-export const byPerson: Manner = { weights: [25, 60], isRestarting: false };
-/** Fewer steps: nothing is restarted for some seconds after each move of the webhook. */
-export const byOperator: Manner = { weights: [25], isRestarting: true };
-
-const minReadySeconds = 1;
-
-function strategyOf({ weights, isRestarting }: Manner): Record<string, unknown> {
-  // More pods than there are: every workload of the share has to be made anew before a step may end.
-  const analysis = { minimumPods: 100, minReadySeconds };
-  const canary = { steps: weights.map((weight) => ({ weight, pause: 'UntilResumed' })), analysis };
-  const restart = { maxUnavailableWorkloads: 5, perNamespace: 5, minReadySeconds: 0 };
-  return isRestarting ? { canary, restart } : { canary };
-}
-
-/** Milliseconds for a step, also when another process has to wait for the Lease, and for workloads that it cannot see. */
-const patience = 100_000;
-
-/** From one InjectorConfig to another. */
-export type Direction = readonly [from: string, to: string];
+import { renewalsSince, tag, writesSince } from './writes.ts';
 
 /** What a rollout needs of the scenario. */
 export interface Stage {
   readonly context: ScenarioContext;
   readonly replicas: Replicas;
+  readonly audit: AuditLog;
   readonly workloads: Workloads;
+  readonly standstill: Standstill;
+  /** The InjectorConfig that everybody gets between two rollouts. */
+  stable: string;
 }
 
+/** What else happens in a rollout. */
+export interface Companion {
+  /** While a step is paused; what it resolves with, once the step has been resumed. */
+  readonly meanwhile?: (step: WantedStep) => Promise<(() => Promise<void>) | undefined>;
+  /** When it has ended: somebody leads, and nobody dies any more, once this has resolved. */
+  readonly settled?: () => Promise<void>;
+  /** When leaders have died. Milliseconds since 1970. */
+  readonly deaths?: readonly number[];
+}
+
+/** Milliseconds for a step, also when another process has to wait for the Lease, and for workloads that it cannot see. */
+const patience = 100_000;
+/** How long a shadow step that needs more pods than one round makes is watched before there are more. Milliseconds. */
+const roundMs = 1500;
+/** How long somebody leads before what was rolled back is said not to come back. Milliseconds. */
+const dwellMs = 2000;
+
 /**
- * Moves the tag from one InjectorConfig to the other as a person does who looks at each step and resumes it. Resolves with what was seen once it is
- * promoted and every pod is of the other one.
- *
- * @param meanwhile what else happens while a step is paused; what it resolves with, once the step has been resumed
+ * Moves the tag to another InjectorConfig as a person does who looks at each step. Resolves with what was seen once it has ended, and every pod is of
+ * where it ended; a tag that was rolled back is led back then.
  */
-export async function rollOut(
-  { context, replicas, workloads }: Stage,
-  [from, to]: Direction,
-  manner: Manner,
-  meanwhile?: (weight: number) => Promise<(() => Promise<void>) | undefined>,
-): Promise<RolloutHistory> {
+export async function rollOut(stage: Stage, manner: Manner, companion: Companion = {}): Promise<RolloutHistory> {
+  const { context, replicas, workloads } = stage;
+  const { from, to } = directionOf(manner, stage.stable);
   const since = Date.now();
   const second = Math.floor(since / 1000) * 1000;
-  await applyObject(context.client, revisionTag(tag, to, { strategy: strategyOf(manner) }));
-  const waitUntil = (what: string, isSo: (rollout: RolloutState) => boolean) =>
-    waitForRollout(context, tag, what, isSo, patience);
-  const steps: StepSeen[] = [];
-  for (const weight of manner.weights) {
-    if (!manner.isRestarting) {
-      await waitUntil(`without its pods at ${weight} percent`, ({ phase, weight: now }) => {
-        return phase === 'WaitingForPods' && now === weight;
-      });
-      await workloads.renew();
+  const strategy = strategyOf(manner);
+  await applyObject(context.client, revisionTag(tag, to, { strategy }));
+  const seen: ReadonlyMap<string, number>[] = [];
+  const canaries: string[][] = [];
+  for (const [index, step] of manner.steps.entries()) {
+    await reach(stage, manner, step);
+    if (isPaused(manner, step)) {
+      canaries[index] = await workloads.settled(to);
+      seen[index] = workloads.readySince(to, second);
+      const afterwards = await companion.meanwhile?.(step);
+      const isLast = index === manner.steps.length - 1;
+      const verb = isLast && manner.end === 'Aborted' ? 'abort' : 'resume';
+      if (step.pauseSeconds === undefined) await ask(context, tag, verb, nonceOf(since, step));
+      await afterwards?.();
     }
-    await waitUntil(`paused at ${weight} percent`, ({ phase, weight: now }) => phase === 'Paused' && now === weight);
-    const canary = await workloads.settled(to);
-    steps.push({ weight, canary, readyAt: workloads.readySince(to, second) });
-    const afterwards = await meanwhile?.(weight);
-    await ask(context, tag, 'resume', `${since}-${weight}`);
-    await afterwards?.();
   }
-  await waitUntil('promoted', ({ phase, stable }) => phase === 'Promoted' && stable.injectorConfig === to);
+  const end = endOf(manner, { from, to }, since);
+  await reachEnd(stage, manner, end);
+  if (companion.settled !== undefined) {
+    await writesSince(replicas, since);
+    await companion.settled();
+    if (end.phase === 'RolledBack') await sleep(dwellMs);
+  }
+  if (!manner.isRestarting) await renewAll(stage, end);
+  const writes = await writesSince(replicas, since);
+  const until = rolledBackAt(writes) ?? Infinity;
+  const steps: StepSeen[] = [];
+  for (const [index, step] of manner.steps.entries()) {
+    const { isShadow = false, weight, pauseSeconds } = step;
+    const moved = Math.floor((pathWritesOf({ writes })[index + 1]?.at ?? Infinity) / 1000) * 1000;
+    steps.push({
+      weight,
+      ends: isShadow ? 'Compared' : isPaused(manner, step) ? 'Paused' : 'Failed',
+      ...(pauseSeconds === undefined ? {} : { pauseMs: pauseSeconds * 1000 }),
+      stoodStillMs: await stoodStill(stage, statesOf({ writes }), index),
+      canary: canaries[index] ?? workloads.gotBetween(to, second, isShadow ? moved : Infinity),
+      readyAt: seen[index] ?? new Map(),
+    });
+  }
+  const history: RolloutHistory = {
+    workloads: workloads.names.length,
+    minReadyMs: minReadySeconds * 1000,
+    minimumPods,
+    steps,
+    end,
+    writes,
+    flippedBack: workloads.pods.flippedBack(to, from, { since: second, until }),
+    restartable: restartable(manner, workloads, to, second),
+    podsMadeAt: workloads.pods.madeAt().filter((at) => at >= since),
+    absences: absencesOf(companion.deaths ?? [], await renewalsSince(replicas, since)),
+  };
+  if (end.phase === 'Promoted') stage.stable = to;
+  else await leadBack(stage, manner, since);
+  return history;
+}
+
+/** Waits until a step is where a person has to do something, or where it ends by itself. */
+async function reach(stage: Stage, manner: Manner, step: WantedStep): Promise<void> {
+  const { context, workloads } = stage;
+  const { weight } = step;
+  if (step.isShadow === true) {
+    await compare(stage);
+    return;
+  }
+  if (!manner.isRestarting) {
+    await waitUntil(stage, `without its pods at ${weight} percent`, ({ phase, weight: now }) => {
+      return phase === 'WaitingForPods' && now === weight;
+    });
+    await inForce(context.client);
+    await workloads.renew();
+  }
+  if (!isPaused(manner, step)) return;
+  await waitUntil(stage, `paused at ${weight} percent`, ({ phase, weight: now }) => {
+    // A timed pause may be over when it is looked at.
+    return (phase === 'Paused' && now === weight) || now > weight;
+  });
+}
+
+/** Has pods made, too few at first, until a shadow step is over. */
+async function compare(stage: Stage): Promise<void> {
+  const { context, workloads } = stage;
+  const isShadow = async () => rolloutOfPath(await pathOf(context, tag))?.shadow;
+  await waitFor('the webhook to have pods compared', isShadow, { timeout: patience });
+  await inForce(context.client);
+  let renewedAt = 0;
+  const isOver = async () => {
+    if (Date.now() - renewedAt > roundMs) {
+      await workloads.renew();
+      renewedAt = Date.now();
+    }
+    const { shadow } = await waitUntil(stage, 'there', () => true);
+    return !shadow;
+  };
+  await waitFor('the shadow step to be over', isOver, { timeout: patience });
+}
+
+async function reachEnd(stage: Stage, manner: Manner, end: RolloutEnd): Promise<void> {
+  const { context, workloads } = stage;
+  const { phase, reason, place } = end;
+  await waitUntil(stage, `${phase}/${reason}`, (state) => {
+    return state.phase === phase && state.reason === reason && state.stable.injectorConfig === place;
+  });
   // What is decided is said first, and by the next leader perhaps done.
   const isMoved = async () => rolloutOfPath(await pathOf(context, tag)) === undefined;
-  await waitFor(`the webhook to lead to ${to} alone`, isMoved, { timeout: patience });
-  if (!manner.isRestarting) await workloads.renew();
-  await workloads.allOf(to, patience);
-  const writes = await writesSince(replicas, since);
-  const flippedBack = workloads.flippedBack(to, from, second);
-  return { workloads: workloads.names.length, minReadyMs: minReadySeconds * 1000, steps, writes, flippedBack };
+  await waitFor(`the webhook to lead to ${place} alone`, isMoved, { timeout: patience });
+  const isRestarted = manner.isRestarting || manner.end === 'PodsFailing';
+  if (isRestarted) await workloads.allOf(place, patience);
+  else await renewAll(stage, end);
+}
+
+/** Every pod that is made once it has ended is of one InjectorConfig. */
+async function renewAll({ context, workloads }: Stage, { place }: RolloutEnd): Promise<void> {
+  await inForce(context.client);
+  await workloads.renew();
+  await workloads.allOf(place, patience);
+}
+
+/** The tag says again what everybody gets, so that the next rollout is one. */
+async function leadBack(stage: Stage, manner: Manner, since: number): Promise<void> {
+  const { context, replicas, stable } = stage;
+  await applyObject(context.client, revisionTag(tag, stable, { strategy: strategyOf(manner) }));
+  await waitUntil(stage, 'at rest', ({ phase }) => phase === 'Idle');
+  await writesSince(replicas, since);
+}
+
+function waitUntil({ context }: Stage, what: string, isSo: (rollout: RolloutState) => boolean): Promise<RolloutState> {
+  return waitForRollout(context, tag, what, isSo, patience);
+}
+
+function isPaused({ end }: Manner, { isShadow }: WantedStep): boolean {
+  return isShadow !== true && end !== 'PodsFailing';
+}
+
+function nonceOf(since: number, { weight }: WantedStep): string {
+  return `${since}-${weight}`;
+}
+
+function endOf(
+  { end, steps }: Manner,
+  { from, to }: { readonly from: string; readonly to: string },
+  since: number,
+): RolloutEnd {
+  if (end === 'Promoted') return { phase: end, reason: end, place: to };
+  const last = steps.at(-1);
+  const abort = end === 'Aborted' && last !== undefined ? { abort: nonceOf(since, last) } : {};
+  return { phase: 'RolledBack', reason: end, place: from, ...abort };
+}
+
+async function stoodStill({ standstill }: Stage, states: readonly WrittenState[], index: number): Promise<number> {
+  const [begun, ended] = [pauseOfStep(states, index), endOfStep(states, index)];
+  return begun === undefined || ended === undefined ? 0 : standstill.between(begun.at, ended.at);
+}
+
+/** Everything that is stale, what was rolled back, or nothing. */
+function restartable({ isRestarting, end }: Manner, workloads: Workloads, to: string, since: number): string[] {
+  if (isRestarting) return [...workloads.names];
+  return end === 'PodsFailing' ? workloads.gotBetween(to, since, Infinity) : [];
+}
+
+/** When stable was for everybody again, in whole seconds. */
+function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
+  const first = writes.find(({ state }) => state?.phase === 'RolledBack');
+  return first === undefined ? undefined : Math.floor(first.at / 1000) * 1000;
+}
+
+function absencesOf(deaths: readonly number[], renewals: readonly number[]): Absence[] {
+  const moments = [...deaths, ...renewals].sort((one, other) => one - other);
+  return deaths.map((from) => ({ from, until: moments.find((at) => at > from) ?? Date.now() }));
 }

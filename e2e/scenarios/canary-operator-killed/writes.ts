@@ -1,4 +1,5 @@
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
+import { parseRestartAnnotation, restartedAnnotation } from '../../../src/api/restart-annotation.ts';
 import type { RolloutState } from '../../../src/api/rollout-status.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker.ts';
@@ -16,7 +17,7 @@ export interface RolloutWrite {
   readonly name: string;
   /** `25 % WaitingForPods/NotEnoughPods`; of a status what it says itself. */
   readonly phase: string;
-  /** Which one of those that are equal in all of that, from 1. */
+  /** Which one of those that are equal in all of that, from 1; for {@link anyName} of those that differ in their name. */
   readonly ordinal: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -24,16 +25,31 @@ export interface RolloutWrite {
   readonly state?: RolloutState;
   /** Where a webhook configuration leads. */
   readonly path?: string;
+  /** Of a restart which workload it is of, and for what. */
+  readonly restart?: string;
 }
 
 const uncounted = ['leases', 'events', ''];
+/** Of a write that is awaited: whatever the name is. */
+export const anyName = '*';
+
+const leaderLease = 'injector-leader-default';
 const writeVerbs = ['create', 'update', 'patch', 'delete'];
+
+/** The phase of what is written before a rollout has begun. */
+export const phaseBefore = 'before';
 
 /** Reads writes one after the other. */
 export class WriteReader {
-  #phase = 'before';
-  #share = 'before';
+  #phase = phaseBefore;
+  #share = phaseBefore;
   readonly #seen = new Map<string, number>();
+
+  /** Whether a write that was just read is one that is awaited. */
+  isAwaited(read: RolloutWrite, awaited: RolloutWrite): boolean {
+    const isSame = keyOf({ ...read, name: awaited.name === anyName ? anyName : read.name }) === keyOf(awaited);
+    return isSame && this.#seen.get(keyOf(awaited)) === awaited.ordinal;
+  }
 
   /** Undefined for what does not count. */
   read({ verb, resource, subresource, name, at, body, status }: PassedWrite): RolloutWrite | undefined {
@@ -51,16 +67,32 @@ export class WriteReader {
     const whole = subresource === '' ? resource : `${resource}/${subresource}`;
     const phase = isOfTag(resource) ? this.#phase : resource === 'injectorconfigs' ? '' : this.#share;
     const write = { verb, resource: whole, name: name === '' ? (object.metadata?.name ?? '') : name, phase };
-    const ordinal = (this.#seen.get(keyOf(write)) ?? 0) + 1;
-    this.#seen.set(keyOf(write), ordinal);
-    return { ...write, ordinal, at, ...(state && { state }), ...(path === undefined ? {} : { path }) };
+    for (const each of [write, { ...write, name: anyName }]) {
+      this.#seen.set(keyOf(each), (this.#seen.get(keyOf(each)) ?? 0) + 1);
+    }
+    const ordinal = this.#seen.get(keyOf(write)) ?? 1;
+    const target = restartTarget(object);
+    return {
+      ...write,
+      ordinal,
+      at,
+      ...(state && { state }),
+      ...(path === undefined ? {} : { path }),
+      ...(target === undefined ? {} : { restart: `${resource} ${write.name} for ${target}` }),
+    };
   }
 }
 
 interface WrittenObject {
   metadata?: { name?: string };
+  spec?: { template?: { metadata?: { annotations?: Record<string, string> } } };
   status?: { rollout?: RolloutState };
   webhooks?: { clientConfig: { service?: { path: string } } }[];
+}
+
+function restartTarget({ spec }: WrittenObject): string | undefined {
+  const restarts = parseRestartAnnotation(spec?.template?.metadata?.annotations?.[restartedAnnotation]);
+  return restarts.find((restart) => restart.tag === tag)?.target;
 }
 
 /** Workloads are restarted beside what is said of the tag, so only the share is the same each time; InjectorConfigs say who uses them, at any time. */
@@ -85,28 +117,44 @@ export function describeWrite(write: RolloutWrite): string {
 
 /** What the controllers have written since a time, Leases and Events apart, once they have been quiet for a moment. */
 export async function writesSince(replicas: Replicas, since: number): Promise<RolloutWrite[]> {
-  const { proxy } = replicas;
-  if (proxy === undefined) throw new Error('this scenario needs a proxy before the API server');
-  const names = replicas.controllers.map(({ name }) => name);
   const passed = await waitFor('the controllers to be quiet', async () => {
-    const all = await proxy.writes();
-    const found = all.filter(({ at, resource, userAgent }) => {
-      return at >= since && !uncounted.includes(resource) && names.some((name) => userAgent.includes(name));
-    });
+    const found = (await passedSince(replicas, since)).filter(({ resource }) => !uncounted.includes(resource));
     return Date.now() - (found.at(-1)?.at ?? 0) > 500 && found;
   });
   const reader = new WriteReader();
   return passed.flatMap((write) => reader.read(write) ?? []);
 }
 
-/** The same as the audit log has it, without phases. */
-export function auditedWrites(replicas: Replicas, events: readonly AuditEvent[], since: number): string[] {
+/** When leaders have written that they lead, since a time. Milliseconds since 1970, in order. */
+export async function renewalsSince(replicas: Replicas, since: number): Promise<number[]> {
+  return (await passedSince(replicas, since))
+    .filter(({ resource, name, verb, status }) => {
+      return resource === 'leases' && name === leaderLease && verb === 'update' && status < 300;
+    })
+    .map(({ at }) => at);
+}
+
+async function passedSince(replicas: Replicas, since: number): Promise<PassedWrite[]> {
+  const { proxy } = replicas;
+  if (proxy === undefined) throw new Error('this scenario needs a proxy before the API server');
+  const names = replicas.controllers.map(({ name }) => name);
+  const all = await proxy.writes();
+  return all.filter(({ at, userAgent }) => at >= since && names.some((name) => userAgent.includes(name)));
+}
+
+/** What was asked for between two times as the audit log has it, without phases. Milliseconds since 1970. */
+export function auditedWrites(
+  replicas: Replicas,
+  events: readonly AuditEvent[],
+  { since, until }: { readonly since: number; readonly until: number },
+): string[] {
   const { username } = replicas.installation;
   return events
     .filter(({ user, verb, responseStatus, objectRef, requestReceivedTimestamp }) => {
       const isWrite = writeVerbs.includes(verb) && (responseStatus?.code ?? 0) < 300;
       const isCounted = !uncounted.includes(objectRef?.resource ?? '');
-      return isWrite && isCounted && user.username === username && Date.parse(requestReceivedTimestamp) >= since;
+      const at = Date.parse(requestReceivedTimestamp);
+      return isWrite && isCounted && user.username === username && at >= since && at <= until;
     })
     .map(({ verb, objectRef }) => {
       const { resource = '', subresource, name = '' } = objectRef ?? {};
@@ -114,18 +162,16 @@ export function auditedWrites(replicas: Replicas, events: readonly AuditEvent[],
     });
 }
 
-/** Writes of something that no rollout is about. A new leader also writes who uses what: it counts anew. */
-export function unplannedWrites(writes: readonly RolloutWrite[]): string[] {
-  const known = [
-    /^patch revisiontags\/status steadfast$/,
-    /^patch injectorconfigs\/status v[12]$/,
-    /^patch mutatingwebhookconfigurations sidecar-injector-(probe-)?tag-steadfast$/,
-    /^create configmaps sidecar-injector-probe-tag-steadfast$/,
-    /^delete mutatingwebhookconfigurations sidecar-injector-probe-tag-steadfast$/,
-    /^patch deployments work-\d+$/,
-  ];
-  const others = writes.filter(
-    ({ verb, resource, name }) => !known.some((each) => each.test(`${verb} ${resource} ${name}`)),
-  );
-  return others.map((write) => `not planned: ${describeWrite(write)}`);
+const planned = [
+  /^patch revisiontags\/status steadfast$/,
+  /^patch injectorconfigs\/status v[123]$/,
+  /^patch mutatingwebhookconfigurations sidecar-injector-(probe-)?tag-steadfast$/,
+  /^create configmaps sidecar-injector-probe-tag-steadfast$/,
+  /^delete mutatingwebhookconfigurations sidecar-injector-probe-tag-steadfast$/,
+  /^patch deployments work-\d+$/,
+];
+
+/** Whether it is of something that rollouts are about. A new leader also writes who uses what: it counts anew. */
+export function isPlanned({ verb, resource, name }: RolloutWrite): boolean {
+  return planned.some((each) => each.test(`${verb} ${resource} ${name}`));
 }

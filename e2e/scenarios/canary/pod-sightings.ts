@@ -9,6 +9,7 @@ import { podsOf } from '../../harness/workloads.ts';
 /** A pod as it was stored. */
 export interface Sighting {
   readonly uid: string;
+  readonly name: string;
   /** The Deployment of a pod of `deployment()`. */
   readonly workload: string;
   /** The InjectorConfig that its annotation names. */
@@ -45,7 +46,14 @@ export class PodSightings {
         continue;
       }
       const created = Date.parse(creationTimestamp);
-      this.#seen.set(uid, { uid, workload: workloadOf(pod), maker: makerOf(pod), created, readyAt: readyAt(pod) });
+      this.#seen.set(uid, {
+        uid,
+        name,
+        workload: workloadOf(pod),
+        maker: makerOf(pod),
+        created,
+        readyAt: readyAt(pod),
+      });
       const defect = markDefect(pod);
       if (defect !== undefined) this.#defects.push(`pod ${this.namespace}/${name}: ${defect.what}`);
     }
@@ -94,6 +102,15 @@ export class PodSightings {
     return this.#creations()
       .filter(({ responseStatus }) => responseStatus?.code === 201)
       .map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
+  }
+
+  /** The names of all pods of which a kubelet has written how they do: one may have become ready, and have been deleted, between two looks. */
+  reported(): Set<string> {
+    const writes = this.#audit.events().filter(({ verb, objectRef, responseStatus }) => {
+      const isOurs = objectRef?.namespace === this.namespace && objectRef.resource === 'pods';
+      return isOurs && objectRef.subresource === 'status' && verb === 'patch' && (responseStatus?.code ?? 0) < 300;
+    });
+    return new Set(writes.flatMap(({ objectRef }) => objectRef?.name ?? []));
   }
 
   #creations(): AuditEvent[] {

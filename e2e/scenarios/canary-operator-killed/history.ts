@@ -1,0 +1,92 @@
+import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import type { RolloutWrite } from './writes.ts';
+
+/** What was seen of one step from outside. */
+export interface StepSeen {
+  readonly weight: number;
+  /** After which it ends: its comparisons, its pause, or by what becomes of its pods. */
+  readonly ends: 'Compared' | 'Paused' | 'Failed';
+  /** How long its pause is; undefined: until somebody ends it. Milliseconds. */
+  readonly pauseMs?: number;
+  /** For how long this machine stood still while it was paused. Milliseconds. */
+  readonly stoodStillMs: number;
+  /** The workloads whose pods were made by the canary. */
+  readonly canary: readonly string[];
+  /** When each of these had its first pod that was ready: before, there was no evidence. Milliseconds since 1970. */
+  readonly readyAt: ReadonlyMap<string, number>;
+}
+
+/** A time in which nobody led: from the death of a leader until somebody has the Lease. Milliseconds since 1970. */
+export interface Absence {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** How a rollout is meant to end. */
+export interface RolloutEnd {
+  readonly phase: 'Promoted' | 'RolledBack';
+  readonly reason: string;
+  /** The InjectorConfig that everybody gets then. */
+  readonly place: string;
+  /** What marks the request of a person who has aborted it. */
+  readonly abort?: string;
+}
+
+/** One rollout, from outside: what was written, and what pods were made. */
+export interface RolloutHistory {
+  readonly workloads: number;
+  readonly minReadyMs: number;
+  /** `minimumPods`: so many admissions are compared in a shadow step. */
+  readonly minimumPods: number;
+  readonly steps: readonly StepSeen[];
+  readonly end: RolloutEnd;
+  /** What all controllers have written. */
+  readonly writes: readonly RolloutWrite[];
+  /** Workloads that got a pod of the stable revision after one of the canary, while the canary was neither promoted nor rolled back. */
+  readonly flippedBack: readonly string[];
+  /** The workloads that the operator may restart. */
+  readonly restartable: readonly string[];
+  /** When the API server was asked for each pod that it has stored. Milliseconds since 1970. */
+  readonly podsMadeAt: readonly number[];
+  readonly absences: readonly Absence[];
+}
+
+/** What a rollout must not do: sentences about what it did, none when all is well. */
+export type Rule = (history: RolloutHistory) => string[];
+
+/** A state as it was written, and when. */
+export type WrittenState = RolloutState & { readonly at: number };
+
+/** What was said of the rollout, one after the other; what the rollout before has left may be written once more, and is left out. */
+export function statesOf({ writes }: Pick<RolloutHistory, 'writes'>): readonly WrittenState[] {
+  const all = writes.flatMap(({ state, at }) => (state === undefined ? [] : [{ ...state, at }]));
+  const first = all.findIndex(({ canary }) => canary !== undefined);
+  return first === -1 ? [] : all.slice(first);
+}
+
+/** The states of one step. */
+export function statesOfStep(states: readonly WrittenState[], index: number): readonly WrittenState[] {
+  return states.filter(({ canary, step }) => canary !== undefined && step === index);
+}
+
+/** The first state in which a step was over. */
+export function endOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
+  return states.find(({ canary, step = -1 }) => canary === undefined || step > index);
+}
+
+/** The first state that says that the evidence of a step is there. */
+export function pauseOfStep(states: readonly WrittenState[], index: number): WrittenState | undefined {
+  return states.find(({ phase, step }) => phase === 'Paused' && step === index);
+}
+
+/** Where the webhook led, one after the other, and since when. */
+export function pathWritesOf({
+  writes,
+}: Pick<RolloutHistory, 'writes'>): readonly Required<Pick<RolloutWrite, 'path' | 'at'>>[] {
+  return writes.flatMap(({ path, at }) => (path === undefined ? [] : [{ path, at }]));
+}
+
+/** Where the webhook led, one after the other. */
+export function pathsOf(history: Pick<RolloutHistory, 'writes'>): readonly string[] {
+  return pathWritesOf(history).map(({ path }) => path);
+}
