@@ -56,9 +56,8 @@ export async function openCluster(
   await buildBinaries(report, !own);
   if (own) return await openOwnCluster(choice);
   const started = Date.now();
-  const run = standing ? openStandingDirectory() : createRunDirectory();
+  const { run, controlPlane } = await startAnywhere(standing);
   try {
-    const controlPlane = await startControlPlane(run);
     const client = administrator(controlPlane.kubeconfig);
     await createNodes(client, ['node-a', 'node-b']);
     report(`the control plane is ready after ${((Date.now() - started) / 1000).toFixed(1)} s, logs in ${run.path}`);
@@ -80,6 +79,19 @@ export async function openCluster(
   } catch (error) {
     run.remove(true);
     throw error;
+  }
+}
+
+/** Somebody else may take a port after it was chosen and before a component listens on it: then all is begun anew with others. */
+async function startAnywhere(standing: boolean): Promise<{ run: RunDirectory; controlPlane: ControlPlane }> {
+  for (let left = 2; ; left--) {
+    const run = standing ? openStandingDirectory() : createRunDirectory();
+    try {
+      return { run, controlPlane: await startControlPlane(run) };
+    } catch (error) {
+      run.remove(true);
+      if (left === 0 || !String(error).includes('address already in use')) throw error;
+    }
   }
 }
 
