@@ -3,20 +3,20 @@ import type { InjectorConfig } from '../api/injector-config.ts';
 import { objectNames, serviceHostName, validatorNames } from '../api/names.ts';
 import type { CertificateNames } from '../certs/certificate-names.ts';
 import type { CertificatePolicy } from '../certs/certificate-policy.ts';
+import { webhookHost } from './webhook-host.ts';
 
-/** The names and addresses that the serving certificate of an InjectorConfig must carry: its Service's, and the host of `spec.webhook.url`. */
-export function certificateNames(config: InjectorConfig, namespace: string): CertificateNames {
-  const { service } = objectNames(config.metadata.name);
-  const { url } = config.spec.webhook;
-  return { service, namespace, ...(url === undefined ? {} : { hosts: [new URL(url).hostname] }) };
+/**
+ * The names and addresses that the serving certificate of an InjectorConfig must carry: its Service's, and the hosts by which it is called.
+ * @param name metadata.name of the InjectorConfig
+ */
+export function certificateNames(name: string, namespace: string, hosts: readonly string[]): CertificateNames {
+  const { service } = objectNames(name);
+  return { service, namespace, ...(hosts.length === 0 ? {} : { hosts }) };
 }
 
 /** The one name by which the API server calls the webhook, and which a certificate of the user's own must carry at least. */
 export function calledName(config: InjectorConfig, namespace: string): string {
-  const { url } = config.spec.webhook;
-  return url === undefined
-    ? serviceHostName(objectNames(config.metadata.name).service, namespace)
-    : new URL(url).hostname;
+  return webhookHost(config) ?? serviceHostName(objectNames(config.metadata.name).service, namespace);
 }
 
 /** The names that the validating webhook's certificate must carry. */

@@ -16,11 +16,15 @@ const certificate = { provider: 'Secret', secretRef: { name: 'own' } };
 class SecretFixture extends RevisionFixture {
   readonly #random = seededBytes(5);
 
-  async pair(service = 'sidecar-injector-blue', duration = 240 * hour): Promise<ServingPair> {
+  async pair(
+    service = 'sidecar-injector-blue',
+    duration = 240 * hour,
+    hosts: readonly string[] = [],
+  ): Promise<ServingPair> {
     const now = this.clock.now();
     const options = { now, random: this.#random };
     const authority = issueAuthority('own', await nextKeyPair(), { ...options, duration: 1000 * hour });
-    const names = { service, namespace: 'injection' };
+    const names = { service, namespace: 'injection', hosts };
     const leaf = issueServingCertificate(authority, names, await nextKeyPair(), { ...options, duration });
     return { ...leaf, caPem: authority.certificatePem };
   }
@@ -181,6 +185,19 @@ describe('CertificateSecretProvider', () => {
     await fixture.reconcile('blue');
     assert.match(fixture.condition('blue', 'CertificateReady'), /^True\/Stable/);
     assert.doesNotMatch(JSON.stringify(fixture.events()), /PRIVATE/);
+  });
+
+  it('does not serve what is made for a host that another InjectorConfig has', async () => {
+    const webhook = { url: 'https://injector.example.com' };
+    await fixture.install('before', { webhook });
+    await fixture.give(await fixture.pair('sidecar-injector-blue', 240 * hour, ['injector.example.com']));
+    await fixture.install('blue', { certificate, webhook });
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/HostTaken: .*InjectorConfig before has the host/);
+    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') ?? {
+      data: undefined,
+    };
+    assert.equal((data as Record<string, string> | undefined)?.['tls.crt'], undefined);
+    assert.equal(fixture.path('blue'), undefined);
   });
 
   it('says when the certificate should have been replaced', async () => {

@@ -9,6 +9,7 @@ import { selfSignedProvider } from './certificate-provider.ts';
 import { CertificateSecretProvider, type FollowSecret } from './certificate-secret-provider.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { Finalizers } from './finalizers.ts';
+import { HostClaims } from './host-claims.ts';
 import { whileLeading } from './leading-client.ts';
 import { InstallGate } from './install-gate.ts';
 import { OwnedObjects } from './owned-objects.ts';
@@ -34,6 +35,7 @@ import { RevisionCertificates } from './revision-certificates.ts';
 import { RevisionEvents } from './revision-events.ts';
 import { ServingRoleKeeper } from './serving-role.ts';
 import { fieldManager, type OperatorSettings } from './settings.ts';
+import { StoredConfigurations } from './stored-configurations.ts';
 import { PublishedRevisions } from './tags/published-revisions.ts';
 import { TagReconciler } from './tags/reconcile-tag.ts';
 import { RevisionLocks } from './tags/revision-locks.ts';
@@ -117,11 +119,13 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     { configs: view.configs, tags: view.tags, leadsTo: (tag) => view.leadsTo(tag) },
     operatorClass,
   );
+  const configurations = new StoredConfigurations(view, owned, settings.context);
+  const hosts = new HostClaims(view, () => targets.configs());
   const published = new PublishedRevisions();
   published.subscribe(parts.onPublished);
   const locks = new RevisionLocks();
   const rules = new PublishedRules(view, settings.context.namespace, parts.load);
-  const recent = new RecentWorkloads(clock);
+  const recent = new RecentWorkloads(clock, (namespace) => usage.isLeaving(namespace));
   const usage = new ClusterUsage({
     view,
     claims: () => targets.claims(),
@@ -139,12 +143,14 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
   const producer = new RevisionProducer({
     ...shared,
     targets,
+    hosts,
     published,
-    certificates: new RevisionCertificates({ ...shared, providers, refusals, events }),
+    certificates: new RevisionCertificates({ ...shared, providers, hosts, refusals, events }),
     servingRole,
     reports,
     compiler: new ConfigurationCompiler(references, parts.load),
-    publication: new Publication(view, owned, reports, gate, settings.context, clock),
+    configurations,
+    publication: new Publication(view, owned, reports, gate, configurations, clock),
     refusals,
     events,
   });

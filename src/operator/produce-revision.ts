@@ -11,6 +11,7 @@ import { manifestContext } from './manifest-context.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
 import { foreignFinding, foreignOverlap } from './foreign-overlap.ts';
+import type { HostClaims } from './host-claims.ts';
 import type { Publication } from './publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from './revision-certificates.ts';
@@ -19,6 +20,7 @@ import type { Finding, RevisionFindings } from './revision-status.ts';
 import { servingPairOf } from './secret-text.ts';
 import type { ServingRoleKeeper } from './serving-role.ts';
 import { resyncMs, type OperatorSettings } from './settings.ts';
+import type { StoredConfigurations } from './stored-configurations.ts';
 import type { PublishedRevisions } from './tags/published-revisions.ts';
 import type { TagTargets } from './tags/tag-targets.ts';
 import { withCaBundle } from './with-ca-bundle.ts';
@@ -31,8 +33,10 @@ export interface RevisionProducerOptions {
   readonly certificates: Pick<RevisionCertificates, 'advance' | 'forget'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
   readonly reports: Pick<ReplicaReports, 'replicas'>;
+  readonly configurations: StoredConfigurations;
   readonly publication: Publication;
   readonly targets: TagTargets;
+  readonly hosts: HostClaims;
   readonly published: PublishedRevisions;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
@@ -41,11 +45,14 @@ export interface RevisionProducerOptions {
 
 /** How soon to look again for what replicas report; their reports wake us sooner. */
 const pendingMs = 1000;
+/** A host that another InjectorConfig has becomes free when its webhook is elsewhere, of which no event tells us. Milliseconds. */
+const takenRetryMs = 30_000;
 
 /** Why a webhook is not ready where waiting does not help: somebody has to act, so an Event tells. */
 const forPeople: readonly string[] = [
   'ConfigurationLost',
   'ForeignOverlap',
+  'HostTaken',
   'Invalid',
   'NoReplica',
   'NotReachable',
@@ -72,7 +79,7 @@ export class RevisionProducer {
     writes: WriteOutcome,
     signal: AbortSignal,
   ): Promise<number> {
-    const { publication, owned, settings, view, reports, events, logger } = this.#options;
+    const { publication, configurations, owned, settings, view, reports, events, logger } = this.#options;
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
     const rotation = await this.#options.certificates.advance(config, object, findings, writes, signal);
@@ -80,7 +87,7 @@ export class RevisionProducer {
       await owned.apply(each, writes, signal);
     }
     const compiled = await this.#compile(config, object, findings, signal);
-    await publication.storeConfiguration(config, compiled, writes, signal);
+    await configurations.store(config, compiled, writes, signal);
     // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
     // Nobody would trust whoever answers: there is no certificate yet.
@@ -98,8 +105,9 @@ export class RevisionProducer {
     if (known !== undefined) published.set(name, { ...known, caBundlePem });
     const { foreign, finding } = this.#foreignOverlap(config, isTagged);
     findings.ForeignOverlap = finding;
+    const { taken } = this.#options.hosts.of(config);
     const outcome = await publication.publish(
-      { config, compiled, caBundlePem, context: manifestContext(settings, view), isTagged, foreign },
+      { config, compiled, caBundlePem, context: manifestContext(settings, view), isTagged, taken, foreign },
       writes,
       signal,
     );
@@ -123,8 +131,9 @@ export class RevisionProducer {
       events.published(object, outcome.hash, outcome.before);
       logger.info('published', { injectorConfig: name, hash: outcome.hash, before: outcome.before });
     }
-    await publication.prune(config, [outcome.hash, compiled?.hash], signal);
-    return outcome.isPending ? pendingMs : resyncMs;
+    await configurations.prune(config, [outcome.hash, compiled?.hash], signal);
+    if (outcome.isPending) return pendingMs;
+    return taken === undefined ? resyncMs : takenRetryMs;
   }
 
   /** Somebody else's injector of the same pods: it keeps us from publishing, unless we are told to take over. */

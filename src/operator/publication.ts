@@ -1,25 +1,20 @@
-import { configurationHash } from '../api/configuration-hash.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { labelNames } from '../api/labels.ts';
-import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { objectNames } from '../api/names.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { Clock } from '../kube/ports.ts';
-import { configurationObjects } from '../manifests/desired-objects.ts';
 import type { ManifestContext } from '../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../manifests/webhook-configuration.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import type { InstallGate } from './install-gate.ts';
-import { filesOf, verifiedFiles } from './last-good.ts';
 import { nameTaken } from './name-taken.ts';
 import { leaveNarrowed } from './narrowing.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
-import { namedHashes, publishedHash } from './published-webhook.ts';
 import type { Finding } from './revision-status.ts';
-import { keptConfigurations } from './settings.ts';
+import type { StoredConfigurations } from './stored-configurations.ts';
 import { withCaBundle } from './with-ca-bundle.ts';
 
 export interface PublicationInput {
@@ -31,6 +26,8 @@ export interface PublicationInput {
   readonly context: ManifestContext | undefined;
   /** A tag stands in for it: all is made ready for those whom the tag sends, and no webhook of its own is written. */
   readonly isTagged?: boolean;
+  /** The host of the url is another's: what is there stays, and nothing is installed. */
+  readonly taken?: Finding | undefined;
   /** Somebody else's injector takes the same pods, as a sentence: a webhook that is not there yet is not installed. */
   readonly foreign?: string | undefined;
 }
@@ -50,8 +47,6 @@ export interface PublicationOutcome {
 /** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
 const silentMs = 30_000;
 
-type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
-
 /**
  * The second half of a reconcile: the webhook names a configuration only when every live replica holds it, and goes on naming the last good one
  * while a newer one is not there yet or does not compile.
@@ -61,10 +56,7 @@ export class Publication {
   readonly #owned: OwnedObjects;
   readonly #reports: ReplicaReports;
   readonly #gate: InstallGate;
-  readonly #context: ManifestContext;
-  /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
-  readonly #remembered = new Map<string, StoredConfiguration>();
-
+  readonly #configurations: StoredConfigurations;
   /** The webhook that the API server found invalid last, and its words, by InjectorConfig. */
   readonly #refused = new Map<string, { text: string; message: string }>();
   /** Since when no replica is live, by InjectorConfig. */
@@ -76,7 +68,7 @@ export class Publication {
     owned: OwnedObjects,
     reports: ReplicaReports,
     gate: InstallGate,
-    context: ManifestContext,
+    configurations: StoredConfigurations,
     clock: Pick<Clock, 'monotonic'>,
   ) {
     this.#clock = clock;
@@ -84,26 +76,7 @@ export class Publication {
     this.#gate = gate;
     this.#owned = owned;
     this.#reports = reports;
-    this.#context = context;
-  }
-
-  /** The ConfigMaps; of a configuration that does not compile none, and what is published already is kept whole. */
-  async storeConfiguration(
-    config: InjectorConfig,
-    compiled: CompiledConfiguration | undefined,
-    into: WriteOutcome,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const published = this.#lastGood(config);
-    const current = compiled ?? published;
-    if (current === undefined) return;
-    for (const object of configurationObjects(config, current.files, current.hash, this.#context)) {
-      await this.#owned.apply(object, into, signal);
-    }
-    // While a newer one is waited for, replicas go on serving what is published: its ConfigMap must stay too.
-    if (published === undefined || published.hash === current.hash) return;
-    const [hashed] = configurationObjects(config, published.files, published.hash, this.#context);
-    if (hashed !== undefined) await this.#owned.apply(hashed, into, signal);
+    this.#configurations = configurations;
   }
 
   /** The webhook: moved, repaired, or left where it is. */
@@ -112,7 +85,7 @@ export class Publication {
     await this.#gate.sweep(config.metadata.name, signal);
     const isTagged = input.isTagged === true;
     const live = isTagged ? undefined : this.#liveWebhook(config);
-    const before = this.#published(config, live);
+    const before = this.#configurations.published(config, live);
     const wanted = compiled?.hash ?? before;
     if (context === undefined) {
       const message =
@@ -126,9 +99,10 @@ export class Publication {
       return { finding: no('NothingToPublish', message), hash: before, before, isPending: false };
     }
     const mistakes = webhookMistakes(config);
-    if (mistakes.length > 0) {
+    const refused = mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : input.taken;
+    if (refused !== undefined) {
       if (live !== undefined) await this.#owned.apply(withCaBundle(live, caBundlePem), into, signal);
-      return { finding: no('Invalid', mistakes.join('; ')), hash: before, before, isPending: false };
+      return { finding: refused, hash: before, before, isPending: false };
     }
     const lacking = this.#reports.lacking(config.metadata.name, wanted);
     const isSilent = this.#isSilent(config.metadata.name);
@@ -141,7 +115,7 @@ export class Publication {
           return { finding: no('Invalid', refusal), hash: before, before, isPending: true };
         }
       }
-      const isLost = compiled === undefined && this.#held(config, wanted) === undefined;
+      const isLost = compiled === undefined && this.#configurations.held(config, wanted) === undefined;
       // After a restart the replica is about to load what is published and held: nothing has changed that a condition should tell.
       if (!isLost && wanted === before && isSilent) {
         const message = `the webhook names configuration ${wanted}, but no replica is running to answer for it: start the webhook's replicas, or set spec.paused to let pods start without this injector`;
@@ -154,7 +128,7 @@ export class Publication {
       return { finding, hash: before, before, isPending: true };
     }
     if (isTagged) {
-      if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
+      if (compiled !== undefined) this.#configurations.remember(config.metadata.name, compiled);
       const message = `RevisionTag ${config.metadata.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
       return { finding: { status: 'True', reason: 'Tagged', message }, hash: wanted, before, isPending: false };
     }
@@ -179,31 +153,10 @@ export class Publication {
       return { finding: no('Invalid', refusal), hash: before, before, isPending: isDeferred };
     }
     if (isDeferred) return { finding: undefined, hash: before, before, isPending: true };
-    if (compiled !== undefined) this.#remembered.set(config.metadata.name, compiled);
+    if (compiled !== undefined) this.#configurations.remember(config.metadata.name, compiled);
     const message = `the webhook names configuration ${wanted}`;
     const published: Finding = { status: 'True', reason: 'Published', message };
     return { finding: published, hash: wanted, before, narrowed, isPending: false };
-  }
-
-  /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
-  async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
-    const hashOf = (object: KubernetesObject): string | undefined =>
-      object.metadata.labels?.[labelNames.configurationHash];
-    const stored = this.#view
-      .belongingTo(config.metadata.name)
-      .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
-    // A tag may not have moved on yet, or be on its way to this one by a rollout.
-    const named = this.#view
-      .webhooksNaming(config.metadata.name)
-      .flatMap((webhook) => namedHashes(webhook, config.metadata.name));
-    const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
-    const spare = stored
-      .filter((object) => !used.includes(object))
-      .sort((one, other) =>
-        (one.metadata.creationTimestamp ?? '') < (other.metadata.creationTimestamp ?? '') ? 1 : -1,
-      );
-    for (const object of spare.slice(Math.max(0, keptConfigurations - used.length)))
-      await this.#owned.remove(object, signal);
   }
 
   /** Whether no replica has been live for longer than a restart takes. */
@@ -227,7 +180,7 @@ export class Publication {
   /** The InjectorConfig is gone. */
   forget(name: string): void {
     this.#gate.forget(name);
-    this.#remembered.delete(name);
+    this.#configurations.forget(name);
     this.#refused.delete(name);
     this.#silentSince.delete(name);
   }
@@ -274,7 +227,7 @@ export class Publication {
     context: ManifestContext,
   ): KubernetesObject {
     const asItIs = withCaBundle(live, caBundlePem);
-    if (before === undefined || !this.#isNamedOrHeld(config, live, before)) return asItIs;
+    if (before === undefined || !this.#configurations.isNamedOrHeld(config, live, before)) return asItIs;
     const { object: wanted } = leaveNarrowed(
       webhookConfiguration({ config, hash: before, caBundlePem }, context),
       live,
@@ -285,43 +238,6 @@ export class Publication {
 
   #liveWebhook(config: InjectorConfig): KubernetesObject | undefined {
     return this.#view.ownWebhook(config.metadata.name);
-  }
-
-  /**
-   * What we said last that we had published, then what the webhook says: either may be bent or restored from long ago, so the first that
-   * somebody holds is believed. When nobody holds either, the webhook stays where it is.
-   */
-  #published(config: InjectorConfig, live: KubernetesObject | undefined): string | undefined {
-    const stated = config.status?.config?.hash;
-    const named = publishedHash(live, config.metadata.name);
-    const held = [stated, named].find((hash) => hash !== undefined && this.#held(config, hash) !== undefined);
-    return held ?? named ?? stated;
-  }
-
-  #isNamedOrHeld(config: InjectorConfig, live: KubernetesObject, hash: string): boolean {
-    return publishedHash(live, config.metadata.name) === hash || this.#held(config, hash) !== undefined;
-  }
-
-  #lastGood(config: InjectorConfig): StoredConfiguration | undefined {
-    const hash = this.#published(config, this.#liveWebhook(config));
-    return hash === undefined ? undefined : this.#held(config, hash);
-  }
-
-  /** The configuration of this hash, wherever it is found whole. */
-  #held(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
-    const remembered = this.#remembered.get(config.metadata.name);
-    if (remembered?.hash === hash) return remembered;
-    const stored = this.#hashed(config, hash);
-    const verified = stored && verifiedFiles(stored);
-    if (verified?.hash === hash) return verified;
-    // Somebody deleted it: the plain one holds the same.
-    const { configMap } = objectNames(config.metadata.name);
-    const files = filesOf(this.#view.configMaps.get(configMap, this.#context.namespace));
-    return files !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
-  }
-
-  #hashed(config: InjectorConfig, hash: string): KubernetesObject | undefined {
-    return this.#view.configMaps.get(hashedConfigMapName(config.metadata.name, hash), this.#context.namespace);
   }
 }
 

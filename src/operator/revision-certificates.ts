@@ -11,6 +11,7 @@ import type { CertificateKeeper } from './certificate-keeper.ts';
 import type { CertificateProvider, ProvidedCertificates } from './certificate-provider.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { WriteOutcome } from './owned-objects.ts';
+import type { HostClaims } from './host-claims.ts';
 import type { OperatorMetrics } from './ports.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionEvents } from './revision-events.ts';
@@ -23,6 +24,7 @@ export interface RevisionCertificatesOptions {
   readonly view: ClusterView;
   readonly certificates: Pick<CertificateKeeper, 'advance'>;
   readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
+  readonly hosts: HostClaims;
   readonly refusals: Refusals;
   readonly events: RevisionEvents;
   readonly metrics: OperatorMetrics;
@@ -50,7 +52,8 @@ export class RevisionCertificates {
     const { name } = config.metadata;
     const names = objectNames(name);
     const asked = askedRenewal(object, config);
-    const { source, refusal } = await this.#provided(config, signal);
+    const { hosts, taken } = this.#options.hosts.of(config);
+    const { source, refusal } = await this.#provided(config, taken, signal);
     try {
       const rotation = await certificates.advance(
         {
@@ -58,7 +61,7 @@ export class RevisionCertificates {
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
           servingSecret: names.servingSecret,
           policy: certificatePolicy(config, settings.certificateTimeScale),
-          names: certificateNames(config, settings.context.namespace),
+          names: certificateNames(name, settings.context.namespace, hosts),
           webhooks: view.webhooksOf(name),
           ...(source && { source }),
           ...(asked.request && { request: asked.request }),
@@ -98,14 +101,19 @@ export class RevisionCertificates {
     for (const provider of Object.values(this.#options.providers)) provider.forget(name);
   }
 
-  /** From the provider of the spec; the others need not follow anything for it. */
-  #provided(config: InjectorConfig, signal: AbortSignal): Promise<ProvidedCertificates> {
+  /** From the provider of the spec; the others need not follow anything for it. One that is made for a host that another has is not served. */
+  async #provided(
+    config: InjectorConfig,
+    taken: Finding | undefined,
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
     const { providers } = this.#options;
     const wanted = providers[config.spec.certificate.provider];
     for (const provider of Object.values(providers)) {
       if (provider !== wanted) provider.forget(config.metadata.name);
     }
-    return wanted.provide(config, signal);
+    const provided = await wanted.provide(config, signal);
+    return taken === undefined || provided.source === undefined ? provided : { source: 'Unavailable', refusal: taken };
   }
 
   #tell(object: KubernetesObject, { changes, serving }: Rotation): void {

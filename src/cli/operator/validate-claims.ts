@@ -15,6 +15,7 @@ import {
   nameOf,
   type Claimant,
 } from '../../manifests/claims.ts';
+import { haveOneCertificate, hostTaken, webhookHost } from '../../manifests/webhook-host.ts';
 import { obstacleOf, readinessOf, revisionsOf } from '../../operator/tags/tag-plan.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 
@@ -40,36 +41,24 @@ export function configOverlaps(config: InjectorConfig, old: unknown, targets: Ta
 }
 
 /**
- * A TLS server tells certificates apart by the host that its client names. Where two InjectorConfigs of different authorities have the host of
- * spec.webhook.url in common, only one of them can be answered, and which one changes when a replica restarts.
+ * Who has the host of `spec.webhook.url` already, with a certificate of another authority; see `operator/host-claims.ts`. A change is refused only for what
+ * it brings about.
  */
 export function hostMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
   const before = readOrNothing(() => parseInjectorConfig(old));
-  if (hostOf(config) === undefined || (before !== undefined && isServedAlike(before, config))) return [];
-  const field = 'spec.webhook.url';
+  const host = webhookHost(config);
+  if (host === undefined || (before !== undefined && isServedAsBefore(config, before))) return [];
   return targets
     .configs()
     .filter(({ metadata }) => metadata.name !== config.metadata.name && metadata.deletionTimestamp === undefined)
-    .filter((other) => hostOf(other) === hostOf(config) && !isServedAlike(other, config))
-    .map((other) => ({
-      field,
-      message: `${field}: InjectorConfig ${other.metadata.name} has the host ${hostOf(config) ?? ''} too, with a certificate of another authority, and only one can be served for it; give this one a host of its own, or let both use the same Secret (spec.certificate.provider Secret)`,
-    }));
+    .filter((other) => webhookHost(other) === host && !haveOneCertificate(other, config))
+    .map((other) => ({ field: 'spec.webhook.url', message: hostTaken(host, other) }));
 }
 
 /** The same host by the same certificate. */
-function isServedAlike(one: InjectorConfig, other: InjectorConfig): boolean {
-  if (hostOf(one) !== hostOf(other)) return false;
-  if (one.metadata.name === other.metadata.name) return secretOf(one) === secretOf(other);
-  return secretOf(one) !== undefined && secretOf(one) === secretOf(other);
-}
-
-function hostOf({ spec: { webhook } }: InjectorConfig): string | undefined {
-  return webhook.url !== undefined && URL.canParse(webhook.url) ? new URL(webhook.url).hostname : undefined;
-}
-
-function secretOf({ spec: { certificate } }: InjectorConfig): string | undefined {
-  return certificate.secretRef?.name;
+function isServedAsBefore(config: InjectorConfig, before: InjectorConfig): boolean {
+  const secretOf = ({ spec: { certificate } }: InjectorConfig): string | undefined => certificate.secretRef?.name;
+  return webhookHost(config) === webhookHost(before) && secretOf(config) === secretOf(before);
 }
 
 /**

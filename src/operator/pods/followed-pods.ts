@@ -46,8 +46,10 @@ export class FollowedPods {
         note(pod, record);
         return record;
       },
-      keepOfNamespace: ({ apiVersion, kind, metadata: { name = '', labels = {}, resourceVersion = '' } }) => {
-        return { apiVersion, kind, metadata: { name, labels, resourceVersion } };
+      keepOfNamespace: ({ apiVersion, kind, metadata }) => {
+        const { name = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
+        const leaving = deletionTimestamp === undefined ? {} : { deletionTimestamp };
+        return { apiVersion, kind, metadata: { name, labels, resourceVersion, ...leaving } };
       },
     };
   }

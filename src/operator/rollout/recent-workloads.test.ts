@@ -9,7 +9,7 @@ describe('RecentWorkloads', () => {
 
   it('counts a workload for a minute after its last pod, by tag', () => {
     let now = 0;
-    const recent = new RecentWorkloads({ monotonic: () => now });
+    const recent = new RecentWorkloads({ monotonic: () => now }, () => false);
     assert.deepEqual(recent.with('prod', [present('a'), present('b')]), [present('a'), present('b')]);
     recent.left('prod', workload('a'));
     now = 1000;
@@ -26,5 +26,15 @@ describe('RecentWorkloads', () => {
     assert.deepEqual(recent.with('prod', []), [present('b', 0)], 'from the last time');
     recent.forget('prod');
     assert.deepEqual(recent.with('prod', []), []);
+  });
+
+  it('counts none whose namespace goes', () => {
+    const leaving = new Set<string>();
+    const recent = new RecentWorkloads({ monotonic: () => 0 }, (namespace) => leaving.has(namespace));
+    recent.left('prod', workload('a'));
+    recent.left('prod', { ...workload('b'), namespace: 'old' });
+    assert.equal(recent.with('prod', []).length, 2);
+    leaving.add('old');
+    assert.deepEqual(recent.with('prod', []), [present('a', 0)]);
   });
 });

@@ -158,6 +158,14 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout.canaryWorkloads, 5);
   });
 
+  it('does not count one whose namespace goes with it', async () => {
+    await fixture.pass();
+    fixture.leave();
+    fixture.down('work-3');
+    await fixture.canary('new', [50]);
+    assert.equal(fixture.rollout?.knownWorkloads, 9);
+  });
+
   it('waits, under a new leader, for the workloads that this one cannot know', async () => {
     const away = await takeOverWithoutTwo();
     await fixture.pass();
@@ -304,9 +312,8 @@ describe('A tag with a canary strategy', () => {
   });
 
   it('is not tried out again for a step, also where the webhook has a url', async () => {
-    const url = 'https://injector.example.com/x';
     for (const name of ['old', 'new']) {
-      fixture.setSpec(name, { webhook: { url } });
+      fixture.setSpec(name, { webhook: { url: `https://${name}.example.com/x` } });
       await fixture.reconcile(name);
     }
     await fixture.pass();

@@ -83,6 +83,17 @@ describe('ClusterUsage', () => {
   const namespace = (name: string, labels: Record<string, string>): KubernetesObject =>
     versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
+  it('knows which namespaces go, once they have been read', () => {
+    assert.equal(usage.isLeaving('shop'), false);
+    begin();
+    assert.equal(usage.isLeaving('shop'), false);
+    const old = namespace('old', {});
+    namespaces.replace([namespace('shop', {}), old], '1');
+    assert.deepEqual([usage.isLeaving('shop'), usage.isLeaving('old')], [false, false]);
+    namespaces.upsert(versioned({ ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }));
+    assert.deepEqual([usage.isLeaving('shop'), usage.isLeaving('old'), usage.isLeaving('gone')], [false, true, true]);
+  });
+
   it('says nothing before everything has been read, then at once', async () => {
     publish('blue', 'aaaaaaaa');
     begin();

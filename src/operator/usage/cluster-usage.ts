@@ -164,6 +164,14 @@ export class ClusterUsage implements UsageSource {
     return this.#counting?.since;
   }
 
+  /** Whether a namespace is gone or on its way out; false while namespaces have not been read. */
+  isLeaving(namespace: string): boolean {
+    const { namespaces } = this.#counting?.stores ?? {};
+    if (namespaces?.hasSynced !== true) return false;
+    const found = namespaces.get(namespace);
+    return found === undefined || found.metadata.deletionTimestamp !== undefined;
+  }
+
   /** Who takes pods by the webhook configuration of this name, as the pods are judged now; undefined when nobody does, and while another process counts. */
   claimant(id: string): Claimant | undefined {
     return this.#counting?.claimants.get(id);

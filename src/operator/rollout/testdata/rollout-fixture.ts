@@ -65,6 +65,16 @@ export class RolloutFixture extends TagFixture {
     if (pod !== undefined) this.#stores?.pods.remove(this.#stores.keepOfPod(pod));
   }
 
+  /** The namespace of all of them is on its way out, while its pods are still there. */
+  leave(): void {
+    const stores = this.#stores;
+    const found = stores?.namespaces.get(namespace);
+    if (stores === undefined || found === undefined) throw new Error('nothing is followed');
+    this.#version += 1;
+    const metadata = { ...found.metadata, resourceVersion: String(this.#version), deletionTimestamp: this.clock.now().toISOString() };
+    stores.namespaces.upsert(stores.keepOfNamespace({ ...found, metadata }));
+  }
+
   /** The workloads whose pods are of an InjectorConfig. */
   madeBy(name: string): string[] {
     return [...this.#pods.values()].flatMap(({ metadata }) => {

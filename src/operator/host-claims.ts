@@ -1,0 +1,68 @@
+import { group, type InjectorConfig } from '../api/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes.ts';
+import { haveOneCertificate, hostOfUrl, hostTaken, webhookHost } from '../manifests/webhook-host.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { Finding } from './revision-status.ts';
+
+/** By which hosts of its own, beside the Service's name, an InjectorConfig may be called. */
+export interface HostClaim {
+  /** What its certificate must carry: the host of `spec.webhook.url` unless another has it, and those that webhooks in force call. */
+  readonly hosts: readonly string[];
+  /** Undefined unless the host of `spec.webhook.url` is another's. */
+  readonly taken: Finding | undefined;
+}
+
+/**
+ * Who may have the host of `spec.webhook.url`. A TLS server tells certificates apart by the host that its client names: of two InjectorConfigs with
+ * one host only one is answered, and which one may change when a replica restarts, which would stop the pods of one that has been well. So the one that
+ * is called there already keeps it, of several the oldest, then the first by name; the other gets no certificate for it and publishes nothing.
+ */
+export class HostClaims {
+  readonly #view: Pick<ClusterView, 'webhooksOf'>;
+  readonly #configs: () => readonly InjectorConfig[];
+
+  /** @param configs the InjectorConfigs of our class that can be read */
+  constructor(view: Pick<ClusterView, 'webhooksOf'>, configs: () => readonly InjectorConfig[]) {
+    this.#view = view;
+    this.#configs = configs;
+  }
+
+  of(config: InjectorConfig): HostClaim {
+    const called = this.#called(config);
+    const host = webhookHost(config);
+    const holder = host === undefined ? undefined : this.#holder(config, host);
+    if (host === undefined || holder === undefined) {
+      return { hosts: [...new Set([...(host === undefined ? [] : [host]), ...called])], taken: undefined };
+    }
+    return { hosts: called, taken: { status: 'False', reason: 'HostTaken', message: hostTaken(host, holder) } };
+  }
+
+  #holder(config: InjectorConfig, host: string): InjectorConfig | undefined {
+    const rank = (each: InjectorConfig): string => {
+      const { creationTimestamp = '', name } = each.metadata;
+      return [this.#called(each).includes(host) ? 0 : 1, creationTimestamp, name].join(' ');
+    };
+    const { name } = config.metadata;
+    const rivals = this.#configs().filter(
+      (other) =>
+        other.metadata.name !== name &&
+        other.metadata.deletionTimestamp === undefined &&
+        !haveOneCertificate(other, config) &&
+        (webhookHost(other) === host || this.#called(other).includes(host)),
+    );
+    const [first] = [config, ...rivals].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+    return first === config ? undefined : first;
+  }
+
+  /** The hosts by which webhooks in force call an InjectorConfig, its own and those of tags that lead to it. */
+  #called({ metadata }: InjectorConfig): string[] {
+    return [...new Set(this.#view.webhooksOf(metadata.name).flatMap(hostsOf))];
+  }
+}
+
+function hostsOf(configuration: KubernetesObject): string[] {
+  const webhooks = (configuration.webhooks ?? []) as { name?: string; clientConfig?: { url?: string } }[];
+  return webhooks
+    .filter(({ name }) => name?.endsWith(`.${group}`) === true)
+    .flatMap(({ clientConfig }) => hostOfUrl(clientConfig?.url) ?? []);
+}
