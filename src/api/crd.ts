@@ -2,7 +2,7 @@ import { injectorConfigKind, injectorConfigPlural, injectorConfigSpecSchema } fr
 import { nameRules, operatorClassIsImmutable, revisionIsImmutable, specRules } from './injector-config-rules.ts';
 import { injectorConfigStatusSchema } from './injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes.ts';
-import { customResourceDefinition, readyColumn, type PrinterColumn } from './resource-definition.ts';
+import { ageColumn, customResourceDefinition, readyColumn, type PrinterColumn } from './resource-definition.ts';
 import { revisionTagCustomResourceDefinition } from './revision-tag-crd.ts';
 
 /** All CustomResourceDefinitions of this version. */
@@ -61,5 +61,5 @@ const printerColumns: readonly PrinterColumn[] = [
     jsonPath: '.status.certificate.phase',
     priority: 1,
   },
-  { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
+  ageColumn,
 ];

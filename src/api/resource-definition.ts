@@ -71,6 +71,14 @@ export function customResourceDefinition(resource: ResourceDefinition): Kubernet
   };
 }
 
+/** How old an object is, as a column. */
+export const ageColumn: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since creation.',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
 /** The status or reason of the condition Ready, as a column. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
   return { name, type: 'string', description, jsonPath: `.status.conditions[?(@.type=="Ready")].${field}` };

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from './kubernetes.ts';
-import { customResourceDefinition, readyColumn } from './resource-definition.ts';
+import { ageColumn, customResourceDefinition, readyColumn } from './resource-definition.ts';
 import { revisionTagKind, revisionTagPlural, revisionTagSpecSchema } from './revision-tag.ts';
 import { revisionTagRules, revisionTagSpecRules, tagOperatorClassIsImmutable } from './revision-tag-rules.ts';
 import { revisionTagStatusSchema } from './revision-tag-status.ts';
@@ -53,7 +53,7 @@ export function revisionTagCustomResourceDefinition(): KubernetesObject {
         description: 'Pods that would get something else now.',
         jsonPath: '.status.injected.stale',
       },
-      { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
+      ageColumn,
     ],
   });
 }
