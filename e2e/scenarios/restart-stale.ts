@@ -60,7 +60,14 @@ export const restartStale: Scenario = {
     await waitFor('all pods to be ready', areWholeBy(all, 'v1'), { timeout: 60_000 });
     await guarded.setSick(true);
     await waitFor('a pod to be not ready', () => observer.standing(guarded.sick)?.whole === false);
-    await checkNothingFollowed(context, audit, replicas);
+    const reads = () => readsOfWorkloads(audit, replicas);
+    await context.check(
+      'as long as no tag asks for restarts, workloads are not even read',
+      () => found(reads().join(), ''),
+      {
+        timeout: 0,
+      },
+    );
     const stayed = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
     // What has become ready just now counts as being restarted still.
     await sleep(1000);
@@ -85,6 +92,9 @@ export const restartStale: Scenario = {
       { timeout: 240_000 },
     );
     const seconds = Math.round((Date.now() - started) / 1000);
+    await context.check('the same search finds the reads of one that does, of all kinds and of budgets', () =>
+      found(reads().join(), 'daemonsets,deployments,poddisruptionbudgets,statefulsets'),
+    );
     const most = await checkBounds(context, observer, window);
     const pods = await checkOnce(context, observer, window.after, restartable);
     await checkGuarded(context, observer, guarded, window.after);
@@ -123,16 +133,14 @@ export const restartStale: Scenario = {
   },
 };
 
-/** While no tag asks for restarts, nothing of workloads and budgets is read. */
-async function checkNothingFollowed(context: ScenarioContext, audit: AuditLog, replicas: Replicas): Promise<void> {
-  const reads = () =>
-    audit.events().filter(({ user, objectRef }) => {
-      const isOfWorkloads = objectRef?.apiGroup === 'apps' || objectRef?.apiGroup === 'policy';
-      return isOfWorkloads && replicas.installation.usernames.includes(user.username);
-    });
-  await context.check('as long as no tag asks for restarts, workloads are not even read', () => reads().length === 0, {
-    timeout: 0,
+/** The collections of workloads and budgets that our processes have read, by the API server's own record, sorted. */
+function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[] {
+  const read = audit.events().flatMap(({ user, verb, objectRef }) => {
+    const isOfWorkloads = objectRef?.apiGroup === 'apps' || objectRef?.apiGroup === 'policy';
+    const isRead = ['get', 'list', 'watch'].includes(verb) && installation.usernames.includes(user.username);
+    return isOfWorkloads && isRead ? [objectRef.resource ?? ''] : [];
   });
+  return [...new Set(read)].sort();
 }
 
 /** Returns how many pods were made. */
@@ -146,9 +154,18 @@ async function checkOnce(
   const made = podsMade(observer.sightings(), after);
   const twice = workloads.filter((each) => counts.get(each) !== 1);
   await context.check('each template was changed once', () => found(twice.join(), ''), { timeout: 0 });
-  const more = workloads.filter((each) => made.get(each) !== observer.standing(each)?.object?.desired);
-  await context.check('and each pod was made anew once', () => found(more.join(), ''), { timeout: 0 });
-  return workloads.reduce((sum, each) => sum + (made.get(each) ?? 0), 0);
+  const counted = workloads.map((name) => {
+    const { desired = 0 } = observer.standing(name)?.object ?? {};
+    return { name, desired, ...(made.get(name) ?? { made: 0, lost: 0 }) };
+  });
+  const others = counted.filter((each) => each.made < each.desired || each.made - each.lost > each.desired);
+  const lost = counted.reduce((sum, each) => sum + each.lost, 0);
+  await context.check(
+    `and each pod was made anew once, but for ${lost} that the fake kubelets ended unasked`,
+    () => found(others.map((each) => `${each.name}: ${each.made} for ${each.desired}`).join(), ''),
+    { timeout: 0 },
+  );
+  return counted.reduce((sum, each) => sum + each.made, 0);
 }
 
 async function checkEvents(context: ScenarioContext, workloads: readonly string[]): Promise<void> {

@@ -71,14 +71,29 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
   return counts;
 }
 
-/** How many pods were made for each workload. */
-export function podsMade(sightings: readonly Sighting[], after: number): Map<string, number> {
+/** Pods of one workload. */
+export interface PodsMade {
+  readonly made: number;
+  /** Those of them that have gone without anybody having asked for it but their kubelet. */
+  readonly lost: number;
+}
+
+/**
+ * How many pods were made for each workload. The fake kubelets end pods by name, and sometimes twice: the next pod of a StatefulSet has the name of the
+ * one before, and may be gone before it has begun.
+ */
+export function podsMade(sightings: readonly Sighting[], after: number): Map<string, PodsMade> {
   const known = new Set<string>();
-  const counts = new Map<string, number>();
+  const leaving = new Set<string>();
+  const counts = new Map<string, PodsMade>();
   for (const { workload, revision, seen } of inOrder(sightings)) {
-    if (seen.what !== 'pod' || known.has(seen.uid)) continue;
+    if (seen.what !== 'pod') continue;
+    const { made, lost } = counts.get(workload) ?? { made: 0, lost: 0 };
+    const isNew = revision > after && !known.has(seen.uid);
+    if (seen.leaving) leaving.add(seen.uid);
+    const isLost = revision > after && seen.gone && !leaving.has(seen.uid);
     known.add(seen.uid);
-    if (revision > after) counts.set(workload, (counts.get(workload) ?? 0) + 1);
+    counts.set(workload, { made: made + (isNew ? 1 : 0), lost: lost + (isLost ? 1 : 0) });
   }
   return counts;
 }

@@ -19,6 +19,8 @@ export interface PodSeen {
   readonly gone: boolean;
   /** Ready, and nobody has asked for its end. */
   readonly ready: boolean;
+  /** Somebody has asked for its end: not its kubelet, which ends it without grace. */
+  readonly leaving: boolean;
   /** The InjectorConfig that its annotation names. */
   readonly maker: string;
 }
@@ -72,13 +74,20 @@ function workloadSeen(object: WorkloadObject, gone: boolean): WorkloadSeen {
 }
 
 function podSeen(pod: Pod, gone: boolean): PodSeen {
-  const { uid = '', deletionTimestamp } = pod.metadata;
+  const {
+    uid = '',
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+  } = pod.metadata as typeof pod.metadata & {
+    deletionGracePeriodSeconds?: number;
+  };
   const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
   return {
     what: 'pod',
     uid,
     gone,
     ready: isReady && deletionTimestamp === undefined && !gone,
+    leaving: deletionTimestamp !== undefined && deletionGracePeriodSeconds !== 0,
     maker: marksOf(pod).configuration?.split('.')[0] ?? 'none',
   };
 }

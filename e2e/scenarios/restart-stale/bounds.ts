@@ -37,7 +37,7 @@ export async function checkBounds(
   );
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
   await context.check(
-    'nor were there more with those that had not been whole for long',
+    `nor were there more than ${maxUnavailableWorkloads} with those that had not been whole for ${wholeMs} ms: ${slots.count}`,
     () => slots.count <= maxUnavailableWorkloads || found(slots.which.join(), `${maxUnavailableWorkloads} of them`),
     { timeout: 0 },
   );
@@ -69,7 +69,7 @@ export async function checkNegativeControl(
   const most = disturbances(observer.sightings(), window);
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
   await context.check(
-    `which the same observer sees: ${most.cluster.count} at a time, ${most.namespace.count} in a namespace`,
+    `which the same observer sees: ${most.cluster.count} at a time and ${most.namespace.count} in a namespace, more than ${bounds.maxUnavailableWorkloads} and ${bounds.perNamespace}`,
     () =>
       most.cluster.count > bounds.maxUnavailableWorkloads &&
       most.namespace.count > bounds.perNamespace &&

@@ -39,7 +39,7 @@ export async function checkWithoutSidecar(
   const restarted = edits(observer.sightings(), after).size;
   const lost = withoutSidecar().length;
   await context.check(
-    `${lost} of ${all.length} workloads have pods without a sidecar, ${restarted} were restarted`,
+    `${lost} of ${all.length} workloads have pods without a sidecar, at most ${bounds.maxUnavailableWorkloads}; ${restarted} were restarted, less than half`,
     () => lost <= bounds.maxUnavailableWorkloads && restarted < all.length / 2,
     { timeout: 0 },
   );

@@ -29,7 +29,7 @@ export async function checkWorsening(
   await sleep(2000);
   const restarted = [...edits(observer.sightings(), after).keys()];
   await context.check(
-    `after ${restarted.length} of ${all.length}`,
+    `after ${restarted.length} of ${all.length}, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
     () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
     { timeout: 0 },
   );
