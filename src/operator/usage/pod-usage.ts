@@ -3,10 +3,11 @@ import type { WebhookKeys } from '../../api/webhook-keys.ts';
 import type { PodRecord } from '../pod-record.ts';
 import type { Claimant } from './claimant.ts';
 import { ClaimantIndex, labelTexts } from './claimant-index.ts';
-import { elsewhere, familyName, judgePod, type PodJudgement, type PodState } from './judge-pod.ts';
+import { namedBy, stateOf, subjectsOf } from './concerned-subjects.ts';
+import { elsewhere, familyName, judgePod, type PodJudgement } from './judge-pod.ts';
 import { MultiMap } from './multi-map.ts';
 import type { PodGroup } from './pod-group.ts';
-import { noPods, subjectOf, UsageSubject, type PodCounts } from './usage-subject.ts';
+import { noPods, UsageSubject, type PodCounts } from './usage-subject.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -305,28 +306,4 @@ export class PodUsage {
 
 function nameOf(pod: PodRecord): string {
   return pod.metadata.name ?? '';
-}
-
-/** The state that counts. */
-function stateOf({ state }: PodJudgement): PodState | undefined {
-  return state === 'none' || state === 'undecided' ? undefined : state;
-}
-
-/** Whom a judgement concerns: the InjectorConfig at which the pod counts, the one and the tag that it follows. */
-function subjectsOf(judgement: PodJudgement): [subject: string, state: PodState | undefined][] {
-  const { injectorConfig, taker, isUser } = judgement;
-  if (!isUser) return [];
-  const state = stateOf(judgement);
-  const subjects: [string, PodState | undefined][] = [[subjectOf('InjectorConfig', injectorConfig), state]];
-  if (taker !== undefined && taker.injectorConfig !== injectorConfig) {
-    subjects.push([subjectOf('InjectorConfig', taker.injectorConfig), undefined]);
-  }
-  if (taker?.tag !== undefined) subjects.push([subjectOf('RevisionTag', taker.tag), state]);
-  return subjects;
-}
-
-function namedBy({ injectorConfig, tag, canary }: Claimant): string[] {
-  const configs = new Set([injectorConfig, ...(canary === undefined ? [] : [canary.injectorConfig])]);
-  const subjects = [...configs].map((name) => subjectOf('InjectorConfig', name));
-  return tag === undefined ? subjects : [...subjects, subjectOf('RevisionTag', tag)];
 }

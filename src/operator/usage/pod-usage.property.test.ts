@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { istioKeys } from '../../api/webhook-keys.ts';
+import type { PodRecord } from '../pod-record.ts';
+import type { Claimant } from './claimant.ts';
+import { familyName, judgePod } from './judge-pod.ts';
+import type { PodTraits } from './pod-traits.ts';
+import { PodUsage } from './pod-usage.ts';
+import { by, claimant, logKeys, Pods, rules, told } from './testdata/counted-pods.ts';
+
+describe('PodUsage, over histories,', () => {
+  /** Words of a history. */
+  const hash = fc.constantFrom('aaaaaaaa', 'bbbbbbbb');
+  const config = fc.constantFrom('default', 'one', 'two', 'logs');
+  const value = fc.constantFrom('one', 'two', 'prod', 'other');
+  const inject = fc.constantFrom('true', 'false', 'maybe');
+  const keysOf = (name: string) => (name === 'logs' ? logKeys : istioKeys);
+  const namespaceLabels = fc.record(
+    {
+      'istio-injection': fc.constantFrom('enabled', 'disabled'),
+      'istio.io/rev': value,
+      'logs/rev': fc.constant('logs'),
+    },
+    { requiredKeys: [] },
+  );
+  const traits = fc.record({
+    namespace: fc.constantFrom('shop', 'bank'),
+    workload: fc.record({ kind: fc.constant('Deployment'), name: fc.constantFrom('web', 'api') }),
+    hostNetwork: fc.boolean(),
+    labels: fc.record(
+      { 'istio.io/rev': value, 'sidecar.istio.io/inject': inject, 'logs/rev': fc.constant('logs') },
+      { requiredKeys: [] },
+    ),
+    annotations: fc.record(
+      {
+        'sidecar.istio.io/inject': inject,
+        'sidecar.istio.io/status': fc.constant('{'),
+        'logs/status': fc.constant('{'),
+      },
+      { requiredKeys: [] },
+    ),
+    injectedBy: fc
+      .array(
+        fc.tuple(fc.constantFrom('default', 'one', 'two', 'logs', 'gone'), hash).map((each) => each.join('.')),
+        { maxLength: 3 },
+      )
+      .map((each) => each.join()),
+  });
+  /** What pods of a cluster mostly are, so that several are alike. */
+  const usual = fc.constantFrom<Partial<PodTraits>>(
+    {},
+    { labels: { 'istio.io/rev': 'one' } },
+    by('one.aaaaaaaa'),
+    by('two.bbbbbbbb'),
+  );
+  const mostly = fc.nat(4).map((each) => each > 0);
+  const terms = {
+    hash: fc.option(hash, { nil: undefined }),
+    isConditional: fc.nat(9).map((each) => each === 0),
+    auto: fc.boolean(),
+    canary: fc.option(
+      fc.record({
+        injectorConfig: fc.constantFrom('default', 'one', 'two'),
+        hash,
+        threshold: fc.constant('8000000000000000'),
+      }),
+      { nil: undefined, freq: 1 },
+    ),
+  };
+  const event = fc.oneof(
+    {
+      arbitrary: fc.record({
+        what: fc.constant('pod' as const),
+        name: fc.constantFrom('a', 'b', 'c', 'd'),
+        traits: fc.option(fc.oneof({ arbitrary: usual, weight: 2 }, traits), { nil: undefined, freq: 4 }),
+      }),
+      weight: 5,
+    },
+    fc.record({
+      what: fc.constant('namespace' as const),
+      name: fc.constantFrom('shop', 'bank'),
+      labels: fc.option(namespaceLabels, { nil: undefined, freq: 6 }),
+    }),
+    fc.record({ what: fc.constant('config' as const), name: config, isThere: mostly, ...terms }),
+    fc.record({
+      what: fc.constant('tag' as const),
+      name: fc.constantFrom('prod', 'default'),
+      to: config,
+      isThere: mostly,
+      ...terms,
+    }),
+    fc.record({ what: fc.constant('family' as const), name: config, isThere: mostly }),
+    fc.record({ what: fc.constant('rules' as const), name: config, hash }),
+  );
+
+  it('says after any history what a count from the beginning says, by asking everybody', () => {
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 8, maxLength: 60, size: 'max' }), (history) => {
+        const usage = new PodUsage();
+        const pods = new Pods();
+        const namespaces = new Map<string, Record<string, string>>();
+        const there = new Map<string, PodRecord>();
+        const claimants = new Map<string, Claimant>();
+        const families = new Set<string>();
+        const known = new Set<string>();
+        const claim = (id: string, next: Claimant | undefined): void => {
+          const before = claimants.get(id);
+          // Selectors that have not changed are the same object, as they are for a webhook that only moves.
+          const isMoved = JSON.stringify(before?.claims) === JSON.stringify(next?.claims);
+          const taken =
+            next !== undefined &&
+            before !== undefined &&
+            isMoved &&
+            before.keys === next.keys &&
+            before.tag === next.tag
+              ? { ...next, claims: before.claims }
+              : next;
+          usage.setClaimant(id, taken);
+          if (taken === undefined) claimants.delete(id);
+          else claimants.set(id, taken);
+        };
+        for (const each of history) {
+          switch (each.what) {
+            case 'pod': {
+              const key = each.name;
+              const before = there.get(key);
+              const after = each.traits && pods.record(key, each.traits);
+              // A pod that moves to another namespace is another pod.
+              if (before?.metadata.namespace !== after?.metadata.namespace) {
+                usage.setPod(before, undefined);
+                usage.setPod(undefined, after);
+              } else usage.setPod(before, after);
+              if (after === undefined) there.delete(key);
+              else there.set(key, after);
+              break;
+            }
+            case 'namespace':
+              usage.setNamespace(each.name, each.labels);
+              if (each.labels === undefined) namespaces.delete(each.name);
+              else namespaces.set(each.name, each.labels);
+              break;
+            case 'config':
+              claim(each.name, each.isThere ? claimant(each.name, { ...each, keys: keysOf(each.name) }) : undefined);
+              break;
+            case 'tag':
+              claim(
+                `tag-${each.name}`,
+                each.isThere ? claimant(each.to, { ...each, tag: each.name, keys: keysOf(each.to) }) : undefined,
+              );
+              break;
+            case 'family':
+              usage.setFamily(each.name, each.isThere ? keysOf(each.name) : undefined);
+              if (each.isThere) families.add(each.name);
+              else families.delete(each.name);
+              break;
+            case 'rules':
+              usage.setRules(each.name, each.hash, rules);
+              known.add(`${each.name}.${each.hash}`);
+          }
+        }
+        for (const name of known) {
+          const [config = '', of = ''] = name.split('.');
+          usage.setRules(config, of, rules);
+        }
+
+        const takersOf = (labels: Readonly<Record<string, string>>, podLabels: Readonly<Record<string, string>>) =>
+          [...claimants.values()].filter(({ claims }) =>
+            claims.some((each) => each.namespace(labels) && each.pod(podLabels)),
+          );
+        const expected = {
+          states: new Map<string, number>(),
+          users: new Map<string, number>(),
+          named: new Set<string>(),
+        };
+        const add = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
+        for (const { group } of there.values()) {
+          const labels = namespaces.get(group!.traits.namespace);
+          if (labels === undefined) continue;
+          const judgements = judgePod(group!.traits, labels, {
+            claimants: { takersOf },
+            familyOf: (name) => (families.has(name) ? familyName(keysOf(name)) : undefined),
+            rulesOf: ({ injectorConfig, hash: of = '' }) => (known.has(`${injectorConfig}.${of}`) ? rules : undefined),
+          });
+          for (const { state, injectorConfig, taker, isUser } of judgements) {
+            if (!isUser) continue;
+            const isCounted = state !== 'none' && state !== 'undecided';
+            if (isCounted) add(expected.states, `InjectorConfig/${injectorConfig} ${state}`);
+            for (const user of new Set([injectorConfig, taker?.injectorConfig ?? injectorConfig]))
+              add(expected.users, `InjectorConfig/${user}`);
+            if (taker?.tag === undefined) continue;
+            if (isCounted) add(expected.states, `RevisionTag/${taker.tag} ${state}`);
+            add(expected.users, `RevisionTag/${taker.tag}`);
+          }
+        }
+        for (const [name, labels] of namespaces) {
+          for (const { claims, injectorConfig, tag, canary } of claimants.values()) {
+            if (!claims.some((each) => each.isByNamespace && each.namespace(labels))) continue;
+            expected.named.add(`InjectorConfig/${injectorConfig} ${name}`);
+            if (canary !== undefined) expected.named.add(`InjectorConfig/${canary.injectorConfig} ${name}`);
+            if (tag !== undefined) expected.named.add(`RevisionTag/${tag} ${name}`);
+          }
+        }
+        const actual = {
+          states: new Map<string, number>(),
+          users: new Map<string, number>(),
+          named: new Set<string>(),
+        };
+        for (const name of usage.subjects()) {
+          const { counts, users, namespaces: named } = usage.subject(name)!;
+          for (const [state, count] of Object.entries(counts))
+            if (count > 0) actual.states.set(`${name} ${state}`, count);
+          if (users > 0) actual.users.set(name, users);
+          for (const each of named.keys()) actual.named.add(`${name} ${each}`);
+        }
+        const sorted = (from: typeof actual) => [
+          [...from.states].sort(),
+          [...from.users].sort(),
+          [...from.named].sort(),
+        ];
+        assert.deepEqual(sorted(actual), sorted(expected));
+
+        // And what another one says that was told the end alone.
+        const fresh = new PodUsage();
+        for (const name of families) fresh.setFamily(name, keysOf(name));
+        for (const [id, each] of claimants) fresh.setClaimant(id, each);
+        for (const name of known) fresh.setRules(name.split('.')[0] ?? '', name.split('.')[1] ?? '', rules);
+        for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
+        for (const pod of there.values())
+          fresh.setPod(undefined, new Pods().record(pod.metadata.name ?? '', pod.group!.traits));
+        // Pods that are told apart in the fresh one are the same workloads.
+        const summed = (lines: string[]) => lines.filter((line) => !line.includes('users'));
+        assert.deepEqual(summed(told(usage)), summed(told(fresh)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { istioKeys } from '../../../api/webhook-keys.ts';
+import type { DecisionRules } from '../../../inject/decide.ts';
+import { selectorsOf } from '../../../manifests/webhook-selectors.ts';
+import type { PodRecord } from '../../pod-record.ts';
+import { claimedPods, type Claimant } from '../claimant.ts';
+import { PodGroups } from '../pod-group.ts';
+import type { PodTraits } from '../pod-traits.ts';
+import type { PodUsage } from '../pod-usage.ts';
+
+export const logKeys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
+export const rules: DecisionRules = {
+  policy: 'enabled',
+  neverInject: [],
+  alwaysInject: [],
+  ignoredNamespaces: new Set(),
+  injectKey: istioKeys.inject,
+};
+
+/** Who takes pods, by an InjectorConfig or a tag that leads there. */
+export function claimant(
+  injectorConfig: string,
+  {
+    hash,
+    tag,
+    keys = istioKeys,
+    auto = false,
+    isConditional = false,
+    canary,
+  }: {
+    hash?: string | undefined;
+    tag?: string;
+    keys?: typeof istioKeys;
+    auto?: boolean;
+    isConditional?: boolean;
+    canary?: Claimant['canary'];
+  },
+): Claimant {
+  const revision = tag ?? injectorConfig;
+  const terms = { revision, keys, isDefault: revision === 'default', enableNamespacesByDefault: auto };
+  return {
+    id: tag === undefined ? injectorConfig : `tag-${tag}`,
+    injectorConfig,
+    ...(tag === undefined ? {} : { tag }),
+    keys,
+    hash,
+    since: 0,
+    isConditional,
+    ...(canary === undefined || tag === undefined || hash === undefined ? {} : { canary }),
+    claims: selectorsOf(terms, ['kube-system']).map(claimedPods),
+  };
+}
+
+/** A pod as a store keeps it. */
+export class Pods {
+  readonly #groups = new PodGroups();
+  record(name: string, traits: Partial<PodTraits> = {}): PodRecord {
+    const group = this.#groups.of({
+      namespace: 'shop',
+      workload: { kind: 'Deployment', name: 'web' },
+      hostNetwork: false,
+      labels: {},
+      annotations: {},
+      injectedBy: '',
+      ...traits,
+    });
+    const { namespace } = group.traits;
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, group, createdAt: 1 };
+  }
+}
+
+/** Traits of a pod that these configurations (`N.<hash8>,…`) have injected. */
+export const by = (injectedBy: string): Partial<PodTraits> => {
+  return { injectedBy, annotations: { [istioKeys.status]: '{' } };
+};
+
+/** Everything that a usage says, as text. */
+export function told(usage: PodUsage): string[] {
+  const subjects = usage.subjects().map((name) => {
+    const { counts, users, groups, namespaces } = usage.subject(name)!;
+    const states = [...groups]
+      .map(([{ traits, pods }, state]) => `${traits.workload.name}×${pods.size}:${state}`)
+      .sort();
+    return `${name} ${JSON.stringify(counts)} users ${users} [${[...namespaces.keys()].sort().join()}] ${states.join()}`;
+  });
+  const places = usage
+    .places()
+    .map(({ injectorConfig, tag, counts }) => `at ${injectorConfig}/${tag} ${JSON.stringify(counts)}`);
+  const namespaces = [...usage.namespaces()].map(([name, counts]) => `in ${name} ${JSON.stringify(counts)}`);
+  return [...subjects, ...places, ...namespaces].sort();
+}
