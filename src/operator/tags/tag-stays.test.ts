@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { template } from '../testdata/operator-fixture.ts';
+import { TagFixture } from './testdata/tag-fixture.ts';
+
+describe('A tag stays where it is, and says why,', () => {
+  let fixture: TagFixture;
+  beforeEach(async () => {
+    fixture = new TagFixture();
+    await fixture.start();
+    await fixture.install('old');
+    await fixture.tag('prod', 'old');
+  });
+  afterEach(() => fixture.stop());
+
+  const stays = async (revision: string, condition: RegExp): Promise<void> => {
+    await fixture.move('prod', revision);
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+    assert.match(fixture.tagCondition('prod', 'RevisionReady'), condition);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/.*; the tag leads to revision old$/s);
+    assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
+  };
+
+  it('before an unknown revision, naming those there are', async () => {
+    await stays('nowhere', /^False\/UnknownRevision: spec\.revision nowhere: .*\(there are old\); create it, or name/);
+    await fixture.recorded(/^UnknownRevision: /);
+    await fixture.install('nowhere');
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/nowhere\//);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+  });
+
+  it('before a revision that is on its way out, which is not told of as one that there is', async () => {
+    await fixture.install('going');
+    fixture.cluster.edit('injectorconfigs', 'going', undefined, ({ metadata }) => {
+      metadata.deletionTimestamp = '2026-06-01T00:00:00Z';
+    });
+    await stays('going', /^False\/UnknownRevision: .*\(there are old\)/);
+  });
+
+  it('before a revision that is not ready, and follows its own meanwhile', async () => {
+    await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
+    await stays('new', /^False\/RevisionNotReady: InjectorConfig new is not ready \(ConfigurationInvalid: .*line 1/);
+    fixture.setTemplate('old', template('two'));
+    await fixture.reconcile('old');
+    await fixture.reconcileTag('prod');
+    assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
+  });
+
+  it('before a revision that a replica does not serve yet', async () => {
+    await fixture.install('new');
+    fixture.reports.missing = ['replica-2'];
+    await stays(
+      'new',
+      /^False\/RevisionNotReady: configuration [0-9a-f]{8} of InjectorConfig new is not served yet by replica-2/,
+    );
+    fixture.reports.missing = [];
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
+  });
+
+  it('before a revision that is paused', async () => {
+    await fixture.install('new', { paused: true });
+    await stays('new', /^False\/RevisionPaused: .*InjectorConfig new is paused/);
+  });
+
+  it('before a revision with selectors of its own', async () => {
+    await fixture.install('new', {
+      webhook: {
+        selection: 'Custom',
+        namespaceSelector: {
+          matchLabels: { team: 'a' },
+          matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }],
+        },
+        objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+      },
+    });
+    await stays('new', /^False\/CustomSelection: /);
+  });
+
+  it('before a revision of another family', async () => {
+    const keys = { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' };
+    await fixture.install('new', { webhook: { keys } });
+    await stays('new', /^False\/OtherFamily: .* than InjectorConfig old, where the tag leads now/);
+  });
+
+  it('where the API server does not reach it', async () => {
+    await fixture.install('new');
+    fixture.cluster.answersProbes = false;
+    const passing = fixture.move('prod', 'new');
+    for (let turn = 0; turn < 200; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      await fixture.clock.advance(100);
+    }
+    await passing;
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
+    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/NotReachable: /);
+    assert.equal(fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-probe-tag-prod'), undefined);
+  });
+
+  it('after a restart, until its InjectorConfig has been looked at; nothing is said meanwhile', async () => {
+    await fixture.install('new');
+    await fixture.recorded(/^Published: the tag/);
+    const [path, ready] = [fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')];
+    fixture.restart();
+    const before = fixture.cluster.writes.length;
+    await fixture.reconcileTag('prod');
+    assert.deepEqual(fixture.cluster.writes.slice(before), []);
+    assert.deepEqual([fixture.tagPath('prod'), fixture.tagCondition('prod', 'Ready')], [path, ready]);
+    await fixture.move('prod', 'new');
+    assert.equal(fixture.tagPath('prod'), path);
+    await fixture.reconcile('new');
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
+  });
+});
