@@ -2,7 +2,13 @@ import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun, refusal } from '../harness/admissions.ts';
 import { found } from '../harness/found.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
-import { applyUntilReady, condition, deleteForced, injectorConfigs, smallConfig } from '../harness/injector-configs.ts';
+import {
+  condition,
+  deleteForced,
+  injectorConfigs,
+  smallConfig,
+  waitForCondition,
+} from '../harness/injector-configs.ts';
 import type { InjectorConfigObject } from '../harness/injector-configs.ts';
 import { applyObject } from '../harness/apply.ts';
 import type { Scenario } from '../harness/scenario.ts';
@@ -97,7 +103,8 @@ export const killSwitch: Scenario = {
 /** Applies an InjectorConfig; returns the milliseconds until it is Ready. */
 async function installed(context: ScenarioContext, name: string): Promise<number> {
   const began = Date.now();
-  await applyUntilReady(context.client, smallConfig(name));
+  const { metadata } = await applyObject(context.client, smallConfig(name));
+  await waitForCondition(context.client, name, 'Ready', 'True', metadata.generation);
   return Date.now() - began;
 }
 
