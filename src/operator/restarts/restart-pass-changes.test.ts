@@ -66,6 +66,50 @@ describe('what happens while workloads are restarted', () => {
     assert.equal(fixture.status()?.phase, 'Stopped', 'and no further for ten minutes');
   });
 
+  it('a tool takes the annotation away each time: it is restarted once, and once more by a new leader', async () => {
+    await fixture.begin();
+    fixture.workload('web');
+    const revert = (): void => {
+      fixture.cluster.edit('deployments', 'web', 'shop', (object) => {
+        const { template } = object.spec as { template: { metadata: { annotations?: object } } };
+        delete template.metadata.annotations;
+      });
+    };
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    revert();
+    fixture.completes('web', 'old.00000000');
+    await fixture.passUntil(() => fixture.status()?.untouched[0]?.reason === 'Reverted');
+    await fixture.clock.advance(3_600_000);
+    await fixture.passOn();
+    assert.equal(fixture.restarts.length, 1);
+
+    fixture.lead();
+    fixture.pod('web', 'old.00000000');
+    await fixture.passUntil(() => fixture.restarts.length > 1);
+    revert();
+    fixture.completes('web', 'old.00000000');
+    await fixture.passUntil(() => fixture.status()?.untouched[0]?.reason === 'Reverted');
+    await fixture.passOn();
+    assert.equal(fixture.restarts.length, 2);
+  });
+
+  it('a workload is deleted and made anew under its name: it is another one, and is restarted by itself', async () => {
+    await fixture.begin({ restart: { ...bounds, readyTimeout: '10m' } });
+    fixture.workload('web');
+    fixture.workload('zoo');
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments web']);
+    const uid = (): string | undefined => fixture.cluster.get('deployments', 'web', 'shop')?.metadata.uid;
+    const before = uid();
+    fixture.cluster.remove('deployments', 'web', 'shop');
+    fixture.workload('web');
+    assert.notEqual(uid(), before);
+    await fixture.passUntil(() => fixture.restarts.length > 1);
+    assert.deepEqual(fixture.restarts.slice(1), ['PATCH deployments web'], 'for the same target, and within the bound');
+    fixture.completes('web', `old.${fixture.hash('old')}`);
+    await fixture.passUntil(() => fixture.restarts.length > 2);
+  });
+
   describe('when all is done', () => {
     const webhook = 'sidecar-injector-tag-prod';
     /** Sends the webhook of the tag elsewhere; returns where it led. */
