@@ -14,7 +14,7 @@ function loader(clock = (): number => performance.now()) {
       readElsewhere.push(files);
       return Promise.resolve(readConfigurationAtOnce(files));
     },
-    slices: { work: 0, busy: 0, patience: 0, lately: 0 },
+    slices: { work: 0, busy: 0, patience: 0, rest: 0, lately: 0 },
   });
   return { readElsewhere, load: (files: ConfigurationFiles) => made.load(files) };
 }
@@ -51,36 +51,6 @@ describe('ConfigurationLoader', () => {
     assert.deepEqual(readElsewhere, [large]);
     assert.deepEqual(injector.templateNames, ['hello']);
     assert.equal(injector.files, large);
-  });
-
-  it('leaves requests alone for longer when changes do not end', async () => {
-    let now = 0;
-    const rests: number[] = [];
-    const made = new ConfigurationLoader({
-      clock: () => (now += 1),
-      readElsewhere: () => Promise.reject(new Error('it is not large')),
-      // Somebody is always at work.
-      slices: { work: 1, busy: 0, patience: 10, lately: 1e9 },
-      pause: (milliseconds) => {
-        rests.push(milliseconds);
-        now += milliseconds;
-        return Promise.resolve();
-      },
-    });
-    const longestOf = async (version: number): Promise<number> => {
-      rests.length = 0;
-      await made.load(withConfig(`policy: enabled\ntemplates: {sidecar: "{{/* ${version} */}}"}\n`));
-      return Math.max(...rests);
-    };
-    // The first configuration of a process takes more, and is loaded twice.
-    for (let version = 0; version < 2; version++) await longestOf(version);
-    now += 60_000;
-    const first = await longestOf(2);
-    for (let version = 3; version < 12; version++) await longestOf(version);
-    const last = await longestOf(12);
-    assert.ok(last > 2 * first, `${first} ms at first, ${last} ms at last`);
-    now += 60_000;
-    assert.equal(await longestOf(13), first);
   });
 
   it('loads one after the other, and goes on after a mistake', async () => {

@@ -3,9 +3,8 @@ import { KnownTemplates } from '../../inject/configuration/known-templates.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
 import { loadInjectorInSteps, type Injector, type InjectorOptions } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
-import { defaultSlices, inSlices, type BetweenSlices, type Slices } from './in-slices.ts';
+import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from './lane-limits.ts';
-import { LoadPace } from './load-pace.ts';
 import { firstTrial, laterTrial, tryOut, type Trial } from './try-out.ts';
 
 export interface ConfigurationLoaderOptions {
@@ -15,8 +14,6 @@ export interface ConfigurationLoaderOptions {
   readonly slices?: Slices;
   /** Collects young garbage, see in-slices.ts. */
   readonly collect?: () => void;
-  /** Lets so many milliseconds pass. */
-  readonly pause?: BetweenSlices['pause'];
 }
 
 /** Characters of all texts together. Istio's default configuration has 115,000, most of them template: 2 ms. */
@@ -29,7 +26,6 @@ export class ConfigurationLoader {
   /** Loads that have been asked for and have not begun. */
   #waiting = 0;
   readonly #known = new KnownTemplates();
-  readonly #pace = new LoadPace();
   /** Configurations that have been loaded. */
   #loaded = 0;
 
@@ -71,9 +67,8 @@ export class ConfigurationLoader {
   }
 
   #inSlices<Result>(steps: Generator<void, Result, void>): Promise<Result> {
-    const { clock, slices = defaultSlices, collect, pause } = this.#options;
-    const restAfter = (worked: number, now: number): number => this.#pace.restAfter(worked, now);
-    return inSlices(steps, clock, slices, { restAfter, collect, ...(pause && { pause }) });
+    const { clock, slices, collect } = this.#options;
+    return inSlices(steps, clock, slices, { collect });
   }
 }
 

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { defaultSlices, inSlices } from './in-slices.ts';
-
-const none = (): number => 0;
-const fourfold = (worked: number): number => 4 * worked;
+import { inSlices } from './in-slices.ts';
 
 /** Work of so many steps, each of which takes 1 ms of a clock that is told; and others, who take `others` ms of every turn of the loop. */
 async function share(others: number): Promise<number[]> {
@@ -24,10 +21,7 @@ async function share(others: number): Promise<number[]> {
     }
     return 'done';
   }
-  assert.equal(
-    await inSlices(work(), () => time, { work: 3, busy: 0.5, patience: 10, lately: 0 }, { restAfter: none }),
-    'done',
-  );
+  assert.equal(await inSlices(work(), () => time, { work: 3, busy: 0.5, patience: 10, rest: 0, lately: 0 }), 'done');
   isOver = true;
   return [0, 3, 6, 9].map((start) => {
     const slice = new Set(turnsAt.slice(start, start + 3));
@@ -71,9 +65,8 @@ describe('inSlices', () => {
         yield;
       }
     }
-    const slices = { work: 2, busy: 0.5, patience: 50, lately: 20 };
+    const slices = { work: 2, busy: 0.5, patience: 50, rest: 4, lately: 20 };
     await inSlices(work(), () => time, slices, {
-      restAfter: fourfold,
       pause: (milliseconds) => {
         pauses.push(milliseconds);
         time += milliseconds;
@@ -98,8 +91,8 @@ describe('inSlices', () => {
         yield;
       }
     }
-    const slices = { work: 2, busy: 0.5, patience: 50, lately: 0 };
-    await inSlices(work(), () => time, slices, { restAfter: none, collect: () => order.push('collect') });
+    const slices = { work: 2, busy: 0.5, patience: 50, rest: 0, lately: 0 };
+    await inSlices(work(), () => time, slices, { collect: () => order.push('collect') });
     assert.deepEqual(order, ['step 0', 'step 1', 'collect', 'step 2', 'step 3', 'collect']);
   });
 
@@ -109,7 +102,7 @@ describe('inSlices', () => {
       throw new Error('broken');
     }
     await assert.rejects(
-      inSlices(work(), () => 0, defaultSlices, { restAfter: none }),
+      inSlices(work(), () => 0),
       /broken/,
     );
   });

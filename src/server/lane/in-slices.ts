@@ -9,7 +9,9 @@ export interface Slices {
   readonly busy: number;
   /** for so long. */
   readonly patience: number;
-  /** Where others had something to do no longer ago than this, they are left alone for a while, see {@link BetweenSlices.restAfter}. */
+  /** Where others had something to do lately, they are left alone for so many times as long as the slice took. */
+  readonly rest: number;
+  /** How long ago that is, at most. */
   readonly lately: number;
 }
 
@@ -17,12 +19,10 @@ export interface Slices {
  * Work goes on in the time that nobody else has a use for, so that a request waits for one slice at most; and a little even when there is no such time. With a rest of four times
  * a slice, work takes a fifth of a thread that is in use, and all of one that is not.
  */
-export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50, lately: 20 };
+export const defaultSlices: Slices = { work: 1, busy: 0.3, patience: 50, rest: 4, lately: 20 };
 
 /** What goes on between slices. */
 export interface BetweenSlices {
-  /** How long others are left alone after a slice that took `worked`, where they had something to do lately; asked at time `now`. */
-  readonly restAfter: (worked: number, now: number) => number;
   /** Part of every slice: collects what it has made that is young, a little at a time. Otherwise that is done all at once sometime, while requests wait. */
   readonly collect?: (() => void) | undefined;
   /** Lets so many milliseconds pass. */
@@ -33,8 +33,8 @@ export interface BetweenSlices {
 export async function inSlices<Result>(
   steps: Generator<void, Result, void>,
   clock: MonotonicClock,
-  { work, busy, patience, lately }: Slices,
-  { restAfter, collect, pause = pauseFor }: BetweenSlices,
+  { work, busy, patience, rest, lately }: Slices = defaultSlices,
+  { collect, pause = pauseFor }: BetweenSlices = {},
 ): Promise<Result> {
   let lastBusy = -Infinity;
   for (;;) {
@@ -55,7 +55,7 @@ export async function inSlices<Result>(
       if (now >= goOn) break;
       if (!isRested && now - lastBusy < lately) {
         isRested = true;
-        await pause(restAfter(ended - begun, now));
+        await pause(rest * (ended - begun));
       } else if (!wasBusy) break;
     }
   }
