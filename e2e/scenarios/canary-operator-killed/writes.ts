@@ -142,7 +142,7 @@ async function passedSince(replicas: Replicas, since: number): Promise<PassedWri
   return all.filter(({ at, userAgent }) => at >= since && names.some((name) => userAgent.includes(name)));
 }
 
-/** What was asked for between two times as the audit log has it, without phases. Milliseconds since 1970. */
+/** What was asked for since a time, and answered until another, as the audit log has it, without phases. Milliseconds since 1970. */
 export function auditedWrites(
   replicas: Replicas,
   events: readonly AuditEvent[],
@@ -150,11 +150,11 @@ export function auditedWrites(
 ): string[] {
   const { username } = replicas.installation;
   return events
-    .filter(({ user, verb, responseStatus, objectRef, requestReceivedTimestamp }) => {
+    .filter(({ user, verb, responseStatus, objectRef, requestReceivedTimestamp, stageTimestamp }) => {
       const isWrite = writeVerbs.includes(verb) && (responseStatus?.code ?? 0) < 300;
       const isCounted = !uncounted.includes(objectRef?.resource ?? '');
-      const at = Date.parse(requestReceivedTimestamp);
-      return isWrite && isCounted && user.username === username && at >= since && at <= until;
+      const isThen = Date.parse(requestReceivedTimestamp) >= since && Date.parse(stageTimestamp) <= until;
+      return isWrite && isCounted && user.username === username && isThen;
     })
     .map(({ verb, objectRef }) => {
       const { resource = '', subresource, name = '' } = objectRef ?? {};
