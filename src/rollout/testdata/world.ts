@@ -187,10 +187,17 @@ export class World {
     }
     const begins = after.canary !== undefined && isOtherStep;
     const isNewLeader = this.#isNewLeader;
-    if (begins && !after.shadow && (!isNewLeader || this.#isCountTrue)) {
-      const share = Math.ceil((ranks.length * after.weight) / 100);
-      assert.equal(taken(after).length, Math.max(share, isSame ? taken(before).length : 0), 'not exactly the share');
-      if (isNewLeader && after.weight < 100) this.provenAfterTakeOver += 1;
+    if (begins && !after.shadow) {
+      // Where one workload came and another was down while nobody led, a new leader cannot know that: its share is exactly that of those it sees, who are as many as there were.
+      const isProven = !isNewLeader || this.#isCountTrue;
+      const counted = isProven ? ranks : ranks.filter((rank) => this.#isSeen(rank));
+      const among = (state: RolloutState): number => taken(state).filter((rank) => counted.includes(rank)).length;
+      const share = Math.ceil((counted.length * after.weight) / 100);
+      assert.equal(among(after), Math.max(share, isSame ? among(before) : 0), 'not exactly the share');
+      if (isNewLeader && after.weight < 100) {
+        assert.ok(counted.length >= before.knownWorkloads, 'a share of fewer than there were');
+        if (isProven) this.provenAfterTakeOver += 1;
+      }
     }
     if (after.shadow || after.canary === undefined) {
       if (after.phase !== 'Promoted') assert.equal(taken(after).length, 0);
@@ -233,9 +240,8 @@ export class World {
       generation: this.#generation,
       ...(this.#isKnown && wanted ? { wanted } : {}),
       ...(this.#isKnown && stable ? { stable } : {}),
-      // One that went down before this process led is not known to it.
       workloads: [...this.#workloads]
-        .filter(([rank, pods]) => pods.length > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince)
+        .filter(([rank]) => this.#isSeen(rank))
         .map(([rank, pods]) => ({ rank, pods: pods.length })),
       incompleteUntil: this.#looksSince + lingerMs,
       pods: { stable: this.#podsOf(this.state?.stable), canary: this.#podsOf(this.state?.canary) },
@@ -243,6 +249,11 @@ export class World {
       shadow: { ...this.#shadow },
       ...(this.#action === undefined ? {} : { action: this.#action }),
     };
+  }
+
+  /** One that went down before this process led is not known to it. */
+  #isSeen(rank: string): boolean {
+    return (this.#workloads.get(rank)?.length ?? 0) > 0 || (this.#downSince.get(rank) ?? 0) >= this.#looksSince;
   }
 
   #podsOf(of: RolloutPlace | undefined): WorldPod[] {
