@@ -44,8 +44,10 @@ const disturbances: readonly Disturbance[] = [
   { name: 'every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
   { name: '19 MiB bodies, decided in the lane', largeTo: paths.lane },
-  { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
   { name: 'undisturbed, the lane asleep again', pauseBefore: true },
+  { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
+  // A thread that has decided them itself is slow for two seconds more, however long it has rested: the lane spares it that too.
+  { name: 'undisturbed, long after that', pauseBefore: true },
 ];
 
 /**
