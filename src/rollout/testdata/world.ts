@@ -177,21 +177,22 @@ export class World {
     const ranks = [...this.#workloads.keys()];
     const taken = (state: RolloutState): string[] => ranks.filter((rank) => getsCanary(rank, state.threshold));
     const isSame = before.canary !== undefined && after.canary !== undefined && before.startedAt === after.startedAt && before.canary.hash === after.canary.hash && before.canary.revision === after.canary.revision;
+    // Where one workload came and another was down while nobody led, a new leader cannot know that: its share is exactly that of those it sees, who are as many as there were.
+    const isNewLeader = this.#isNewLeader;
+    const isProven = !isNewLeader || this.#isCountTrue;
+    const counted = isProven ? ranks : ranks.filter((rank) => this.#isSeen(rank));
+    const among = (state: RolloutState): number => taken(state).filter((rank) => counted.includes(rank)).length;
     // A step that is edited keeps its place and, when no time has passed, its beginning.
     const isOtherStep = after.step !== before.step || after.weight !== before.weight || after.stepStartedAt !== before.stepStartedAt;
     if (isSame) {
       assert.ok(after.threshold >= before.threshold, 'a workload flips back');
       assert.ok(after.weight >= before.weight, 'the weight shrinks');
       assert.deepEqual(before.stable.revision, after.stable.revision);
-      if (!isOtherStep && taken(before).length > 0) assert.equal(after.threshold, before.threshold, 'it moves within a weight');
+      // Where all of a share are gone, as far as whoever leads can see, it is measured again.
+      if (!isOtherStep && among(before) > 0) assert.equal(after.threshold, before.threshold, 'it moves within a weight');
     }
     const begins = after.canary !== undefined && isOtherStep;
-    const isNewLeader = this.#isNewLeader;
     if (begins && !after.shadow) {
-      // Where one workload came and another was down while nobody led, a new leader cannot know that: its share is exactly that of those it sees, who are as many as there were.
-      const isProven = !isNewLeader || this.#isCountTrue;
-      const counted = isProven ? ranks : ranks.filter((rank) => this.#isSeen(rank));
-      const among = (state: RolloutState): number => taken(state).filter((rank) => counted.includes(rank)).length;
       const share = Math.ceil((counted.length * after.weight) / 100);
       assert.equal(among(after), Math.max(share, isSame ? among(before) : 0), 'not exactly the share');
       if (isNewLeader && after.weight < 100) {
