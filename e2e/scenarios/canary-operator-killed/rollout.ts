@@ -134,9 +134,9 @@ async function reach(stage: Stage, manner: Manner, step: WantedStep): Promise<vo
     await workloads.renew();
   }
   if (!isPaused(manner, step)) return;
-  await waitUntil(stage, `paused at ${weight} percent`, ({ phase, weight: now }) => {
-    // A timed pause may be over when it is looked at.
-    return (phase === 'Paused' && now === weight) || now > weight;
+  await waitUntil(stage, `paused at ${weight} percent`, ({ phase, canary, weight: now }) => {
+    // A timed pause may be over when it is looked at; what was promoted before has a weight, too.
+    return canary !== undefined && ((phase === 'Paused' && now === weight) || now > weight);
   });
 }
 
