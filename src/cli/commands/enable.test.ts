@@ -93,11 +93,9 @@ describe('injector enable', () => {
   it('waits for the tags that lead to what is enabled', async () => {
     cluster.tag('prod', 'second', 'green');
     await cluster.run('disable', '--all');
-    const ready = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 9 };
-    for (const name of ['blue', 'second'])
-      cluster.edit('injectorconfigs', name, undefined, (object) => {
-        object.status = ready;
-      });
+    cluster.edit('injectorconfigs', 'second', undefined, (object) => {
+      object.status = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 9 };
+    });
     const tag = {
       apiVersion: 'sidecar-injector.io/v1alpha1',
       kind: 'RevisionTag',
@@ -107,12 +105,20 @@ describe('injector enable', () => {
     cluster.put('revisiontags', tag);
     const late = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
     assert.equal(late.code, 1);
-    assert.match(late.out.join(), /RevisionTag prod: not Ready after 1 s/);
-    cluster.put('revisiontags', { ...tag, status: ready });
-    assert.deepEqual((await cluster.run('enable', '--revision', 'green')).out.slice(-2), [
-      'InjectorConfig second: Ready',
-      'RevisionTag prod: Ready',
-    ]);
+    assert.match(late.out.join(), /RevisionTag prod: not WebhookReady after 1 s: no operator has looked at it/);
+    const conditions = (webhook: string) => [
+      // One that is in a rollout, or was rolled back.
+      { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
+      { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
+    ];
+    cluster.put('revisiontags', { ...tag, status: { conditions: conditions('False'), observedGeneration: 9 } });
+    const missing = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
+    assert.equal(missing.code, 1);
+    assert.equal(missing.out.at(-1), 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused');
+    cluster.put('revisiontags', { ...tag, status: { conditions: conditions('True'), observedGeneration: 9 } });
+    const back = await cluster.run('enable', '--revision', 'green', '--timeout', '5');
+    assert.equal(back.code, 0);
+    assert.deepEqual(back.out.slice(-2), ['InjectorConfig second: Ready', 'RevisionTag prod: WebhookReady']);
     cluster.remove('revisiontags', 'prod');
   });
 });

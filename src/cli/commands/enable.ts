@@ -51,6 +51,7 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
     { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
     { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
     { verb: 'list', group: 'sidecar-injector.io', resource: 'revisiontags' },
+    { verb: 'list', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
   ]);
   const { configs } = await switchTargets(client, options);
   if (configs.length === 0) {
@@ -84,7 +85,10 @@ async function resume(
   return patched;
 }
 
-/** Prints each InjectorConfig, and each tag that leads to one, once it is Ready at the generation that was asked for, and those that are not in time. */
+/**
+ * Prints each InjectorConfig once it is Ready at the generation that was asked for, each tag that leads to one once its webhook is there, and those
+ * that are not in time.
+ */
 async function untilReady(
   client: ApiClient,
   awaited: readonly KubernetesObject[],
@@ -99,13 +103,14 @@ async function untilReady(
       const found = there.find((object) => nameOf(object) === name);
       if (found === undefined || readiness(found, generation)?.status !== 'True') continue;
       waiting.delete(name);
-      terminal.out(`${name}: Ready\n`);
+      terminal.out(`${name}: ${awaitedOf(found)}\n`);
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
-        terminal.out(`${name}: not Ready after ${seconds} s: ${reason(found, generation)}\n`);
+        const type = found === undefined ? 'Ready' : awaitedOf(found);
+        terminal.out(`${name}: not ${type} after ${seconds} s: ${reason(found, generation)}\n`);
       }
       return false;
     }
@@ -117,12 +122,20 @@ function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name ?? ''}`;
 }
 
-function readiness(config: KubernetesObject, generation: number): Condition | undefined {
-  const { conditions = [], observedGeneration = 0 } = (config.status ?? {}) as {
+/**
+ * The condition that says that an object is back. A tag in a rollout, or one that was rolled back, is not Ready although its webhook is where it was, and
+ * how that ends is not for us to wait for.
+ */
+function awaitedOf({ kind }: KubernetesObject): string {
+  return kind === 'RevisionTag' ? 'WebhookReady' : 'Ready';
+}
+
+function readiness(object: KubernetesObject, generation: number): Condition | undefined {
+  const { conditions = [], observedGeneration = 0 } = (object.status ?? {}) as {
     conditions?: Condition[];
     observedGeneration?: number;
   };
-  return observedGeneration < generation ? undefined : conditions.find(({ type }) => type === 'Ready');
+  return observedGeneration < generation ? undefined : conditions.find(({ type }) => type === awaitedOf(object));
 }
 
 function reason(config: KubernetesObject | undefined, generation: number): string {
