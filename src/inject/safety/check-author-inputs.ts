@@ -17,13 +17,18 @@ export interface Rendering {
   readonly inputs: readonly AuthorInput[];
   /**
    * What they render for the pod with the texts of some inputs replaced: parts of a pod.
-   * @param replace `undefined` takes an annotation or label away. A function of the text alone, for it may be called again for other pods.
+   * @param replace `undefined` takes an annotation or label away. A function of the text alone, for it may be called again for other pods; and one that
+   * closes over nothing, for it is remembered longer than this pod (see passed-checks.ts).
    * @throws InjectionFailure
    */
   readonly renderWith: (inputs: readonly AuthorInput[], replace: Replacement) => readonly JsonObject[];
 }
 
 export type Replacement = (text: string) => string | undefined;
+
+const without: Replacement = () => undefined;
+const otherTwin = (text: string): string => otherLetters(benignTwin(text));
+const otherPiece = (text: string): string => otherLetters(harmlessPiece(text));
 
 interface RenderedView extends Rendering {
   /** What they rendered for this pod. */
@@ -64,13 +69,13 @@ export function checkAuthorInputs(
     true,
   );
   const steering = forbidden.filter((input) => input.steers || echoes.has(input));
-  checkEffect(rendered, steering, () => undefined);
+  checkEffect(rendered, steering, without);
   const written = texts.filter(({ kind, value }) => kind !== 'field' && lettersOf(value) !== '');
   if (written.length === 0) return;
   const letters = new Map(written.map((input) => [input, lettersOf(input.value)]));
   const found = parts.map((part) => suspiciousTexts(part, [...letters.values()]));
   const suspicious = written.filter((input) => found.some((texts) => texts.has(letters.get(input) ?? '')));
-  checkEffect(rendered, suspicious, (value) => otherLetters(benignTwin(value)));
+  checkEffect(rendered, suspicious, otherTwin);
 }
 
 function isAllowed(guard: AuthorGuard, { kind, name }: AuthorInput): boolean {
@@ -87,7 +92,7 @@ export function refuseStructural(guard: AuthorGuard, rendering: Rendering): Read
     ({ kind, name }) => kind === 'annotation' && guard.structural(name) !== undefined,
   );
   if (structural.length === 0) return new Set();
-  const plain = attempt(() => rendering.renderWith(structural, () => undefined)) ?? [];
+  const plain = attempt(() => rendering.renderWith(structural, without)) ?? [];
   const own = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
   if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
   return new Set(structural);
@@ -120,7 +125,7 @@ function textPlace(rendered: RenderedView, inputs: readonly AuthorInput[], anyLe
   }
   let effect = partsEffect(rendered.parts, twin, anyLeaf);
   if (effect.kind === 'unclear') {
-    const other = renderedWith((text) => otherLetters(benignTwin(text)));
+    const other = renderedWith(otherTwin);
     effect = partsEffect(rendered.parts, twin, anyLeaf, other ?? twin);
   }
   return effect.kind === 'structure' ? effect.place : undefined;
@@ -143,8 +148,8 @@ function checkEffect(rendered: RenderedView, inputs: readonly AuthorInput[], rep
     const other =
       attempt(() => rendered.renderWith(some, replace)) ??
       // A template may insist on an annotation, and on what it looks like.
-      attempt(() => rendered.renderWith(some, (text) => otherLetters(benignTwin(text)))) ??
-      attempt(() => rendered.renderWith(some, (text) => otherLetters(harmlessPiece(text))));
+      attempt(() => rendered.renderWith(some, otherTwin)) ??
+      attempt(() => rendered.renderWith(some, otherPiece));
     if (other === undefined) return somewhere;
     const places = rendered.parts.map((part, index) => presenceEffect(part, other[index], foreign));
     return places.find((one) => one !== undefined);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { inject } from '../inject.ts';
 import type { InjectionResult } from '../injection-result.ts';
 import { InjectionFailure } from '../injection-failure.ts';
@@ -6,7 +8,7 @@ import { loadInjector, type Injector } from '../injector.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { AuthorInput } from './author-inputs.ts';
 import { PassedChecks, type RenderTexts } from './passed-checks.ts';
-import { given, podOf, sidecar, written, type Author } from './testdata/authors.ts';
+import { given, podOf, sidecar, variable, written, type Author } from './testdata/authors.ts';
 
 const input = (value: string): AuthorInput => ({
   kind: 'label',
@@ -115,13 +117,35 @@ describe('PassedChecks', () => {
       pods.toReversed().map((pod) => looksAt(checks, pod)),
       [false, false, false, false, true],
     );
-    const long = 'x'.repeat(70_000);
-    for (const pod of [{ inputs: [input(long)] }, { render: () => [long] }]) {
+    const [long, text] = ['x'.repeat(70_000), 'x'.repeat(60_000)];
+    for (const pod of [{ inputs: [input(long)] }, { render: () => [text, text, text] }]) {
       looksAt(checks, pod);
       assert.equal(looksAt(checks, pod), true);
     }
   });
+
+  it('holds nothing that templates after the first have rendered', async () => {
+    const checks = new PassedChecks();
+    const other = (): WeakRef<JsonObject> => {
+      const rendered = { spec: {} };
+      looksAt(checks, { contents: [content, rendered] });
+      return new WeakRef(rendered);
+    };
+    const held = other();
+    await collectGarbage();
+    assert.equal(held.deref(), undefined);
+  });
 });
+
+/** What a WeakRef was made of or asked for stays until the job ends. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let turn = 0; turn < 4; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+}
 
 describe('pods after one another', () => {
   const injectorOf = (template: string): Injector =>
@@ -164,4 +188,27 @@ describe('pods after one another', () => {
         assert.deepEqual(injected(shared, author), injected(injectorOf(template), author), template);
     }
   });
+
+  const keeping: [title: string, template: string][] = [
+    ['compared with other letters', variable(`{{ ${given} | b64enc }}`)],
+    [
+      'that insist on the annotation',
+      `{{ if not ${given} }}{{ fail "no team" }}{{ end }}${variable(`{{ ${given} | quote }}`)}`,
+    ],
+  ];
+  for (const [title, template] of keeping) {
+    it(`are let go, of templates ${title}`, async () => {
+      const injector = injectorOf(template);
+      const come = (): WeakRef<object> => {
+        const env = [{ name: 'A', value: 'a' }];
+        const pod = podOf({ ...written('a b'), spec: { containers: [{ name: 'web', image: 'web:1', env }] } });
+        assert.equal(inject(injector, { pod, namespace: 'shop' }).outcome, 'injected');
+        return new WeakRef(env);
+      };
+      const seen = come();
+      await collectGarbage();
+      assert.equal(seen.deref(), undefined);
+      assert.ok(injector.guard !== undefined);
+    });
+  }
 });

@@ -16,8 +16,8 @@ interface Comparison {
 
 /** A check that a pod has passed. */
 interface PassedCheck {
-  /** Of all templates; the first is what it is found by. */
-  readonly contents: readonly JsonObject[];
+  /** Of all templates; the first is what it is found by. Held weakly: what is too long to be remembered is not kept here either. */
+  readonly contents: readonly WeakRef<JsonObject>[];
   /** All that the check knows of the inputs. */
   readonly inputs: string;
   readonly comparisons: readonly Comparison[];
@@ -25,8 +25,9 @@ interface PassedCheck {
 
 /** Of one content: pods whose templates render the same may differ in inputs that do not show. */
 const mostChecks = 4;
-/** Characters of the inputs and of each rendered text; longer ones are checked anew, since a pod's author has a say in how long they are. */
-const longestRemembered = 65_536;
+/** Characters of the inputs, and of all rendered texts of a check together; longer ones are checked anew, since a pod's author has a say in how long they are. */
+const longestInputs = 65_536;
+const longestTexts = 131_072;
 
 /**
  * The pods of one workload differ in little that templates read, so their checks would read and compare the same texts again and again. A check depends on nothing but what was rendered for
@@ -49,12 +50,12 @@ export class PassedChecks {
   ): void {
     const [first] = contents;
     const wanted = JSON.stringify(inputs);
-    if (first === undefined || wanted.length > longestRemembered) {
+    if (first === undefined || wanted.length > longestInputs) {
       check(render);
       return;
     }
     const known = this.#byContent.get(first) ?? [];
-    const same = known.find((one) => one.inputs === wanted && areSame(one.contents, contents));
+    const same = known.find((one) => one.inputs === wanted && areHeld(one.contents, contents));
     if (same?.comparisons.every((comparison) => comesOutAgain(comparison, render)) === true) return;
     const comparisons: Comparison[] = [];
     check((some, replace) => {
@@ -64,9 +65,13 @@ export class PassedChecks {
       comparisons[comparisons.length - 1] = { ...comparison, texts };
       return texts;
     });
-    if (comparisons.some(({ texts = [] }) => texts.some((text) => text.length > longestRemembered))) return;
+    const lengths = comparisons.flatMap(({ texts = [] }) => texts.map((text) => text.length));
+    if (lengths.reduce((sum, length) => sum + length, 0) > longestTexts) return;
     const others = known.filter((one) => one !== same).slice(0, mostChecks - 1);
-    this.#byContent.set(first, [{ contents, inputs: wanted, comparisons }, ...others]);
+    this.#byContent.set(first, [
+      { contents: contents.map((content) => new WeakRef(content)), inputs: wanted, comparisons },
+      ...others,
+    ]);
   }
 }
 
@@ -75,6 +80,10 @@ function comesOutAgain({ inputs, replace, texts }: Comparison, render: RenderTex
   return again === undefined ? texts === undefined : texts !== undefined && areSame(texts, again);
 }
 
-function areSame<Item>(left: readonly Item[], right: readonly Item[]): boolean {
+function areHeld(held: readonly WeakRef<JsonObject>[], contents: readonly JsonObject[]): boolean {
+  return held.length === contents.length && held.every((one, index) => one.deref() === contents[index]);
+}
+
+function areSame(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((item, index) => item === right[index]);
 }
