@@ -130,6 +130,21 @@ describe('restarts that cannot be written', () => {
     assert.deepEqual(failures(), []);
   });
 
+  it('keep their place while it is not seen what came in between: it may have been a restart', async () => {
+    await fixture.begin();
+    fixture.workload('a');
+    fixture.workload('b');
+    faulty(
+      (name) => name === 'a',
+      (response) => {
+        failure(response, 409, 'Conflict', 'modified');
+      },
+      1,
+    );
+    await fixture.passUntil(() => fixture.restarts.length > 0);
+    assert.deepEqual(fixture.restarts, ['PATCH deployments a']);
+  });
+
   it('are left alone for a minute where the API server refuses them, while others go on', async () => {
     await fixture.begin();
     fixture.workload('a');

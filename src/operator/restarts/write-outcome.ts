@@ -8,7 +8,7 @@ import { ApiError } from '../../kube/api-error.ts';
  */
 export interface FailedWrite {
   readonly reason: 'Refused' | 'Conflict' | 'Failed';
-  /** Whether it may have been written all the same. */
+  /** Whether it may have been restarted all the same, by this write or one before. */
   readonly isUncertain: boolean;
 }
 
@@ -25,7 +25,8 @@ export function failedWrite(error: unknown): FailedWrite | undefined {
   const isUnanswered = code === 500 && message.includes('failed calling webhook');
   if (isDenied || isUnanswered) return { reason: 'Refused', isUncertain: false };
   if (code === 429) return undefined;
-  if (code === 404 || code === 409) return { reason: 'Conflict', isUncertain: false };
+  // What came in between may have been a restart: an attempt of ours whose answer was lost, or one of the leader before. The watch will tell.
+  if (code === 404 || code === 409) return { reason: 'Conflict', isUncertain: code === 409 };
   if ([400, 403, 413, 422].includes(code)) return { reason: 'Refused', isUncertain: false };
   // An answer that was lost, or of storage that took too long: it may have been stored.
   return { reason: 'Failed', isUncertain: code === 0 || code >= 500 };
