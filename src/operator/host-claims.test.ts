@@ -63,6 +63,16 @@ describe('The host of spec.webhook.url', () => {
     assert.match(fixture.condition('b', 'WebhookReady'), message('a'));
   });
 
+  it('is still that of who is being deleted, while somebody holds its webhook', async () => {
+    await fixture.install('first', at('a'));
+    fixture.cluster.edit('injectorconfigs', 'first', undefined, ({ metadata }) => {
+      metadata.deletionTimestamp = fixture.clock.now().toISOString();
+    });
+    await fixture.install('second', at('b'));
+    assert.match(fixture.condition('second', 'WebhookReady'), message('first'));
+    assert.doesNotMatch(served('second'), new RegExp(host));
+  });
+
   it('stays in the certificate while the webhook is called there, and the new one is not reached', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;

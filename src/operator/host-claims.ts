@@ -46,9 +46,10 @@ export class HostClaims {
     const rivals = this.#configs().filter(
       (other) =>
         other.metadata.name !== name &&
-        other.metadata.deletionTimestamp === undefined &&
         !haveOneCertificate(other, config) &&
-        (webhookHost(other) === host || this.#called(other).includes(host)),
+        // One that is being deleted has what it is called by, for as long as somebody's finalizer holds its webhook.
+        ((webhookHost(other) === host && other.metadata.deletionTimestamp === undefined) ||
+          this.#called(other).includes(host)),
     );
     const [first] = [config, ...rivals].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
     return first === config ? undefined : first;
