@@ -5,6 +5,7 @@ import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { Standstill } from '../harness/standstill/standstill.ts';
 import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { checkLossSeen } from './canary/loss-seen.ts';
 import {
   byOrder,
   everyTrial,
@@ -47,6 +48,7 @@ export const canaryOperatorKilled: Scenario = {
     await applyUntilReady(client, markedConfig('v2', 'two'));
     await applyUntilReady(client, markedConfig(failingName, 'three', {}, 'crash'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
+    await checkLossSeen(context, replicas, tag);
     const workloads = await Workloads.open(context, audit, tag, count);
     const standstill = Standstill.start(context.cluster);
     context.atEnd(() => standstill.stop());

@@ -5,6 +5,7 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
+import { checkLossSeen } from './canary/loss-seen.ts';
 import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
 
 const weights = [5, 25, 50, 100];
@@ -19,10 +20,11 @@ export const canaryPromotes: Scenario = {
   run: async (context) => {
     const { client, size } = context;
     const workloads = size === 'full' ? 203 : 41;
-    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two'));
     await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    await checkLossSeen(context, replicas, 'prod');
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
     const shop = await Shop.open(context, audit, 'prod', workloads);

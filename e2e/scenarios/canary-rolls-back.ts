@@ -6,6 +6,7 @@ import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { failingConfig } from './canary/failing-config.ts';
+import { checkLossSeen } from './canary/loss-seen.ts';
 import { checkRestartsBack } from './canary/restarts-back.ts';
 import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
 
@@ -19,10 +20,11 @@ export const canaryRollsBack: Scenario = {
     const { client } = context;
     const workloads = 12;
     const values = { operator: { restartWorkloads: true } };
-    await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] }, values);
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] }, values);
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, failingConfig('v2', 'two'));
     await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    await checkLossSeen(context, replicas, 'prod');
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
     const shop = await Shop.open(context, audit, 'prod', workloads);

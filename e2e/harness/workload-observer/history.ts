@@ -84,15 +84,17 @@ export interface PodsMade {
  */
 export function podsMade(sightings: readonly Sighting[], after: number): Map<string, PodsMade> {
   const known = new Set<string>();
+  const fresh = new Set<string>();
   const leaving = new Set<string>();
   const counts = new Map<string, PodsMade>();
   for (const { workload, revision, seen } of inOrder(sightings)) {
     if (seen.what !== 'pod') continue;
     const { made, lost } = counts.get(workload) ?? { made: 0, lost: 0 };
     const isNew = revision > after && !known.has(seen.uid);
-    if (seen.leaving) leaving.add(seen.uid);
-    const isLost = revision > after && seen.gone && !leaving.has(seen.uid);
     known.add(seen.uid);
+    if (isNew) fresh.add(seen.uid);
+    if (seen.leaving) leaving.add(seen.uid);
+    const isLost = seen.gone && fresh.has(seen.uid) && !leaving.has(seen.uid);
     counts.set(workload, { made: made + (isNew ? 1 : 0), lost: lost + (isLost ? 1 : 0) });
   }
   return counts;

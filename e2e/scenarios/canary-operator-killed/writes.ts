@@ -172,6 +172,8 @@ const planned = [
 ];
 
 /** Whether it is of something that rollouts are about. A new leader also writes who uses what: it counts anew. */
-export function isPlanned({ verb, resource, name }: RolloutWrite): boolean {
+export function isPlanned({ verb, resource, name, restart }: RolloutWrite): boolean {
+  // Workloads are restarted, and nothing else is done to them.
+  if (resource === 'deployments' && restart === undefined) return false;
   return planned.some((each) => each.test(`${verb} ${resource} ${name}`));
 }

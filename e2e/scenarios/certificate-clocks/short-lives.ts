@@ -40,11 +40,14 @@ export async function crossExpiry(cluster: RotatingCluster, milliseconds: number
   const follower = new SecretFollower(cluster, (stored) => {
     note(stored, leaves, authorities);
   });
-  while (Date.now() < until || expired(leaves).length === 0 || expired(authorities).length === 0) {
-    if (Date.now() > giveUp) throw new Error('no authority has expired although its life is over');
-    await sleep(200);
+  try {
+    while (Date.now() < until || expired(leaves).length === 0 || expired(authorities).length === 0) {
+      if (Date.now() > giveUp) throw new Error('no authority has expired although its life is over');
+      await sleep(200);
+    }
+  } finally {
+    await follower.stop();
   }
-  await follower.stop();
   const early = [...faults(leaves, 'serving certificate'), ...faults(authorities, 'authority')];
   for (const fault of early) context.say(fault);
   await context.check(
