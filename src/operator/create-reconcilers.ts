@@ -120,7 +120,7 @@ export function createReconcilers(parts: ReconcilerParts): Reconcilers {
     operatorClass,
   );
   const configurations = new StoredConfigurations(view, owned, settings.context);
-  const hosts = new HostClaims(view, () => targets.configs());
+  const hosts = new HostClaims(view, settings.context.namespace, () => targets.configs());
   const published = new PublishedRevisions();
   published.subscribe(parts.onPublished);
   const locks = new RevisionLocks();

@@ -73,6 +73,18 @@ describe('The host of spec.webhook.url', () => {
     assert.doesNotMatch(served('second'), new RegExp(host));
   });
 
+  it('is never that of the Service of another one, but may be that of its own', async () => {
+    await fixture.install('older');
+    await fixture.install('blue');
+    fixture.setSpec('older', at('x', 'sidecar-injector-blue.injection.svc'));
+    await fixture.reconcile('older');
+    assert.match(fixture.condition('older', 'WebhookReady'), /^False\/HostTaken: .*InjectorConfig blue has the host/);
+    assert.doesNotMatch(served('older'), /-blue/);
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    await fixture.install('own', at('x', 'sidecar-injector-own.injection.svc'));
+    assert.match(fixture.condition('own', 'Ready'), /^True/);
+  });
+
   it('stays in the certificate while the webhook is called there, and the new one is not reached', async () => {
     await fixture.install('a', at('a'));
     fixture.cluster.answersProbes = false;
