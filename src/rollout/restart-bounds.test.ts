@@ -128,6 +128,16 @@ describe('planRestarts, by budgets and bounds that are shared,', () => {
       assert.deepEqual([next(false, wide), next(true, wide)], [['b'], []]);
     });
 
+    it('takes nothing from themselves: they may be tried again', () => {
+      const budgets = [{ name: 'shared', disruptionsAllowed: 1 }];
+      assert.deepEqual(names(plan([candidate('a', { budgets })], one, 1000, [], [lost(budgets)]).restart), ['a']);
+    });
+
+    it('knows all the same for which tag they are restarting', () => {
+      const { restart, status } = plan([candidate('a')], wide, 1000, [restartedForLogs('a')], [lost()]);
+      assert.deepEqual([names(restart), reasons(status.waiting)], [[], ['a OtherTag']]);
+    });
+
     it('does not count them as restarted', () => {
       const { status, counts } = plan([unknown(), candidate('b')], one, 1000, [], [lost()]);
       assert.deepEqual([status.inProgress, counts.restarting, status.phase], [0, 0, 'Waiting']);

@@ -21,7 +21,7 @@ export class RestartBounds {
   /** What has been said of the cluster (empty) and of namespaces, while nothing is added: it is asked for each that waits. */
   readonly #said = new Map<string, string>();
 
-  /** @param restarting each workload once */
+  /** @param restarting of one that is there twice the last counts */
   constructor(bounds: RestartStrategy, restarting: readonly Restarting[]) {
     this.#bounds = bounds;
     for (const each of restarting) {
@@ -47,9 +47,12 @@ export class RestartBounds {
     this.#take(next);
   }
 
-  /** The name of a budget that allows nothing more. */
-  exhausted({ namespace, budgets }: Restarting): string | undefined {
-    const takers = (name: string): number => this.#takers.get(`${namespace}/${name}`)?.size ?? 0;
+  /** The name of a budget that allows nothing more. What a workload takes itself does not keep it from being tried again. */
+  exhausted({ key, namespace, budgets }: Restarting): string | undefined {
+    const takers = (name: string): number => {
+      const found = this.#takers.get(`${namespace}/${name}`);
+      return found === undefined ? 0 : found.size - (found.has(key) ? 1 : 0);
+    };
     return budgets.find(({ name, disruptionsAllowed }) => disruptionsAllowed - takers(name) < 1)?.name;
   }
 

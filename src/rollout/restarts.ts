@@ -58,7 +58,7 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   const { others, uncertain = [] } = situation;
   const sorted = yield* inOrder(situation.own);
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
-  const running = new RestartBounds(bounds, [...elsewhere, ...uncertain, ...inProgress]);
+  const running = new RestartBounds(bounds, [...uncertain, ...elsewhere, ...inProgress]);
   const worse: Left[] = [];
   const done: RestartCandidate[] = [];
   yield* forEach(latest, (each) => {
