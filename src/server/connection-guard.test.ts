@@ -64,6 +64,27 @@ describe('ConnectionGuard', () => {
     assert.equal(answered.destroyed, true);
   });
 
+  it('takes one that is not kept for the youngest, since its answer is under way', () => {
+    const { guard, admit, prove } = guarded({ maxConnections: 4, maxUnprovenConnections: 2 });
+    prove('a', 2);
+    const [answered, idle] = [admit('b'), admit('c')];
+    guard.prove(answered);
+    admit('d');
+    assert.deepEqual([answered.destroyed, idle.destroyed], [false, true]);
+  });
+
+  it('forgets proven ones that end, and their addresses, which have no share then', async () => {
+    const { guard, prove } = guarded({ maxConnections: 24, maxUnprovenConnections: 8 });
+    const ended = ['a', 'b', 'c', 'd'].flatMap((address) => prove(address, 1));
+    for (const socket of ended) socket.destroy();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(guard.size, 0);
+    // Alone with one other it has seven of fourteen.
+    const held = prove('other', 8);
+    assert.equal(prove('hog', 8).length, 7);
+    assert.equal(held.filter((socket) => guard.prove(socket)).length, 7);
+  });
+
   describe('when one address holds all places', () => {
     const limits = { maxConnections: 24, maxUnprovenConnections: 8 };
 

@@ -72,7 +72,7 @@ export class ConnectionGuard {
     if (address === undefined) return true;
     const others = this.#proven.size - (isProven ? 1 : 0);
     const own = this.#proven.countOf(address) - (isProven ? 1 : 0);
-    if (others < this.#crowded || (others < this.#maxProven && own < this.#share(address))) {
+    if (others < this.#crowded || (others < this.#maxProven && own < this.#share())) {
       if (isProven) return true;
       this.#unproven.remove(socket);
       this.#proven.add(socket, address);
@@ -91,9 +91,8 @@ export class ConnectionGuard {
   }
 
   /** How many proven connections an address may have where places are few. */
-  #share(address: string): number {
-    const isNew = this.#proven.countOf(address) === 0;
-    return Math.max(1, Math.floor(this.#crowded / (this.#proven.addresses + (isNew ? 1 : 0))));
+  #share(): number {
+    return Math.max(1, Math.floor(this.#crowded / this.#proven.addresses));
   }
 
   /** Who alone has more than half of the unproven connections makes room itself; otherwise the oldest of all does. */
