@@ -23,11 +23,11 @@ export const canaryPromotes: Scenario = {
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two'));
-    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
-    await checkLossSeen(context, replicas, 'prod');
+    await applyTagUntilReady(client, revisionTag('stepped', 'v1'));
+    await checkLossSeen(context, replicas, 'stepped');
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const shop = await Shop.open(context, audit, 'stepped', workloads);
     const writes = context.startAudit();
     const strategy = {
       canary: {
@@ -35,11 +35,11 @@ export const canaryPromotes: Scenario = {
         analysis: { minimumPods: 2, minReadySeconds: 1 },
       },
     };
-    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
+    await applyObject(client, revisionTag('stepped', 'v2', { strategy }));
     const shares: string[] = [];
     for (const weight of weights) {
       const step = `at ${weight} percent`;
-      await waitForRollout(context, 'prod', `paused ${step}`, (rollout) => {
+      await waitForRollout(context, 'stepped', `paused ${step}`, (rollout) => {
         return rollout.phase === 'Paused' && rollout.weight === weight;
       });
       await inForce(client);
@@ -52,16 +52,16 @@ export const canaryPromotes: Scenario = {
         return found(String(canary), String(share));
       });
       shares.push(`${canary}`);
-      await ask(context, 'prod', 'resume', `at-${weight}`);
+      await ask(context, 'stepped', 'resume', `at-${weight}`);
     }
-    await waitForRollout(context, 'prod', 'promoted', ({ phase }) => phase === 'Promoted');
+    await waitForRollout(context, 'stepped', 'promoted', ({ phase }) => phase === 'Promoted');
     await context.check('the canary is stable then: the tag leads there, and says that it is Ready', async () => {
-      const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+      const { status } = await client.get<RevisionTagObject>(revisionTags, 'stepped');
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-      const path = await pathOf(context, 'prod');
+      const path = await pathOf(context, 'stepped');
       found(status?.stableRevision ?? '', 'v2');
       found(`${ready?.status} ${ready?.reason}`, 'True Published');
-      return /^\/tags\/prod\/v2\/[0-9a-f]{8}\/inject$/.test(path);
+      return /^\/tags\/stepped\/v2\/[0-9a-f]{8}\/inject$/.test(path);
     });
     await inForce(client);
     const last = await shop.renew();
@@ -74,7 +74,7 @@ export const canaryPromotes: Scenario = {
     );
     const updates = (writes?.events() ?? []).filter(
       ({ verb, objectRef, responseStatus }) =>
-        objectRef?.name === 'sidecar-injector-tag-prod' &&
+        objectRef?.name === 'sidecar-injector-tag-stepped' &&
         ['patch', 'update'].includes(verb) &&
         (responseStatus?.code ?? 0) < 300,
     );

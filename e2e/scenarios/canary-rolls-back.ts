@@ -10,6 +10,9 @@ import { checkLossSeen } from './canary/loss-seen.ts';
 import { checkRestartsBack } from './canary/restarts-back.ts';
 import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
 
+/** No other scenario's: the workloads of one whose namespaces are still going would count, and the rollout would wait for them. */
+const tag = 'taken-back';
+
 /** A canary whose pods fail. */
 export const canaryRollsBack: Scenario = {
   name: 'canary-rolls-back',
@@ -23,17 +26,17 @@ export const canaryRollsBack: Scenario = {
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] }, values);
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, failingConfig('v2', 'two'));
-    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
-    await checkLossSeen(context, replicas, 'prod');
+    await applyTagUntilReady(client, revisionTag(tag, 'v1'));
+    await checkLossSeen(context, replicas, tag);
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const shop = await Shop.open(context, audit, tag, workloads);
     const strategy = {
       canary: { steps: [{ weight: 25 }, { weight: 100 }], analysis: { minimumPods: 1, minReadySeconds: 5 } },
     };
-    const before = await pathOf(context, 'prod');
-    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
-    const rolled = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack');
+    const before = await pathOf(context, tag);
+    await applyObject(client, revisionTag(tag, 'v2', { strategy }));
+    const rolled = await waitForRollout(context, tag, 'rolled back', ({ phase }) => phase === 'RolledBack');
     const since = Date.now();
     await context.check('the status says what failed, how many, and by which bound', () =>
       /^revision v2 was rolled back to v1 at step 1 \(25 percent\): \d+ of \d+ pods of the canary are failing.*maximumFailingPercent/.test(
@@ -41,7 +44,7 @@ export const canaryRollsBack: Scenario = {
       ),
     );
     await context.check('the webhook leads to stable again, as before', async () =>
-      found(await pathOf(context, 'prod'), before),
+      found(await pathOf(context, tag), before),
     );
     const tookMs = Date.now() - since;
     await inForce(client);
@@ -56,17 +59,15 @@ export const canaryRollsBack: Scenario = {
       return healthy.size === workloads;
     });
     await context.check('the tag says that it is not where its spec says, and why', async () => {
-      const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+      const { status } = await client.get<RevisionTagObject>(revisionTags, tag);
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
       return found(`${ready?.status} ${ready?.reason} ${status?.stableRevision}`, 'False RolledBack v1');
     });
-    await ask(context, 'prod', 'retry', 'again');
-    await waitForRollout(context, 'prod', 'rolled back a second time', ({ phase, action, message }) => {
+    await ask(context, tag, 'retry', 'again');
+    await waitForRollout(context, tag, 'rolled back a second time', ({ phase, action, message }) => {
       return phase === 'RolledBack' && action?.nonce === 'again' && message.includes('failing');
     });
-    await context.check('a retry of it is rolled back as well', async () =>
-      found(await pathOf(context, 'prod'), before),
-    );
+    await context.check('a retry of it is rolled back as well', async () => found(await pathOf(context, tag), before));
     await shop.close();
     const { created, lost } = shop.lost();
     for (const line of lost.slice(0, 5)) context.say(line);

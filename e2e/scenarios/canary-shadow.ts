@@ -8,6 +8,9 @@ import { brokenConfig } from './canary/failing-config.ts';
 import { pathOf, Shop, waitForRollout } from './canary/shop.ts';
 import { restartsOf } from '../harness/restart-status.ts';
 
+/** No other scenario's: the workloads of one whose namespaces are still going would count, and the rollout would wait for them. */
+const tag = 'shaded';
+
 /** A canary that is only rendered beside the stable revision. */
 export const canaryShadow: Scenario = {
   name: 'canary-shadow',
@@ -20,31 +23,31 @@ export const canaryShadow: Scenario = {
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, brokenConfig('v2', 'two'));
     await applyUntilReady(client, markedConfig('v3', 'three'));
-    await applyTagUntilReady(client, revisionTag('prod', 'v1'));
+    await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'prod', workloads);
+    const shop = await Shop.open(context, audit, tag, workloads);
     const strategy = {
       canary: {
         steps: [{ weight: 0, shadow: true, pause: 'UntilResumed' }, { weight: 100 }],
         analysis: { minimumPods: 5, minReadySeconds: 1 },
       },
     };
-    const before = await pathOf(context, 'prod');
-    await applyObject(client, revisionTag('prod', 'v2', { strategy }));
-    const broken = await waitForRollout(context, 'prod', 'rolled back', ({ phase }) => phase === 'RolledBack');
+    const before = await pathOf(context, tag);
+    await applyObject(client, revisionTag(tag, 'v2', { strategy }));
+    const broken = await waitForRollout(context, tag, 'rolled back', ({ phase }) => phase === 'RolledBack');
     await context.check('a template that fails is found by rendering alone, and its error is in the status', () =>
       /^revision v2 was rolled back to v1 at step 1 \(0 percent\): it failed for .*this canary is broken/s.test(
         broken.message,
       ),
     );
     await context.check('the webhook leads to stable alone again', async () =>
-      found(await pathOf(context, 'prod'), before),
+      found(await pathOf(context, tag), before),
     );
-    await applyObject(client, revisionTag('prod', 'v3', { strategy }));
+    await applyObject(client, revisionTag(tag, 'v3', { strategy }));
     const good = await waitForRollout(
       context,
-      'prod',
+      tag,
       'paused after the comparison',
       ({ phase, shadow }) => phase === 'Paused' && shadow,
     );
@@ -53,11 +56,11 @@ export const canaryShadow: Scenario = {
       const fields = changed.join(', ');
       return compared >= 5 && failed === 0 && fields.includes('spec.containers[marked].image');
     });
-    await applyObject(client, revisionTag('prod', 'v3', { strategy: { ...strategy, restart: {} } }));
+    await applyObject(client, revisionTag(tag, 'v3', { strategy: { ...strategy, restart: {} } }));
     await context.check(
       'restarts are asked for, and this operator may do none: the status says what to set',
       async () => {
-        const { phase, message } = await restartsOf(context, 'prod');
+        const { phase, message } = await restartsOf(context, tag);
         return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
       },
     );

@@ -28,10 +28,10 @@ export const rolloutCommands: Scenario = {
         analysis: { minimumPods: 1, minReadySeconds: 1 },
       },
     };
-    await applyTagUntilReady(client, revisionTag('prod', 'v1', { strategy }));
+    await applyTagUntilReady(client, revisionTag('steered', 'v1', { strategy }));
     const audit = context.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'prod', 8);
+    const shop = await Shop.open(context, audit, 'steered', 8);
     try {
       await steer(context);
     } finally {
@@ -45,40 +45,40 @@ export const rolloutCommands: Scenario = {
   },
 };
 
-/** Three rollouts of tag prod: one promoted by hand, one aborted, and that one again. */
+/** Three rollouts of a tag: one promoted by hand, one aborted, and that one again. */
 async function steer(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
   const pausedAt = (weight: number) =>
     waitForRollout(
       context,
-      'prod',
+      'steered',
       `paused at ${weight} percent`,
       (state) => state.phase === 'Paused' && state.weight === weight,
     );
 
-  const begun = await injectorOutput(argv('set', 'prod', '-r', 'v2', '--overwrite'));
+  const begun = await injectorOutput(argv('set', 'steered', '-r', 'v2', '--overwrite'));
   await context.check('set says that a rollout begins, and returns when it is under way', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
-  const watched = await Watching.start(argv('watch', 'prod', '-o', 'json'));
+  const watched = await Watching.start(argv('watch', 'steered', '-o', 'json'));
   const showsPause = (weight: number) =>
     watched.shows(`the pause at ${weight} percent`, (line) => pauseIn(line) === weight);
   await pausedAt(25);
-  const refused = await runInjector(argv('retry', 'prod'));
+  const refused = await runInjector(argv('retry', 'steered'));
   await context.check('retry is refused while it goes on', () => {
     found(String(refused.code), '1');
     return /under way, nothing was rolled back; .*nothing was changed/.test(refused.errors);
   });
   await showsPause(25);
-  await injectorOutput(argv('resume', 'prod'));
+  await injectorOutput(argv('resume', 'steered'));
   await pausedAt(50);
   await showsPause(50);
-  const promoted = await injectorOutput(argv('promote', 'prod'));
+  const promoted = await injectorOutput(argv('promote', 'steered'));
   await context.check('promote ends it at the canary, in the middle', async () => {
-    const { status } = await client.get<RevisionTagObject>(revisionTags, 'prod');
+    const { status } = await client.get<RevisionTagObject>(revisionTags, 'steered');
     found(status?.stableRevision ?? '', 'v2');
-    return /^RevisionTag prod: revision v2 is stable now, in place of v1/.test(promoted.out);
+    return /^RevisionTag steered: revision v2 is stable now, in place of v1/.test(promoted.out);
   });
   const { code, out } = await watched.end;
   await context.check('watch ended by itself with status 0, and showed every pause', () => {
@@ -88,17 +88,17 @@ async function steer(context: ScenarioContext): Promise<void> {
     return lines.at(-1)?.rollout?.phase === 'Promoted';
   });
 
-  await injectorOutput(argv('set', 'prod', '-r', 'v1', '--overwrite'));
-  const back = await Watching.start(argv('watch', 'prod'));
+  await injectorOutput(argv('set', 'steered', '-r', 'v1', '--overwrite'));
+  const back = await Watching.start(argv('watch', 'steered'));
   await pausedAt(25);
-  const aborted = await injectorOutput(argv('abort', 'prod'));
+  const aborted = await injectorOutput(argv('abort', 'steered'));
   await context.check('abort ends the next one at stable, and watch with status 3', async () => {
     found(String((await back.end).code), '3');
-    return /^RevisionTag prod: revision v1 was rolled back to v2/.test(aborted.out);
+    return /^RevisionTag steered: revision v1 was rolled back to v2/.test(aborted.out);
   });
-  await injectorOutput(argv('retry', 'prod'));
+  await injectorOutput(argv('retry', 'steered'));
   await pausedAt(25);
-  await injectorOutput(argv('abort', 'prod'));
+  await injectorOutput(argv('abort', 'steered'));
 }
 
 /** The weight at which a line shows the rollout paused; undefined when it does not. */
