@@ -1,6 +1,7 @@
 import type { Clock } from '../../kube/ports.ts';
 import type { ObservedWorkload } from '../../rollout/observation.ts';
 import { rankOf, type RolloutWorkload } from '../../rollout/workload-key.ts';
+import type { PodGroup } from '../usage/pod-group.ts';
 
 /** For so long after its last pod a workload still counts. Milliseconds. */
 export const lingerMs = 60_000;
@@ -45,6 +46,11 @@ export class RecentWorkloads {
     const there = new Set(present.map(({ rank }) => rank));
     const missing = [...gone].filter(([rank, { namespace }]) => !there.has(rank) && !this.#isLeaving(namespace));
     return [...present, ...missing.map(([rank]) => ({ rank, pods: 0 }))];
+  }
+
+  /** Of pods that follow a tag those that are in namespaces that stay: what goes with its namespace is neither part of a share nor evidence. */
+  staying(groups: Iterable<PodGroup>): PodGroup[] {
+    return [...groups].filter(({ traits }) => !this.#isLeaving(traits.namespace));
   }
 
   forget(tag: string): void {

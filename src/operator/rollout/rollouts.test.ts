@@ -158,12 +158,15 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout.canaryWorkloads, 5);
   });
 
-  it('does not count one whose namespace goes with it', async () => {
-    await fixture.pass();
+  it('counts none whose namespace goes, with pods or without', async () => {
+    await fixture.clock.advance(61_000);
+    await fixture.canary('old', [50]);
+    assert.equal(fixture.rollout?.knownWorkloads, 10);
     fixture.leave();
     fixture.down('work-3');
     await fixture.canary('new', [50]);
-    assert.equal(fixture.rollout?.knownWorkloads, 9);
+    assert.equal(fixture.rollout.knownWorkloads, 0);
+    assert.deepEqual(fixture.rollout.pods.stable, { ready: 0, failing: 0, total: 0 });
   });
 
   it('waits, under a new leader, for the workloads that this one cannot know', async () => {

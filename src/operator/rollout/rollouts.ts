@@ -47,11 +47,12 @@ export class Rollouts {
     const { name } = tag.metadata;
     const { podsOf, recent, configOf, reports, clock } = this.#options;
     const hash = publishedHash(live, current.metadata.name) ?? tag.status?.hash ?? '';
+    const groups = podsOf?.(name);
     const plan = planRollout({
       ...situation,
       traces: { state: tag.status?.rollout, place: placeOf(current, hash), live: rolloutInForce(live) },
       configOf,
-      pods: podsOf?.(name),
+      pods: groups && recent.staying(groups),
       shadowReport: (pair) => reports.shadowReport(pair),
       failedInjections: (state, reported) => this.#failed.since(name, state, reported),
       counting: (workloads) => recent.with(name, workloads),
