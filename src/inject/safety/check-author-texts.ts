@@ -1,3 +1,4 @@
+import { InjectionFailure } from '../injection-failure.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
@@ -58,25 +59,37 @@ export function checkAuthorTexts(
   const twins = [benignTwin, harmlessPiece];
   const odd = forbidden.filter((input) => isOdd(input) && !echoes.has(input));
   check(guard, rendering, 'twin', odd, twins, within('text'));
-  // Where an annotation is taken away, a template may show the name of the pod instead: that is no effect of the annotation's.
   const oddNames = odd.filter(({ kind }) => kind === 'field');
-  const base = oddNames.length === 0 ? rendering : (twinned(rendering, oddNames) ?? rendering);
-  // A template may insist on an annotation, and on what it looks like.
-  const absent = [without, otherLetters, otherPiece];
-  const named = check(guard, base, 'without', written, absent, within('presence'));
-  if (named) check(guard, base, 'other', own, [otherLetters, otherPiece, without], within('presence'));
+  withHarmlessNames(rendering, oddNames, (base) => {
+    // A template may insist on an annotation, and on what it looks like.
+    const absent = [without, otherLetters, otherPiece];
+    const named = check(guard, base, 'without', written, absent, within('presence'));
+    if (named) check(guard, base, 'other', own, [otherLetters, otherPiece, without], within('presence'));
+  });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
   const allowed = inputs.filter((input) => isAllowed(input) && isOdd(input) && !isParsed(reads, input));
   check(guard, rendering, 'allowed', allowed, twins, structuralDifference);
 }
 
-/** What is rendered for a pod with harmless names; absent where templates refuse it. */
-function twinned(rendering: Rendering, names: readonly AuthorInput[]): Rendering | undefined {
-  const view = withInputs(rendering.view, names, benignTwin);
-  return attempt(() => {
-    const texts = rendering.render(view);
-    return { ...rendering, view, texts, contents: rendering.read(texts) };
-  });
+/**
+ * Where an annotation is taken away, a template may show a name of the pod instead. That the name is odd is no effect of the annotation's, so what is
+ * refused is looked at again for a pod with harmless names.
+ */
+function withHarmlessNames(
+  rendering: Rendering,
+  names: readonly AuthorInput[],
+  look: (rendering: Rendering) => void,
+): void {
+  try {
+    look(rendering);
+  } catch (error) {
+    if (!(error instanceof InjectionFailure) || names.length === 0) throw error;
+    const view = withInputs(rendering.view, names, benignTwin);
+    const texts = attempt(() => rendering.render(view));
+    const contents = texts && attempt(() => rendering.read(texts));
+    if (texts === undefined || contents === undefined) throw error;
+    look({ ...rendering, view, texts, contents });
+  }
 }
 
 /** Whether a template takes the text apart. */
