@@ -57,7 +57,13 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
     workload: { kind: cut(kind, 63), name: cut(name, 253) },
     hostNetwork,
     labels: pick(labels, relevant.labels, labelLimit),
-    annotations: withStatuses(pick(annotations, relevant.annotations, annotationLimit), annotations, pod, relevant),
+    annotations: pick(
+      annotations,
+      relevant.statuses,
+      labelLimit,
+      pick(annotations, relevant.annotations, annotationLimit),
+      (status) => statedRevision(status, pod),
+    ),
     injectedBy: cut(annotations[injectedByAnnotation] ?? '', injectedByLimit),
   };
 }
@@ -76,8 +82,7 @@ export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): Carrie
   return injectedBy
     .split(',', carriedLimit)
     .filter((entry) => entryPattern.test(entry))
-    .map((entry) => entry.split('.'))
-    .map(([name = '', hash = '']) => ({ name, hash }));
+    .map((entry) => ({ name: entry.slice(0, -9), hash: entry.slice(-8) }));
 }
 
 /** The same short text for the same traits, and hardly ever for others. */
@@ -101,25 +106,12 @@ function pick(
   from: Readonly<Record<string, string>>,
   names: ReadonlySet<string>,
   limit: number,
+  picked: Record<string, string> = {},
+  read = (value: string): string => value,
 ): Record<string, string> {
-  const picked: Record<string, string> = {};
   for (const name of names) {
     const value = Object.hasOwn(from, name) ? from[name] : undefined;
-    if (value !== undefined) picked[name] = cut(value, limit);
-  }
-  return picked;
-}
-
-/** Adds to what was picked what the status annotations state. */
-function withStatuses(
-  picked: Record<string, string>,
-  annotations: Readonly<Record<string, string>>,
-  pod: KubernetesObject,
-  { statuses }: RelevantNames,
-): Record<string, string> {
-  for (const name of statuses) {
-    const status = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
-    if (status !== undefined) picked[name] = cut(statedRevision(status, pod), labelLimit);
+    if (value !== undefined) picked[name] = cut(read(value), limit);
   }
   return picked;
 }
