@@ -25,8 +25,10 @@ const transparent: ReadonlySet<string> = new Set(
   toYaml trim upper valueOrDefault`.split(/\s+/),
 );
 
-/** The result is one of the arguments. */
-const choosing: ReadonlySet<string> = new Set(['and', 'or', 'default', 'coalesce', 'valueOrDefault']);
+/** The result is an argument, or what takes its place where it is empty. */
+const choosing: ReadonlySet<string> = new Set(['default', 'coalesce', 'valueOrDefault']);
+/** The result is one of the arguments, chosen by the others. */
+const deciding: ReadonlySet<string> = new Set(['and', 'or', 'ternary']);
 
 /** Text becomes a structure or a list. */
 const parsing: ReadonlySet<string> = new Set(
@@ -69,6 +71,7 @@ export function callReads(name: string, given: readonly Argument[]): CallReads {
   if (name === 'otelResourceAttributes') return shows(openTelemetryReads(given));
   if (numeric.has(name)) return shows(nowhere);
   if (choosing.has(name)) return shows(all);
+  if (deciding.has(name)) return shows(all, whole(all));
   if (transparent.has(name) || (name === 'printf' && isPlainFormat(first.literal))) return shows(whole(all));
   if (changing.has(name)) return { ...depends(all), kept: whole(all) };
   return { ...depends(all), parsed: parsing.has(name) ? whole(all) : nowhere };
