@@ -1,3 +1,4 @@
+import type { Meter } from '../../template/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
 import type { Overrides } from '../pod/overrides.ts';
@@ -20,6 +21,7 @@ export interface GuardedPod extends AuthorView {
   readonly saved: Overrides;
   /** The names of its templates. */
   readonly names: readonly string[];
+  readonly meter: Meter;
 }
 
 /** What guarding calls back. */
@@ -37,7 +39,7 @@ export interface GuardedSteps {
 export function guardAuthor(
   guard: AuthorGuard,
   { templates, defaultTemplates, aliases, family }: Injector,
-  { original, saved, names, ...view }: GuardedPod,
+  { original, saved, names, meter, ...view }: GuardedPod,
   { dataFor, run }: GuardedSteps,
 ): RenderedPod {
   checkAuthorChoices(guard, {
@@ -50,10 +52,10 @@ export function guardAuthor(
   const inputs = authorInputs(view, guard.readsOf(names));
   const part = templates.legacy ? legacyPart : (content: JsonObject): JsonObject => content;
   const textsWith: RenderTexts = (some, replace) =>
-    renderTexts(templates, names, dataFor(withInputs(view, some, replace)));
+    renderTexts(templates, names, dataFor(withInputs(view, some, replace)), meter);
   const renderingBy = (render: RenderTexts): Rendering => ({
     inputs,
-    renderWith: (some, replace) => readContents(templates, render(some, replace)).map(part),
+    renderWith: (some, replace) => readContents(templates, render(some, replace), meter).map(part),
   });
   const echoes = refuseStructural(guard, renderingBy(textsWith));
   let rendered: RenderedPod;
