@@ -1,6 +1,7 @@
 import { noFlags } from './format-flags.ts';
 import type { Flags } from './format-flags.ts';
 import { Printer } from './printer.ts';
+import { cost } from './meter.ts';
 import type { Meter } from './meter.ts';
 import { formatValue } from './print-value.ts';
 import { Integer } from './integer.ts';
@@ -47,6 +48,7 @@ class Formatter {
   readonly #format: string;
   readonly #values: readonly unknown[];
   readonly #printer: Printer;
+  readonly #meter: Meter;
   #at = 0;
   #next = 0;
   #reordered = false;
@@ -60,6 +62,7 @@ class Formatter {
     this.#format = format;
     this.#values = values;
     this.#printer = new Printer(meter);
+    this.#meter = meter;
   }
 
   run(): string {
@@ -78,6 +81,7 @@ class Formatter {
   }
 
   #verb(): string {
+    this.#meter.spend(cost.step);
     const flags = this.#begin();
     this.#index();
     let complaint = this.#width(flags);
