@@ -6,6 +6,7 @@ import { orderContainers } from './finish/order-containers.ts';
 import { mergePrometheus } from './finish/prometheus-merge.ts';
 import { announceSecurePorts } from './finish/secure-metrics.ts';
 import { reapplyOverrides } from './finish/reapply-overrides.ts';
+import type { Meter } from '../template/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { Injector } from './injector.ts';
 import type { Message } from './mesh/decode-message.ts';
@@ -37,6 +38,8 @@ export interface PodInjection {
   readonly environment: Environment;
   readonly proxyIds: ProxyIds;
   readonly nativeSidecars: boolean;
+  /** Counts what the templates cost for this pod, however often they are rendered. */
+  readonly meter: Meter;
 }
 
 const clusterVariable = 'ISTIO_META_CLUSTER_ID';
@@ -48,7 +51,7 @@ const networkVariable = 'ISTIO_META_NETWORK';
  */
 export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const { family } = injector;
-  const { pod, meshConfig } = injection;
+  const { pod, meshConfig, meter } = injection;
   const problems = family.proxy ? annotationProblems(pod.metadata.annotations ?? noStrings) : undefined;
   if (problems !== undefined)
     throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
@@ -61,12 +64,12 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
   const steps: GuardedSteps = {
     dataFor: ({ pod: seen, workload }) => dataFor(injector, { ...injection, workload }, seen),
-    run: (data) => runTemplates(injector.templates, names, data, pod),
+    run: (data) => runTemplates(injector.templates, names, data, pod, meter),
   };
   const rendered =
     injector.guard === undefined
       ? steps.run(steps.dataFor(view))
-      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names }, steps);
+      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names, meter }, steps);
   const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
     original: pod,
     saved,

@@ -1,3 +1,4 @@
+import { LimitError, Meter } from '../template/meter.ts';
 import { decide, type DecisionFacts } from './decide.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
@@ -14,6 +15,7 @@ import { parsePathEnvironment } from './pod/path-environment.ts';
 import type { Pod } from './pod/pod.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { readPod } from './pod/read-pod.ts';
+import { tooMuch } from './render/run-templates.ts';
 import { workloadOf, type Workload } from './pod/workload.ts';
 
 /**
@@ -31,7 +33,9 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
     const pod = carryOver(request.pod, read, injected) as JsonObject;
     return { outcome: 'injected', pod, patch: diffJson(request.pod, pod), warnings };
   } catch (error) {
-    if (error instanceof InjectionFailure) return { outcome: 'failed', reason: error.reason, message: error.message };
+    const failure = error instanceof LimitError ? tooMuch(error) : error;
+    if (failure instanceof InjectionFailure)
+      return { outcome: 'failed', reason: failure.reason, message: failure.message };
     return {
       outcome: 'failed',
       reason: 'Internal',
@@ -65,6 +69,7 @@ function findOut(
     ...proxyConfigsFor(injector, pod, request.proxyConfigs),
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
+    meter: new Meter(injector.templates.limits.work),
     nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
   };
 }

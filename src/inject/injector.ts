@@ -27,7 +27,10 @@ export interface InjectorOptions {
    * empty, and the annotation `proxy.istio.io/config` is applied onto the mesh config field by field.
    */
   readonly semantics?: InjectionSemantics;
-  /** Bounds of each execution of a template; a pod that exceeds one is refused with the reason `TemplateLimit`. */
+  /**
+   * Bounds of each execution of a template, but for `work`, which bounds all that is done for a pod; one that exceeds a bound is refused with the
+   * reason `TemplateLimit`.
+   */
   readonly limits?: ExecutionLimits;
   /** The files as another thread has read them: then only the templates are left to compile. */
   readonly read?: ReadConfiguration;

@@ -2,6 +2,8 @@ import { canBeNil, isAssignable, nilOf } from './assign.ts';
 import { GoFunction } from './go-function.ts';
 import { typeName } from './go-type.ts';
 import type { GoType } from './go-type.ts';
+import { cost, shallowCost } from './meter.ts';
+import type { Meter } from './meter.ts';
 import { typeNameOf, typeOf } from './value-kind.ts';
 
 /**
@@ -9,7 +11,7 @@ import { typeNameOf, typeOf } from './value-kind.ts';
  *
  * @param callee How the template names it, for errors.
  */
-export function callValue(callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {
+export function callValue(meter: Meter, callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {
   if (value === undefined || value === null) throw new Error('call of nil');
   if (!(value instanceof GoFunction)) throw new Error(`non-function ${String(callee)} of type ${typeNameOf(value)}`);
   const { parameters, rest } = value;
@@ -17,7 +19,10 @@ export function callValue(callee: unknown, value: unknown, ...args: readonly unk
     const want = rest === undefined ? String(parameters.length) : `at least ${parameters.length}`;
     throw new Error(`wrong number of args for ${String(callee)}: got ${args.length} want ${want}`);
   }
-  return value.invoke(...args.map((arg, index) => prepare(arg, (parameters[index] ?? rest) as GoType, index)));
+  const prepared = args.map((arg, index) => prepare(arg, (parameters[index] ?? rest) as GoType, index));
+  const units = prepared.reduce<number>((sum, arg) => sum + shallowCost(arg), cost.step);
+  meter.spend(units * (value.traits.weight ?? 1));
+  return value.metered ? value.invoke(meter, ...prepared) : value.invoke(...prepared);
 }
 
 function prepare(value: unknown, type: GoType, index: number): unknown {

@@ -1,9 +1,9 @@
 import { assign } from './assign.ts';
-import { limitOf } from './execution.ts';
 import type { Evaluate, Execution } from './execution.ts';
 import type { BoundMethod } from './field-access.ts';
 import type { GoFunction } from './go-function.ts';
 import type { GoType } from './go-type.ts';
+import { cost, limitOf, shallowCost, textCost } from './meter.ts';
 import type { CommandNode, IdentifierNode, OperandNode } from './nodes.ts';
 import type { TemplateError } from './template-error.ts';
 import { typed } from './typed-value.ts';
@@ -28,9 +28,11 @@ export function runFunction(
   whole: CommandNode | IdentifierNode,
   implementation: GoFunction,
   args: readonly Evaluate[],
-  call: { readonly callee: string | undefined } | undefined,
+  call: { readonly callee: unknown } | undefined,
 ): Command {
-  const { parameters, rest, invoke } = implementation;
+  const { parameters, rest, invoke, metered, traits } = implementation;
+  const { weight = 1 } = traits;
+  const costOf = traits.looksInto === true ? textCost : shallowCost;
   const given = args.length;
   return (execution, dot, final) => {
     execution.node = node;
@@ -39,9 +41,15 @@ export function runFunction(
     const values: unknown[] = [];
     for (const argument of args) values.push(argument(execution, dot));
     if (piped) values.push(fitFinal(execution, final, (parameters[given] ?? rest) as GoType));
+    const { meter } = execution;
+    let units: number = cost.step;
+    for (const value of values) units += costOf(value);
+    meter.spend(units * weight);
     if (call !== undefined) values.unshift(call.callee ?? 'value');
     try {
-      return invoke(...values);
+      const result = metered ? invoke(meter, ...values) : invoke(...values);
+      meter.spend(costOf(result));
+      return result;
     } catch (error) {
       throw callError(execution, whole, node.name, error);
     }
@@ -65,8 +73,12 @@ export function runMethod(
   const typeAt = (index: number): GoType => parameters[Math.min(index, parameters.length - 1)] as GoType;
   const values = args.map((argument, index) => argument(execution, dot, typeAt(index)));
   if (piped) values.push(fitFinal(execution, final, typeAt(args.length)));
+  const { meter } = execution;
+  meter.spend(values.reduce<number>((units, value) => units + shallowCost(value), cost.step));
   try {
-    return typed(method.result, method.call(raw, ...values));
+    const result = typed(method.result, method.call(raw, ...values));
+    meter.spend(shallowCost(result));
+    return result;
   } catch (error) {
     throw callError(execution, node, name, error);
   }
@@ -106,7 +118,7 @@ export function shortCircuit(node: IdentifierNode, args: readonly Argument[]): C
     let value: unknown;
     for (const argument of args) {
       value = argument(execution, dot, { kind: 'reflected' });
-      if (isTrue(value) === decisive) return value;
+      if (isTrue(value, execution.meter) === decisive) return value;
     }
     return piped ? final : value;
   };

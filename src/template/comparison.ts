@@ -1,6 +1,7 @@
 import { compareStrings, equalStrings } from './go-string.ts';
 import { Complex, Integer } from './integer.ts';
 import { printableInMessage } from './message.ts';
+import type { Meter } from './meter.ts';
 import { readField, TypedValue } from './typed-value.ts';
 import type { GoType } from './go-type.ts';
 import { kindOf, typeNameOf, underlying } from './value-kind.ts';
@@ -29,12 +30,12 @@ function integer(value: unknown): bigint {
 }
 
 /** The builtin `eq`: whether the first is equal to any of the others. */
-export function equal(first: unknown, ...others: readonly unknown[]): boolean {
+export function equal(meter: Meter, first: unknown, ...others: readonly unknown[]): boolean {
   if (others.length === 0) throw new Error('missing argument for comparison');
-  return others.some((other) => equalPair(first, other));
+  return others.some((other) => equalPair(meter, first, other));
 }
 
-function equalPair(first: unknown, second: unknown): boolean {
+function equalPair(meter: Meter, first: unknown, second: unknown): boolean {
   const left = underlying(first);
   const right = underlying(second);
   const leftKind = basicKind(left);
@@ -46,7 +47,7 @@ function equalPair(first: unknown, second: unknown): boolean {
   }
   switch (leftKind) {
     case 'none':
-      return equalOther(left ?? null, right ?? null);
+      return equalOther(meter, left ?? null, right ?? null);
     case 'int':
     case 'uint':
       return integer(left) === integer(right);
@@ -71,16 +72,17 @@ function incompatible(left: unknown, right: unknown): Error {
 }
 
 /** Lists, maps, pointers, structs and nils: only nil and pointers can be compared. */
-function equalOther(left: unknown, right: unknown): boolean {
+function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
   if (left !== null && right !== null && kindOf(left) !== kindOf(right)) {
     throw new Error(
-      `non-comparable types ${printableInMessage(left)}: ${typeNameOf(left)}, ${typeNameOf(right)}: ${printableInMessage(right)}`,
+      `non-comparable types ${printableInMessage(left, meter)}: ${typeNameOf(left)}, ${typeNameOf(right)}: ${printableInMessage(right, meter)}`,
     );
   }
   const leftNil = isNil(left);
   const rightNil = isNil(right);
   if (leftNil || rightNil) return leftNil === rightNil;
-  if (!isComparable(right)) throw new Error(`non-comparable type ${printableInMessage(right)}: ${typeNameOf(right)}`);
+  if (!isComparable(right))
+    throw new Error(`non-comparable type ${printableInMessage(right, meter)}: ${typeNameOf(right)}`);
   return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right as TypedValue);
 }
 
@@ -141,13 +143,13 @@ function ordered(value: unknown): BasicKind {
 }
 
 /** The builtin `le`. */
-export function lessOrEqual(first: unknown, second: unknown): boolean {
-  return less(first, second) || equal(first, second);
+export function lessOrEqual(meter: Meter, first: unknown, second: unknown): boolean {
+  return less(first, second) || equal(meter, first, second);
 }
 
 /** The builtin `gt`: the inverse of `le`, also for NaN, as in Go. */
-export function greater(first: unknown, second: unknown): boolean {
-  return !lessOrEqual(first, second);
+export function greater(meter: Meter, first: unknown, second: unknown): boolean {
+  return !lessOrEqual(meter, first, second);
 }
 
 /** The builtin `ge`: the inverse of `lt`, also for NaN, as in Go. */

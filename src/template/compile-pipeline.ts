@@ -7,6 +7,7 @@ import type { GoFunction } from './go-function.ts';
 import { anyType, typeName } from './go-type.ts';
 import type { GoType } from './go-type.ts';
 import { constantOf, idealConstant } from './constant.ts';
+import { cost } from './meter.ts';
 import { printNode } from './nodes.ts';
 import type { CommandNode, IdentifierNode, OperandNode, PipeNode } from './nodes.ts';
 import { isPlainMap } from './value-kind.ts';
@@ -34,16 +35,17 @@ export class PipelineCompiler {
     const commands = node.commands.map((command) => this.#command(command));
     const names = node.declarations.map((variable) => String(variable.names[0]));
     const [first] = commands;
+    const units = pipelineCost(node);
     const evaluate: Evaluate =
       commands.length === 1 && first !== undefined
         ? (execution, dot) => {
             execution.node = node;
-            execution.step();
+            execution.step(units);
             return first(execution, dot, missingFinal) ?? undefined;
           }
         : (execution, dot) => {
             execution.node = node;
-            execution.step();
+            execution.step(units);
             let value: unknown = missingFinal;
             for (const command of commands) value = command(execution, dot, value) ?? undefined;
             return value;
@@ -175,7 +177,8 @@ export class PipelineCompiler {
     const typedArgs = rest.map((argument, index) =>
       this.#typedArgument(argument, implementation.parameters[index] ?? implementation.rest),
     );
-    const callee = rest[0] === undefined ? undefined : printNode(rest[0]);
+    const [operand] = rest;
+    const callee = operand === undefined ? undefined : { toString: (): string => printNode(operand) };
     return runFunction(node, whole, implementation, typedArgs, isBuiltin && name === 'call' ? { callee } : undefined);
   }
 
@@ -210,6 +213,15 @@ export class PipelineCompiler {
       }
     }
   }
+}
+
+/** A step and what the text of the pipeline tells of its length: one pipeline may have thousands of operands. Parentheses count for themselves. */
+function pipelineCost({ commands }: PipeNode): number {
+  let units = cost.step as number;
+  for (const { operands } of commands) {
+    for (const operand of operands) units += 'names' in operand ? operand.names.length : 1;
+  }
+  return units;
 }
 
 /** `assign`, with the frequent cases first. */

@@ -87,7 +87,7 @@ export class Compiler {
       const mark = execution.names.length;
       const value = condition(execution, dot);
       let completion: ReturnType<Run> = 'done';
-      if (isTrue(value)) completion = list(execution, setsDot ? value : dot);
+      if (isTrue(value, execution.meter)) completion = list(execution, setsDot ? value : dot);
       else if (elseList !== undefined) completion = elseList(execution, dot);
       execution.unwind(mark);
       return completion;

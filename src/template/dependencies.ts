@@ -11,6 +11,12 @@ export type DependencySet = ReadonlySet<number> | undefined;
 const nothing: ReadonlySet<number> = new Set<number>();
 /** What depends on more than this is not told: it would cost more than it saves. */
 const mostDependencies = 512;
+/** How often a place is noted for a statement before no more is told of any: what is noted is kept. */
+const mostNotes = 200_000;
+/** Of more variables that are visible at one place nothing is told: branches have their own copies. */
+const mostVariables = 32;
+/** Of what is nested deeper, in branches and in templates that are called, nothing is told: the stack has an end. */
+const maximumDepth = 450;
 /** Statements that are analysed in one step, see {@link Steps}. */
 const statementsPerStep = 64;
 
@@ -36,6 +42,8 @@ export class Dependencies {
   readonly #bodies = new Map<string, DependencySet>();
   #assigned: ReadonlySet<string> = new Set();
   #seen = 0;
+  #depth = 0;
+  readonly #notes: Notes = { left: mostNotes };
 
   /** @param stableFields See TemplateOptions. */
   constructor(trees: ReadonlyMap<string, ListNode>, functions: Functions, stableFields: readonly string[]) {
@@ -61,8 +69,10 @@ export class Dependencies {
 
   /** @param keep Whether the list is executed at most once in an execution, so that what is known of its statements can be used. */
   *#list(list: ListNode, scope: Scope, keep: boolean): Steps<DependencySet> {
+    if (this.#depth >= maximumDepth) return undefined;
+    this.#depth += 1;
     const inner: Scope = { ...scope, variables: new Map(scope.variables) };
-    const all = new Union();
+    const all = new Union(this.#notes);
     for (const statement of list.nodes) {
       this.#seen += 1;
       if (this.#seen % statementsPerStep === 0) yield;
@@ -71,6 +81,7 @@ export class Dependencies {
       const declares = statement.type === 'action' && statement.pipe.declarations.length > 0;
       if (keep && !declares) this.#statements.set(statement, dependencies);
     }
+    this.#depth -= 1;
     return all.result;
   }
 
@@ -86,7 +97,7 @@ export class Dependencies {
         const inner: Scope = { ...scope, variables: new Map(scope.variables) };
         const value = this.#pipe(node.pipe, inner);
         const once = keep && node.type !== 'range';
-        const all = new Union();
+        const all = new Union(this.#notes);
         all.add(value);
         all.add(yield* this.#list(node.list, node.type === 'if' ? inner : { ...inner, dot: value }, once));
         if (node.elseList !== undefined) all.add(yield* this.#list(node.elseList, inner, once));
@@ -107,7 +118,7 @@ export class Dependencies {
       this.#bodies.set(key, undefined);
       this.#bodies.set(key, yield* this.#list(body, { dot: given, root: given, variables: new Map() }, false));
     }
-    const all = new Union();
+    const all = new Union(this.#notes);
     if (dot !== 'data') all.add(dot);
     all.add(this.#bodies.get(key));
     return all.result;
@@ -121,9 +132,9 @@ export class Dependencies {
   }
 
   #pipe(node: PipeNode, scope: Scope): DependencySet {
-    const all = new Union();
+    const all = new Union(this.#notes);
     for (const [index, command] of node.commands.entries()) this.#command(command, scope, index === 0, all);
-    for (const { names } of node.declarations) scope.variables.set(String(names[0]), all.result);
+    for (const { names } of node.declarations) note(scope.variables, String(names[0]), all.result);
     // Whoever repeats the output of a statement that sets a variable has not set it.
     return node.isAssignment ? undefined : all.result;
   }
@@ -192,6 +203,12 @@ export class Dependencies {
   }
 }
 
+/** Remembers what a variable depends on. One that is not among them depends on what cannot be told. */
+function note(variables: Map<string, DependencySet>, name: string, dependencies: DependencySet): void {
+  if (variables.size < mostVariables) variables.set(name, dependencies);
+  else variables.delete(name);
+}
+
 /** The fields that lead from the data to an operand, if it is read that way. */
 function pathOf(node: OperandNode, scope: Scope): readonly string[] | undefined {
   if (node.type === 'field' && scope.dot === 'data') return node.names;
@@ -200,12 +217,23 @@ function pathOf(node: OperandNode, scope: Scope): readonly string[] | undefined 
   return undefined;
 }
 
+/** How much more is noted for a whole template. */
+interface Notes {
+  left: number;
+}
+
 /** Several dependency sets as one: not known when one of them is not. */
 class Union {
   result: Set<number> | undefined = new Set();
+  readonly #notes: Notes;
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
 
   add(dependencies: DependencySet): void {
-    if (dependencies === undefined) this.result = undefined;
+    if (dependencies !== undefined) this.#notes.left -= dependencies.size;
+    if (dependencies === undefined || this.#notes.left < 0) this.result = undefined;
     else for (const place of dependencies) this.result?.add(place);
     if (this.result !== undefined && this.result.size > mostDependencies) this.result = undefined;
   }

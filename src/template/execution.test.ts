@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { functionsOfFamily } from './function-families.ts';
 import type { ExecutionLimits } from './execution.ts';
 import { goFunction } from './go-function.ts';
+import { Meter } from './meter.ts';
 import { string } from './parameters.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
@@ -67,18 +68,24 @@ describe('limits of an execution', () => {
     assert.equal(run('{{ range 1000 }}{{ end }}', { milliseconds: 5 }), '');
   });
 
-  it('bound strings by what the engine can hold', () => {
-    const template = '{{ indent 1000000 (repeat 1000 "\\n") }}';
-    assert.equal(refusal(template, {}), 'exceeded the size of strings and lists');
+  it('bound what single functions make', () => {
+    for (const template of [
+      '{{ until 5000000 }}',
+      '{{ repeat 1000000000 "ab" }}',
+      '{{ indent 1000000 (repeat 1000 "\\n") }}',
+    ])
+      assert.equal(refusal(template, {}), 'exceeded the limit of 64000000 units of work');
+    assert.throws(() => run('{{ nope "a" }}', {}), { kind: 'execution', reason: 'error calling nope: not in range' });
   });
 
-  it('bound what single functions make', () => {
-    for (const [template, reason] of [
-      ['{{ until 5000000 }}', 'error calling until: more than 1000000 elements'],
-      ['{{ repeat 1000000000 "ab" }}', 'error calling repeat: strings: Repeat output length overflow'],
-      ['{{ nope "a" }}', 'error calling nope: not in range'],
-    ] as const) {
-      assert.throws(() => run(template, {}), { name: 'TemplateError', kind: 'execution', reason });
-    }
+  it('bound the work of several executions together', () => {
+    const meter = new Meter(100);
+    assert.equal(run('{{ .text }}', { meter }), 'é'.repeat(40));
+    assert.ok(meter.spent > 40);
+    assert.equal(
+      refusal('{{ .text }}{{ .text }}', { meter, work: 1_000_000 }),
+      'exceeded the limit of 100 units of work',
+    );
+    assert.equal(refusal('{{ 1 }}', { meter }), 'exceeded the limit of 100 units of work');
   });
 });

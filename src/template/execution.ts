@@ -1,4 +1,5 @@
 import { byteLength } from './go-string.ts';
+import { cost, Meter } from './meter.ts';
 import { printNode } from './nodes.ts';
 import type { PlacedNode } from './nodes.ts';
 import type { Reading } from './readings.ts';
@@ -13,6 +14,10 @@ export interface ExecutionLimits {
   readonly outputBytes?: number;
   /** Templates calling templates. Default 250. */
   readonly depth?: number;
+  /** Units of work, see meter.ts. Default 64,000,000. */
+  readonly work?: number;
+  /** What counts the work instead of a Meter of its own: several executions share it. `work` is not looked at then. */
+  readonly meter?: Meter;
   /** Wall time, checked every 32 steps. Needs `now`; default none. */
   readonly milliseconds?: number;
   /** A monotonic clock in milliseconds, e.g. `performance.now`. */
@@ -47,6 +52,7 @@ const notRead: unique symbol = Symbol('not read');
 /** The state of one execution of a template. Programs are immutable; everything that changes is here. */
 export class Execution {
   readonly program: Program;
+  readonly meter: Meter;
   output = '';
   /** The node being evaluated, for errors. */
   node: PlacedNode = { type: 'text', position: 0, text: '' };
@@ -70,6 +76,7 @@ export class Execution {
 
   constructor(program: Program, data: unknown, limits: ExecutionLimits) {
     this.program = program;
+    this.meter = limits.meter ?? new Meter(limits.work);
     this.executing = program.source.name;
     this.values = [data];
     this.#data = data;
@@ -103,9 +110,10 @@ export class Execution {
     );
   }
 
-  /** Counts one unit of work. */
-  step(): void {
+  /** Counts a step. @param units what it costs */
+  step(units: number = cost.step): void {
     this.steps += 1;
+    this.meter.spend(units);
     if (this.steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
     if (this.steps % clockInterval === 0) this.#checkTime();
   }
@@ -118,17 +126,20 @@ export class Execution {
 
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
   write(text: string): void {
+    this.meter.spend(text.length);
     this.output += text;
     this.#written += text.length;
     if (this.#written > this.#maximumOutput) throw this.#outputError();
   }
 
   /**
-   * Writes what statements wrote in an earlier execution, at the cost in steps that it had then.
+   * Writes what statements wrote in an earlier execution, at the cost in steps and work that it had then.
    * @returns Whether it did: not when that exceeds a bound. Then executing the statements tells where.
    */
-  repeat(text: string, steps: number): boolean {
+  repeat(text: string, steps: number, work: number): boolean {
     if (this.steps + steps > this.#maximumSteps || this.#written + text.length > this.#maximumOutput) return false;
+    if (!this.meter.covers(work)) return false;
+    this.meter.spend(work);
     const ticks = Math.floor(this.steps / clockInterval);
     this.steps += steps;
     if (Math.floor(this.steps / clockInterval) > ticks) this.#checkTime();
@@ -193,11 +204,4 @@ export class Execution {
     this.values = values;
     this.names = names;
   }
-}
-
-/** Which of the engine's own bounds an error is about, if any. */
-export function limitOf(error: unknown): string | undefined {
-  if (!(error instanceof RangeError)) return undefined;
-  if (error.message.includes('call stack')) return 'exceeded the depth of the stack';
-  return /^Invalid (?:string|array) length$/.test(error.message) ? 'exceeded the size of strings and lists' : undefined;
 }

@@ -1,5 +1,6 @@
 import { typeName } from './go-type.ts';
 import type { GoType } from './go-type.ts';
+import type { Meter } from './meter.ts';
 
 /** A Go type as a function's parameter, with the TypeScript type of its template value. */
 export type Parameter<Value> = GoType & { readonly valueType?: Value };
@@ -17,28 +18,42 @@ export interface FunctionTraits {
    * calls with this number of operands.
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
+  /**
+   * Lists and maps among its arguments, and as its result, are handed on or looked into at one place, not gone through: they cost nothing,
+   * however large they are. Texts cost what they always do.
+   */
+  readonly looksInto?: boolean;
+  /** How much more than copying it costs to do what the function does with its arguments. Default 1. */
+  readonly weight?: number;
 }
 
 const noTraits: FunctionTraits = {};
 
-/** A function that templates may call. Made by `goFunction` and `goVariadic`; a value of this class in data can be called by `call`. */
+/**
+ * A function that templates may call. Made by `goFunction`, `goVariadic` and their metered forms; a value of this class in data can be called by
+ * `call`. What a call costs is counted by the caller, from the arguments and the result.
+ */
 export class GoFunction {
   readonly parameters: readonly GoType[];
   /** The type of every argument after `parameters`. */
   readonly rest: GoType | undefined;
   readonly invoke: (...args: readonly unknown[]) => unknown;
   readonly traits: FunctionTraits;
+  /** Whether `invoke` wants a Meter before the arguments. */
+  readonly metered: boolean;
 
   constructor(
     parameters: readonly GoType[],
     rest: GoType | undefined,
     invoke: (...args: readonly unknown[]) => unknown,
     traits: FunctionTraits = noTraits,
+    metered = false,
   ) {
     this.parameters = parameters;
     this.rest = rest;
     this.invoke = invoke;
     this.traits = traits;
+    this.metered = metered;
   }
 
   /** The type as Go prints it, e.g. `func(string, ...interface {})` (results are not recorded). */
@@ -68,4 +83,26 @@ export function goVariadic<const Parameters extends readonly Parameter<unknown>[
   traits?: FunctionTraits,
 ): GoFunction {
   return new GoFunction(parameters, rest, invoke as unknown as GoFunction['invoke'], traits);
+}
+
+/**
+ * A function with fixed parameters that may cost more than going once through its arguments and its result, or makes a result that is larger than
+ * its arguments: it spends as it goes, and before it makes.
+ */
+export function meteredFunction<const Parameters extends readonly Parameter<unknown>[]>(
+  parameters: Parameters,
+  invoke: (meter: Meter, ...args: Values<Parameters>) => unknown,
+  traits?: FunctionTraits,
+): GoFunction {
+  return new GoFunction(parameters, undefined, invoke as unknown as GoFunction['invoke'], traits, true);
+}
+
+/** The same with any number of further arguments of one type. */
+export function meteredVariadic<const Parameters extends readonly Parameter<unknown>[], Rest>(
+  parameters: Parameters,
+  rest: Parameter<Rest>,
+  invoke: (meter: Meter, ...args: [...Values<Parameters>, ...Rest[]]) => unknown,
+  traits?: FunctionTraits,
+): GoFunction {
+  return new GoFunction(parameters, rest, invoke as unknown as GoFunction['invoke'], traits, true);
 }

@@ -25,11 +25,14 @@ export function byteLength(text: string): number {
 /** The bytes of a Go string. */
 export function toBytes(text: string): Buffer {
   if (!hasStrayBytes(text)) return Buffer.from(text);
-  const pieces: Buffer[] = [];
-  for (const piece of text.split(/([\udc80-\udcff])/u)) {
-    pieces.push(loneEscape.test(piece) ? Buffer.from([piece.charCodeAt(0) - 0xdc00]) : Buffer.from(piece));
+  const bytes = Buffer.allocUnsafe(text.length * 3);
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (code >= 0xdc80 && code <= 0xdcff) bytes[length++] = code - 0xdc00;
+    else length += bytes.write(character, length);
   }
-  return Buffer.concat(pieces);
+  return bytes.subarray(0, length);
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -44,16 +47,23 @@ export function fromBytes(bytes: Uint8Array): string {
 }
 
 function decodeLossless(bytes: Uint8Array): string {
-  let text = '';
+  const units = new Uint16Array(bytes.length);
+  let count = 0;
   for (let at = 0; at < bytes.length;) {
     const length = sequenceLength(bytes, at);
-    text +=
-      length === 0
-        ? String.fromCharCode(0xdc00 + (bytes[at] as number))
-        : strict.decode(bytes.subarray(at, at + length));
+    const code = length === 0 ? 0xdc00 + (bytes[at] as number) : codePointAt(bytes, at, length);
+    if (code > 0xffff) units[count++] = 0xd7c0 + (code >> 10);
+    units[count++] = code > 0xffff ? 0xdc00 + (code & 0x3ff) : code;
     at += Math.max(length, 1);
   }
-  return text;
+  return Buffer.from(units.buffer, 0, count * 2).toString('utf16le');
+}
+
+/** The code point of a valid UTF-8 sequence: the low bits of its bytes. */
+function codePointAt(bytes: Uint8Array, at: number, length: number): number {
+  let code = (bytes[at] as number) & (length === 1 ? 0x7f : 0xff >> (length + 1));
+  for (let offset = 1; offset < length; offset += 1) code = (code << 6) | ((bytes[at + offset] as number) & 0x3f);
+  return code;
 }
 
 /** The length of the valid UTF-8 sequence at `at`, or 0 when there is none. */

@@ -2,8 +2,18 @@ import { assign } from './assign.ts';
 import { byteLength, sliceBytes, toBytes } from './go-string.ts';
 import type { GoType } from './go-type.ts';
 import { Integer } from './integer.ts';
+import type { Meter } from './meter.ts';
 import { typed, TypedValue } from './typed-value.ts';
-import { isPlainMap, kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from './value-kind.ts';
+import {
+  countEntries,
+  isPlainMap,
+  kindOf,
+  rawElements,
+  rawEntries,
+  typeNameOf,
+  typeOf,
+  underlying,
+} from './value-kind.ts';
 import { typeName } from './go-type.ts';
 
 /** Follows pointers; `undefined` at a nil one. */
@@ -27,20 +37,21 @@ function indexArgument(value: unknown, limit: number): number {
 }
 
 /** The builtin `index`: x[1][2] …; an absent key of a map is the zero value. */
-export function index(item: unknown, ...indexes: readonly unknown[]): unknown {
+export function index(meter: Meter, item: unknown, ...indexes: readonly unknown[]): unknown {
   if (item === undefined || item === null) throw new Error('index of untyped nil');
   let current: unknown = item;
   for (const key of indexes) {
     current = indirect(current);
     if (current === undefined) throw new Error('index of nil pointer');
-    current = element(current, key);
+    current = element(meter, current, key);
   }
   return current;
 }
 
-function element(item: unknown, key: unknown): unknown {
+function element(meter: Meter, item: unknown, key: unknown): unknown {
   const plain = underlying(item);
   if (typeof plain === 'string') {
+    meter.spend(plain.length);
     const bytes = toBytes(plain);
     const position = indexArgument(key, bytes.length);
     if (position === bytes.length) throw new Error('reflect: string index out of range');
@@ -74,7 +85,7 @@ function mapKey(key: unknown, map: GoType): string {
 }
 
 /** The builtin `len`: bytes of a string, elements of a list or map. */
-export function lengthOf(value: unknown): number {
+export function lengthOf(meter: Meter, value: unknown): number {
   const target = indirect(value);
   if (target === undefined) {
     throw new Error(value === undefined ? 'reflect: call of reflect.Value.Type on zero Value' : 'len of nil pointer');
@@ -83,7 +94,7 @@ export function lengthOf(value: unknown): number {
   if (typeof plain === 'string') return byteLength(plain);
   const kind = kindOf(plain);
   if (kind === 'slice') return rawElements(plain).length;
-  if (kind === 'map') return Object.keys(rawEntries(plain)).length;
+  if (kind === 'map') return countEntries(rawEntries(plain), meter);
   throw new Error(`len of type ${typeNameOf(target)}`);
 }
 

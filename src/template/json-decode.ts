@@ -1,3 +1,5 @@
+import { limitOf } from './meter.ts';
+
 /** A lone half of a surrogate pair, written as an escape: valid JSON, no Unicode. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 const loneSurrogate = /[\ud800-\udfff]/gu;
@@ -19,7 +21,8 @@ export function decodeJson(text: string): unknown {
 export function decodeJsonLeniently(text: string): unknown {
   try {
     return decode(text, () => null);
-  } catch {
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
     return null;
   }
 }

@@ -2,6 +2,8 @@ import { GoFunction } from './go-function.ts';
 import { canonical, hasStrayBytes, sortedKeys } from './go-string.ts';
 import type { GoField, GoType, StructType } from './go-type.ts';
 import { Complex, Integer } from './integer.ts';
+import { mapCost } from './meter.ts';
+import type { Meter } from './meter.ts';
 import { readField, typed, TypedValue } from './typed-value.ts';
 import { isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from './value-kind.ts';
 
@@ -20,8 +22,8 @@ const compact: JsonStyle = { escapeHtml: true, indented: false };
  *
  * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers.
  */
-export function encodeJson(value: unknown, style: JsonStyle = compact): string {
-  return new JsonEncoder(style).value(value, '\n');
+export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {
+  return new JsonEncoder(style, meter).value(value, 0);
 }
 
 const special = /[<>&\u2028\u2029]/;
@@ -30,13 +32,17 @@ const strayByte = /\\(?:\\|udc[89a-f][0-9a-f])/g;
 
 class JsonEncoder {
   readonly #style: JsonStyle;
+  readonly #meter: Meter;
 
-  constructor(style: JsonStyle) {
+  constructor(style: JsonStyle, meter: Meter) {
     this.#style = style;
+    this.#meter = meter;
   }
 
-  /** @param line What begins a new line at this level, when the style is indented. */
-  value(value: unknown, line: string): string {
+  /** @param depth How many lists and maps the value is in. */
+  value(value: unknown, depth: number): string {
+    this.#meter.visit(depth);
+    if (this.#style.indented) this.#meter.spend(2 * depth);
     switch (typeof value) {
       case 'string':
         return this.#string(value);
@@ -46,11 +52,13 @@ class JsonEncoder {
       case 'bigint':
         return String(value);
       default:
-        return this.#object(value, line);
+        return this.#object(value, depth);
     }
   }
 
   #string(text: string): string {
+    // Escapes are up to six times as long.
+    this.#meter.spend(text.length * 2);
     // A byte that is no text is an escape; U+FFFD itself is not.
     const quoted = hasStrayBytes(text)
       ? JSON.stringify(canonical(text)).replace(strayByte, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
@@ -61,7 +69,7 @@ class JsonEncoder {
     });
   }
 
-  #object(value: unknown, line: string): string {
+  #object(value: unknown, depth: number): string {
     if (value === undefined || value === null) return 'null';
     if (value instanceof GoFunction || value instanceof Complex)
       throw new Error(`json: unsupported type: ${typeNameOf(value)}`);
@@ -69,53 +77,61 @@ class JsonEncoder {
     if (value instanceof TypedValue) {
       if (value.isNil) return 'null';
       const { type } = value;
-      if (type.kind === 'pointer') return this.value(typed(type.element, value.raw, true), line);
-      if (type.toJson !== undefined) return type.toJson(value.raw);
-      if (type.kind === 'struct') return this.#members(structMembers(value, type), line);
+      if (type.kind === 'pointer') return this.value(typed(type.element, value.raw, true), depth);
+      if (type.toJson !== undefined) return this.#own(type.toJson(value.raw));
+      if (type.kind === 'struct') return this.#members(structMembers(value, type, this.#meter), depth);
     }
     switch (kindOf(value)) {
       case 'slice':
-        return this.#list(value, line);
+        return this.#list(value, depth);
       case 'map':
-        return this.#map(value, line);
+        return this.#map(value, depth);
       default:
-        return this.value(underlying(value), line);
+        return this.value(underlying(value), depth);
     }
   }
 
-  #list(list: unknown, line: string): string {
+  /** What a type makes of its own. */
+  #own(text: string): string {
+    this.#meter.spend(text.length);
+    return text;
+  }
+
+  #list(list: unknown, depth: number): string {
     const { element } = typeOf(list) as GoType & { readonly element: GoType };
-    const inner = `${line}  `;
     return this.#enclose(
       '[]',
-      rawElements(list).map((raw) => this.value(typed(element, raw, true), inner)),
-      line,
+      rawElements(list).map((raw) => this.value(typed(element, raw, true), depth + 1)),
+      depth,
     );
   }
 
-  #map(map: unknown, line: string): string {
+  #map(map: unknown, depth: number): string {
     const { element } = typeOf(map) as GoType & { readonly element: GoType };
     const entries = rawEntries(map);
+    this.#meter.spend(mapCost(entries));
     return this.#members(
       sortedKeys(entries).map((key) => [key, typed(element, entries[key])]),
-      line,
+      depth,
     );
   }
 
-  #members(members: readonly (readonly [string, unknown])[], line: string): string {
+  #members(members: readonly (readonly [string, unknown])[], depth: number): string {
     const colon = this.#style.indented ? ': ' : ':';
-    const inner = `${line}  `;
     return this.#enclose(
       '{}',
-      members.map(([name, value]) => this.#string(name) + colon + this.value(value, inner)),
-      line,
+      members.map(([name, value]) => this.#string(name) + colon + this.value(value, depth + 1)),
+      depth,
     );
   }
 
-  #enclose(brackets: string, items: readonly string[], line: string): string {
+  #enclose(brackets: string, items: readonly string[], depth: number): string {
+    // Each level copies what the deeper ones have made.
+    this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
     const open = brackets.charAt(0);
     const close = brackets.charAt(1);
     if (!this.#style.indented || items.length === 0) return open + items.join(',') + close;
+    const line = `\n${'  '.repeat(depth)}`;
     return `${open}${line}  ${items.join(`,${line}  `)}${line}${close}`;
   }
 }
@@ -128,21 +144,21 @@ function encodeNumber(value: number): string {
 }
 
 /** A struct's JSON members: omitted fields left out, embedded ones flattened. */
-function structMembers(struct: TypedValue, type: StructType): [string, unknown][] {
+function structMembers(struct: TypedValue, type: StructType, meter: Meter): [string, unknown][] {
   const members: [string, unknown][] = [];
   for (const field of type.fields) {
     const value = readField(struct, field);
     if (field.inline === true && field.type.kind === 'struct') {
-      members.push(...structMembers(value as TypedValue, field.type));
-    } else if (!isOmitted(field, value)) {
+      members.push(...structMembers(value as TypedValue, field.type, meter));
+    } else if (!isOmitted(field, value, meter)) {
       members.push([field.json, value]);
     }
   }
   return members;
 }
 
-function isOmitted(field: GoField, value: unknown): boolean {
-  if (field.omitEmpty === true && !isTrue(value)) return true;
+function isOmitted(field: GoField, value: unknown, meter: Meter): boolean {
+  if (field.omitEmpty === true && !isTrue(value, meter)) return true;
   if (field.omitZero !== true) return false;
-  return field.type.kind === 'struct' ? (value as TypedValue).raw === undefined : !isTrue(value);
+  return field.type.kind === 'struct' ? (value as TypedValue).raw === undefined : !isTrue(value, meter);
 }

@@ -1,6 +1,7 @@
+import type { Meter } from './meter.ts';
 import { sprintf } from './printf.ts';
 
 /** A value inside an error message, where Go uses `%s`. */
-export function printableInMessage(value: unknown): string {
-  return sprintf('%s', [value]);
+export function printableInMessage(value: unknown, meter: Meter): string {
+  return sprintf('%s', [value], meter);
 }

@@ -1,5 +1,10 @@
+/** No function has a longer name. */
+const longestName = 64;
+
 /** The known name that is most like an unknown one, if any is within a third of its length (at least one edit). */
 export function nearestName(unknown: string, known: readonly string[]): string | undefined {
+  // Comparing takes as long as both are, for each of hundreds of names.
+  if (unknown.length > longestName) return undefined;
   const wanted = unknown.toLowerCase();
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(unknown.length / 3)) + 1;

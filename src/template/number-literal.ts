@@ -12,6 +12,9 @@ export interface NumberLiteral {
   readonly complex: Complex | undefined;
 }
 
+/** Go has no bound here; nothing that is meant has so many digits, and what reads them takes longer than they are long. */
+const longestLiteral = 1000;
+
 const integerForm =
   /^([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]((?:_?[0-7])+)|0((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))$/;
 const decimalForm =
@@ -41,6 +44,7 @@ export function parseRune(text: string): NumberLiteral | string {
  * @returns The literal, or what is wrong with it.
  */
 export function parseNumber(text: string): NumberLiteral | string {
+  if (text.length > longestLiteral) return `number constant of more than ${longestLiteral} characters`;
   if (text.endsWith('i')) return parseComplex(text) ?? `illegal number syntax: ${quoteString(text)}`;
   const value = parseInteger(text);
   const integer = value !== undefined && value >= -bits63 && value < bits63 ? value : undefined;

@@ -17,6 +17,13 @@ const statementsPerStep = 16;
 /** Deeper nesting of actions and parentheses is refused, so that hostile text cannot exhaust the stack (Go allows 10,000 parentheses). */
 const maximumNesting = 400;
 
+/** More variables that are visible at one place are refused: each use looks for its variable among them. */
+const mostVariables = 250;
+
+/** More operands of a command, or names of an operand, are refused: each is an argument of a function somewhere. */
+const mostOperands = 10_000;
+const mostNames = 1000;
+
 /** What the parser has to know besides the text. */
 export interface ParserOptions {
   readonly delimiters: readonly [string, string];
@@ -287,6 +294,8 @@ class Parser {
       }
       this.#tokens.nextNonSpace();
       pipe.declarations.push({ type: 'variable', position: variable.position, names: [variable.value] });
+      if (this.#body.variables.length >= mostVariables)
+        throw this.#tokens.error(`more than ${mostVariables} variables`, variable.position);
       this.#body.variables.push(variable.value);
       if (assigns) {
         pipe.isAssignment = next.type === 'assign';
@@ -316,6 +325,7 @@ class Parser {
       this.#tokens.peekNonSpace();
       const operand = this.#operand();
       if (operand !== undefined) command.operands.push(operand);
+      if (command.operands.length > mostOperands) throw this.#tokens.error(`more than ${mostOperands} operands`);
       const token = this.#tokens.next();
       if (token.type === 'space') continue;
       if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#tokens.pushBack(token);
@@ -332,6 +342,7 @@ class Parser {
     if (type !== 'field') return term;
     const names: string[] = [];
     while (this.#tokens.peek().type === 'field') names.push(this.#tokens.next().value.slice(1));
+    if (names.length > mostNames) throw this.#tokens.error(`more than ${mostNames} fields`, position);
     switch (term.type) {
       case 'field':
       case 'variable':

@@ -1,13 +1,14 @@
 import type { Execution } from './execution.ts';
 import { formatFloatShortest } from './format-float.ts';
 import { GoFunction } from './go-function.ts';
+import type { Meter } from './meter.ts';
 import { printNode } from './nodes.ts';
 import { Printer, stringMethod } from './printer.ts';
 import { pointerTo } from './go-type.ts';
 import { typed, TypedValue } from './typed-value.ts';
 
 /** Go's `%v`, nil included. */
-export function formatValue(value: unknown): string {
+export function formatValue(value: unknown, meter: Meter): string {
   switch (typeof value) {
     case 'string':
       return value;
@@ -17,7 +18,7 @@ export function formatValue(value: unknown): string {
     case 'boolean':
       return String(value);
     default:
-      return new Printer().argument(value, 'v');
+      return new Printer(meter).argument(value, 'v');
   }
 }
 
@@ -30,7 +31,7 @@ export function printValue(execution: Execution, value: unknown): string {
   if (value === undefined) return '<no value>';
   if (value instanceof GoFunction)
     throw execution.error(`can't print ${printNode(execution.node)} of type ${value.typeName}`);
-  return formatValue(printable(value));
+  return formatValue(printable(value), execution.meter);
 }
 
 /** What text/template prints of a value: it follows pointers, and takes the address of what only describes itself by pointer. */

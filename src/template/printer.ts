@@ -3,6 +3,8 @@ import type { GoMethod, GoType, MapType, SliceType, StructType } from './go-type
 import { canonical, sortedKeys, toBytes } from './go-string.ts';
 import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad } from './format-flags.ts';
 import type { Flags } from './format-flags.ts';
+import { mapCost } from './meter.ts';
+import type { Meter } from './meter.ts';
 import { Complex, Integer } from './integer.ts';
 import { quoteRune, quoteString, quoteToAscii } from './quote.ts';
 import { readField, typed, TypedValue } from './typed-value.ts';
@@ -17,9 +19,16 @@ export class Printer {
   flags: Flags = noFlags();
   /** While a bad verb is described, methods are not called. */
   #erroring = false;
+  readonly #meter: Meter;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
 
   /** An argument: `undefined` and `null` are Go's nil. */
   argument(value: unknown, verb: string): string {
+    const { width = 0, precision = 0 } = this.flags;
+    this.#meter.spend(width + precision);
     if (value === undefined || value === null)
       return verb === 'T' || verb === 'v' ? pad(this.flags, '<nil>') : this.#badVerb(value, verb);
     if (verb === 'T') return this.#text(typeNameOf(value));
@@ -36,7 +45,11 @@ export class Printer {
     return text;
   }
 
+  /** Each value may be filled up to the width. */
   #value(value: unknown, verb: string, depth: number): string {
+    const { width = 0, precision = 0 } = this.flags;
+    this.#meter.visit(depth);
+    this.#meter.spend(width + precision);
     const described = this.#describe(value, verb);
     if (described !== undefined) return described;
     const plain = underlying(value);
@@ -70,6 +83,7 @@ export class Printer {
   }
 
   #string(text: string, value: unknown, verb: string): string {
+    this.#meter.spend(text.length);
     switch (verb) {
       case 'v':
         return this.flags.sharpV ? this.#quoted(text) : this.#text(text);
@@ -103,6 +117,7 @@ export class Printer {
   }
 
   #hexadecimal(text: string, verb: string): string {
+    this.#meter.spend(text.length * 8);
     const { precision, space, sharp, width } = this.flags;
     const prefix = sharp ? '0x' : '';
     const bytes = Array.from(toBytes(text).subarray(0, precision), (byte) => byte.toString(16).padStart(2, '0'));
@@ -182,23 +197,32 @@ export class Printer {
         if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
         const { element } = typeOf(value) as SliceType | MapType;
         const items = rawElements(value).map((raw) => this.#nested(element, typed(element, raw), verb, depth));
-        return sharpV ? `${typeNameOf(value)}{${items.join(separator)}}` : `[${items.join(separator)}]`;
+        const text = this.#join(items, separator);
+        return sharpV ? `${typeNameOf(value)}{${text}}` : `[${text}]`;
       }
       case 'map': {
         if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
         const { key: keyType, element } = typeOf(value) as MapType;
         const entries = rawEntries(value);
+        this.#meter.spend(mapCost(entries));
         const items = sortedKeys(entries).map(
           (key) =>
             `${this.#value(typed(keyType, key), verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
         );
-        return sharpV ? `${typeNameOf(value)}{${items.join(separator)}}` : `map[${items.join(separator)}]`;
+        const text = this.#join(items, separator);
+        return sharpV ? `${typeNameOf(value)}{${text}}` : `map[${text}]`;
       }
       case 'struct':
         return this.#struct(value as TypedValue & { readonly type: StructType }, verb, depth);
       default:
         return this.#pointer(value, verb, depth);
     }
+  }
+
+  /** Each level copies what the deeper ones have made. */
+  #join(items: readonly string[], separator: string): string {
+    this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
+    return items.join(separator);
   }
 
   /** An element: nil in an `interface {}` prints alike whatever the verb. */

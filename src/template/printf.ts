@@ -1,6 +1,8 @@
 import { noFlags } from './format-flags.ts';
 import type { Flags } from './format-flags.ts';
 import { Printer } from './printer.ts';
+import { cost } from './meter.ts';
+import type { Meter } from './meter.ts';
 import { formatValue } from './print-value.ts';
 import { Integer } from './integer.ts';
 import { kindOf, typeNameOf, underlying } from './value-kind.ts';
@@ -9,28 +11,28 @@ import { kindOf, typeNameOf, underlying } from './value-kind.ts';
 const maximumSize = 1_000_000;
 
 /** Go's fmt.Sprint: values side by side, a space between two that are not strings. */
-export function sprint(values: readonly unknown[]): string {
+export function sprint(values: readonly unknown[], meter: Meter): string {
   let text = '';
   let afterString = true;
   for (const value of values) {
     const isString = kindOf(value) === 'string';
     if (!isString && !afterString) text += ' ';
-    text += formatValue(value);
+    text += formatValue(value, meter);
     afterString = isString;
   }
   return text;
 }
 
 /** Go's fmt.Sprintln: values with spaces between, and a newline. */
-export function sprintln(values: readonly unknown[]): string {
-  return `${values.map(formatValue).join(' ')}\n`;
+export function sprintln(values: readonly unknown[], meter: Meter): string {
+  return `${values.map((value) => formatValue(value, meter)).join(' ')}\n`;
 }
 
 /** Go's fmt.Sprintf, its complaints about wrong formats included. */
-export function sprintf(format: string, values: readonly unknown[]): string {
+export function sprintf(format: string, values: readonly unknown[], meter: Meter): string {
   // The two formats that nearly every template uses.
-  if (!format.includes('%')) return values.length === 0 ? format : format + extra(new Printer(), values, 0);
-  return new Formatter(format, values).run();
+  if (!format.includes('%')) return values.length === 0 ? format : format + extra(new Printer(meter), values, 0);
+  return new Formatter(format, values, meter).run();
 }
 
 function extra(printer: Printer, values: readonly unknown[], from: number): string {
@@ -45,17 +47,22 @@ function extra(printer: Printer, values: readonly unknown[], from: number): stri
 class Formatter {
   readonly #format: string;
   readonly #values: readonly unknown[];
-  readonly #printer = new Printer();
+  readonly #printer: Printer;
+  readonly #meter: Meter;
   #at = 0;
   #next = 0;
   #reordered = false;
   #goodIndex = true;
+  /** Whether no bracket closes in the rest of the format: then it is not looked for again and again. */
+  #isUnclosed = false;
   /** Whether an explicit index such as [3] came last. */
   #afterIndex = false;
 
-  constructor(format: string, values: readonly unknown[]) {
+  constructor(format: string, values: readonly unknown[], meter: Meter) {
     this.#format = format;
     this.#values = values;
+    this.#printer = new Printer(meter);
+    this.#meter = meter;
   }
 
   run(): string {
@@ -74,6 +81,7 @@ class Formatter {
   }
 
   #verb(): string {
+    this.#meter.spend(cost.step);
     const flags = this.#begin();
     this.#index();
     let complaint = this.#width(flags);
@@ -134,8 +142,9 @@ class Formatter {
     this.#afterIndex = false;
     if (this.#format[this.#at] !== '[') return;
     this.#reordered = true;
-    const close = this.#format.indexOf(']', this.#at);
+    const close = this.#isUnclosed ? -1 : this.#format.indexOf(']', this.#at);
     if (close < 0) {
+      this.#isUnclosed = true;
       this.#goodIndex = false;
       this.#at += 1;
       return;

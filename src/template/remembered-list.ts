@@ -84,6 +84,7 @@ interface Memory {
   readonly values: readonly unknown[];
   readonly output: string;
   readonly steps: number;
+  readonly work: number;
 }
 
 /** More readings than this are not worth comparing. */
@@ -94,16 +95,19 @@ function remembering(run: Run, dependencies: ReadonlySet<number>): Run {
   const places = [0, ...dependencies];
   let memory: Memory | undefined;
   return (execution, dot) => {
-    if (memory !== undefined && holds(memory, places, execution) && execution.repeat(memory.output, memory.steps))
-      return 'done';
+    if (memory !== undefined && holds(memory, places, execution)) {
+      if (execution.repeat(memory.output, memory.steps, memory.work)) return 'done';
+    }
     const values = read(places, execution);
     if (values === undefined) return run(execution, dot);
     const { output: before, steps } = execution;
+    const { spent } = execution.meter;
     execution.output = '';
     run(execution, dot);
     const { output } = execution;
     execution.output = before + output;
-    if (output.length <= longestRemembered) memory = { values, output, steps: execution.steps - steps };
+    if (output.length <= longestRemembered)
+      memory = { values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
     return 'done';
   };
 }

@@ -2,6 +2,7 @@ import { anyMapType, anySliceType, boolType, float64Type, intType, stringType, t
 import type { GoType, IntegerKind } from './go-type.ts';
 import { GoFunction } from './go-function.ts';
 import { Complex, Integer } from './integer.ts';
+import type { Meter } from './meter.ts';
 import { scalar, TypedValue } from './typed-value.ts';
 
 /** Go's reflect.Kind of a template value, by Go's names; `interface` is a nil interface, `invalid` no value at all. */
@@ -115,8 +116,15 @@ export function rawEntries(map: unknown): Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {};
 }
 
+/** How many entries a map has: JavaScript lists them to find out. */
+export function countEntries(map: Readonly<Record<string, unknown>>, meter: Meter): number {
+  const { length } = Object.keys(map);
+  meter.spend(length * 4);
+  return length;
+}
+
 /** Go's `true` in `if`: not the zero value of its kind. */
-export function isTrue(value: unknown): boolean {
+export function isTrue(value: unknown, meter: Meter): boolean {
   switch (typeof value) {
     case 'boolean':
       return value;
@@ -127,11 +135,11 @@ export function isTrue(value: unknown): boolean {
     case 'bigint':
       return value !== 0n;
     default:
-      return isTrueObject(value);
+      return isTrueObject(value, meter);
   }
 }
 
-function isTrueObject(value: unknown): boolean {
+function isTrueObject(value: unknown, meter: Meter): boolean {
   switch (kindOf(value)) {
     case 'invalid':
     case 'interface':
@@ -139,7 +147,7 @@ function isTrueObject(value: unknown): boolean {
     case 'slice':
       return rawElements(value).length > 0;
     case 'map':
-      return Object.keys(rawEntries(value)).length > 0;
+      return countEntries(rawEntries(value), meter) > 0;
     case 'ptr':
       return !(value as TypedValue).isNil;
     case 'struct':
@@ -148,6 +156,6 @@ function isTrueObject(value: unknown): boolean {
     case 'complex128':
       return (value as Complex).real !== 0 || (value as Complex).imaginary !== 0;
     default:
-      return value instanceof Integer ? value.value !== 0n : isTrue(underlying(value));
+      return value instanceof Integer ? value.value !== 0n : isTrue(underlying(value), meter);
   }
 }

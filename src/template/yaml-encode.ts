@@ -2,6 +2,7 @@ import { byteLength } from './go-string.ts';
 import { formatFloat } from './format-float.ts';
 import { encodeJson } from './json-encode.ts';
 import { decodeJson } from './json-decode.ts';
+import type { Meter } from './meter.ts';
 import { compareKeys } from './yaml-order.ts';
 import { styleOf } from './yaml-scalar.ts';
 
@@ -21,10 +22,12 @@ const integerMark = '\uffff';
  *
  * @throws Error for what JSON cannot hold, and for control characters, which YAML's reader refuses.
  */
-export function encodeYaml(value: unknown): string {
-  const json = encodeJson(value);
+export function encodeYaml(value: unknown, meter: Meter): string {
+  const json = encodeJson(value, meter);
+  // Reading and writing it again takes more than making it.
+  meter.spend(json.length * 8);
   if (forbidden.test(json)) throw new Error('yaml: control characters are not allowed');
-  return new YamlWriter().document(decodeJson(markIntegers(foldNextLine(json))));
+  return new YamlWriter(meter).document(decodeJson(markIntegers(foldNextLine(json))));
 }
 
 /** Long integers as marked strings, so that they keep their digits. */
@@ -50,6 +53,11 @@ class YamlWriter {
   /** Whether the last character was white space, or nothing but indentation is on the line. */
   #whitespace = true;
   #indention = true;
+  readonly #meter: Meter;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
 
   document(value: unknown): string {
     this.#node(value, 'root');
@@ -70,6 +78,7 @@ class YamlWriter {
   #writeIndent(): void {
     const indent = Math.max(this.#indent, 0);
     if (!this.#indention || this.#column > indent || (this.#column === indent && !this.#whitespace)) this.#break();
+    this.#meter.spend(indent);
     this.#put(' '.repeat(Math.max(indent - this.#column, 0)));
     this.#whitespace = true;
     this.#indention = true;

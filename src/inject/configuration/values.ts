@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../api/errors.ts';
+import { Meter } from '../../template/meter.ts';
 import { formatValue } from '../../template/print-value.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
@@ -84,7 +85,7 @@ function flagAt(values: JsonObject, ...path: readonly string[]): boolean {
 /** A tag may be a number: `1.12` and `"1.12"` are the same. */
 function tagAt(values: JsonObject): string {
   const tag = valueAt(values, ['global', 'tag']);
-  return tag === undefined ? '' : formatValue(tag);
+  return tag === undefined ? '' : formatValue(tag, new Meter());
 }
 
 function wrong(path: readonly string[], wanted: string, value: unknown): ConfigurationError {

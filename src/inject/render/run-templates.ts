@@ -1,4 +1,5 @@
 import type { ExecutionLimits } from '../../template/execution.ts';
+import { LimitError, type Meter } from '../../template/meter.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
@@ -43,32 +44,66 @@ export interface RenderedPod {
 /**
  * Renders templates one after the other and merges each onto the pod.
  * @param data What templates see (see template-data.ts).
+ * @param meter Counts what it costs, reading and merging included.
  * @throws InjectionFailure
  */
-export function runTemplates(templates: TemplateSet, names: readonly string[], data: unknown, pod: Pod): RenderedPod {
-  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false, texts: [], contents: [] };
+export function runTemplates(
+  templates: TemplateSet,
+  names: readonly string[],
+  data: unknown,
+  pod: Pod,
+  meter: Meter,
+): RenderedPod {
+  let result: MergedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
+  const texts: string[] = [];
+  const contents: JsonObject[] = [];
   for (const name of names) {
-    const text = render(templates, name, data);
-    const output = readOutput(templates.outputs, text);
-    const added = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
-    result = { ...added, texts: [...result.texts, text], contents: [...result.contents, output.content] };
+    const text = render(templates, name, data, meter);
+    const output = readOutput(templates.outputs, text, meter);
+    spend(meter, mergeCost);
+    result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
+    texts.push(text);
+    contents.push(output.content);
   }
-  return result;
+  return { ...result, texts, contents };
 }
 
 /** What templates render for other data, as texts. @throws InjectionFailure */
-export function renderTexts(templates: TemplateSet, names: readonly string[], data: unknown): string[] {
-  return names.map((name) => render(templates, name, data));
+export function renderTexts(templates: TemplateSet, names: readonly string[], data: unknown, meter: Meter): string[] {
+  return names.map((name) => render(templates, name, data, meter));
 }
 
 /** Such texts, read but not merged; a text that was rendered for a pod lately is the same object. @throws InjectionFailure */
-export function readContents({ outputs }: TemplateSet, texts: readonly string[]): JsonObject[] {
-  return texts.map((text) => (outputs.known(text) ?? readOutput(new TemplateOutputs(), text)).content);
+export function readContents({ outputs }: TemplateSet, texts: readonly string[], meter: Meter): JsonObject[] {
+  return texts.map((text) => {
+    const known = outputs.known(text);
+    // It costs the same whether it is known: what is refused must not depend on what was rendered before.
+    if (known !== undefined) spend(meter, text.length * readingCost);
+    return (known ?? readOutput(new TemplateOutputs(), text, meter)).content;
+  });
+}
+
+/** What each character of a template's output costs: it is read as YAML, typed, and merged twice. */
+const readingCost = 8;
+/** What merging costs besides: the pod is gone through. */
+const mergeCost = 10_000;
+
+function spend(meter: Meter, units: number): void {
+  try {
+    meter.spend(units);
+  } catch (error) {
+    throw error instanceof LimitError ? tooMuch(error) : error;
+  }
+}
+
+/** Work beyond the limit outside of templates. */
+export function tooMuch({ message }: LimitError): InjectionFailure {
+  return new InjectionFailure('TemplateLimit', `failed to run injection template: ${message}`);
 }
 
 type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
 
-function addOutput({ pod, templatePod, rewriteProbes }: RenderedPod, output: TemplateOutput): MergedPod {
+function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: TemplateOutput): MergedPod {
   const { content, onEmptyPod, items } = output;
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
@@ -91,7 +126,7 @@ function addLegacyOutput({ pod, templatePod, rewriteProbes }: RenderedPod, { con
   };
 }
 
-function render(templates: TemplateSet, name: string, data: unknown): string {
+function render(templates: TemplateSet, name: string, data: unknown, meter: Meter): string {
   const template = templates.byName.get(name);
   if (template === undefined) {
     const known = [...templates.byName.keys()].sort().join(', ');
@@ -101,7 +136,7 @@ function render(templates: TemplateSet, name: string, data: unknown): string {
     );
   }
   try {
-    return template.execute(data, templates.limits);
+    return template.execute(data, { ...templates.limits, meter });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const reason = error.kind === 'limit' ? 'TemplateLimit' : 'TemplateFailed';
@@ -115,7 +150,8 @@ const onTemplatePod = 'failed applying injection overlay';
 const onPod = 'failed parsing generated injected YAML (check Istio sidecar injector configuration)';
 
 /** Istio's words; what is wrong with the YAML follows on lines of its own. */
-function readOutput(outputs: TemplateOutputs, text: string): TemplateOutput {
+function readOutput(outputs: TemplateOutputs, text: string, meter: Meter): TemplateOutput {
+  spend(meter, text.length * readingCost);
   let output: TemplateOutput | undefined;
   let detail = '';
   let cause: unknown;

@@ -1,3 +1,4 @@
+import { cost, type Meter } from '../../template/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
 import type { Overrides } from '../pod/overrides.ts';
@@ -20,6 +21,7 @@ export interface GuardedPod extends AuthorView {
   readonly saved: Overrides;
   /** The names of its templates. */
   readonly names: readonly string[];
+  readonly meter: Meter;
 }
 
 /** What guarding calls back. */
@@ -37,7 +39,7 @@ export interface GuardedSteps {
 export function guardAuthor(
   guard: AuthorGuard,
   { templates, defaultTemplates, aliases, family }: Injector,
-  { original, saved, names, ...view }: GuardedPod,
+  { original, saved, names, meter, ...view }: GuardedPod,
   { dataFor, run }: GuardedSteps,
 ): RenderedPod {
   checkAuthorChoices(guard, {
@@ -49,9 +51,17 @@ export function guardAuthor(
   });
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
-  const render: Rendering['render'] = (other) => renderTexts(templates, names, dataFor(other));
+  const viewCost = inputs.reduce(
+    (sum, { name, value }) => sum + cost.entry + name.length + value.length,
+    cost.container,
+  );
+  const render: Rendering['render'] = (other) => {
+    // What makes another view goes over all of them.
+    meter.spend(viewCost);
+    return renderTexts(templates, names, dataFor(other), meter);
+  };
   const part = templates.legacy ? legacyPart : (content: JsonObject): JsonObject => content;
-  const read: Rendering['read'] = (texts) => readContents(templates, texts);
+  const read: Rendering['read'] = (texts) => readContents(templates, texts, meter);
   const echoes = refuseStructural(guard, reads, { view, render, read: (texts) => read(texts).map(part) }, inputs);
   let rendered: RenderedPod;
   try {

@@ -30,6 +30,15 @@ export function templateReads(
 /** Statements that are read in one step, see {@link Steps}. */
 const statementsPerStep = 64;
 
+/** How many places are looked at before a template is taken to read everything: their number can grow with a power of its length. */
+const mostReads = 1_000_000;
+/** The same for the places of one variable, dot or use. */
+const mostPlaces = 4096;
+
+const everything: Places = whole(root);
+
+class TooManyReads extends Error {}
+
 /** Where in which definition a statement stands. */
 interface Scope {
   readonly definition: string;
@@ -51,6 +60,7 @@ class Reading {
   readonly #isList: (place: string) => boolean;
   #gained = false;
   #statements = 0;
+  #left = mostReads;
 
   constructor(definitions: ReadonlyMap<string, ListNode>, isList: (place: string) => boolean) {
     this.#definitions = definitions;
@@ -59,7 +69,12 @@ class Reading {
 
   *read(name: string): Steps<TemplateReads> {
     this.#dots.set(name, new Set(root));
-    while (yield* this.#pass());
+    try {
+      while (yield* this.#pass());
+    } catch (error) {
+      if (!(error instanceof TooManyReads)) throw error;
+      return { printed: everything, steering: everything, parsed: everything };
+    }
     return { printed: this.#printed, steering: this.#steering, parsed: this.#parsed };
   }
 
@@ -76,6 +91,7 @@ class Reading {
   *#list(list: ListNode, scope: Scope): Steps<void> {
     for (const statement of list.nodes) {
       this.#statements += 1;
+      this.#count(1);
       if (this.#statements % statementsPerStep === 0) yield;
       yield* this.#statement(statement, scope);
     }
@@ -135,6 +151,7 @@ class Reading {
   #command({ operands }: CommandNode, scope: Scope, last: Places | undefined): Places {
     const [first, ...rest] = operands;
     const given: Argument[] = rest.map((operand) => this.#argument(operand, scope));
+    for (const { places } of given) this.#count(1 + places.size);
     if (last !== undefined) given.push({ places: last });
     if (first?.type === 'identifier') {
       const { result, steering, parsed, kept = nowhere } = callReads(first.name, given);
@@ -193,10 +210,17 @@ class Reading {
     this.#gain(set, places);
   }
 
+  #count(places: number): void {
+    this.#left -= places;
+    if (this.#left < 0) throw new TooManyReads();
+  }
+
   #gain(set: Set<string>, places: Places): void {
+    this.#count(places.size);
     for (const place of places) {
       if (set.has(place)) continue;
       set.add(place);
+      if (set.size > mostPlaces) throw new TooManyReads();
       this.#gained = true;
     }
   }

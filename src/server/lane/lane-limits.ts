@@ -34,4 +34,11 @@ export const defaultLaneLimits: LaneLimits = {
  * Bounds of a template on the thread that answers requests; beyond them the lane renders it anew, with the template engine's own bounds. Ten times what Istio's
  * sidecar template takes, and still no more than a few milliseconds.
  */
-export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = { steps: 20_000, outputBytes: 256 * 1024 };
+export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
+  steps: 20_000,
+  outputBytes: 256 * 1024,
+  work: 4_000_000,
+};
+
+/** Bounds of a template on the lane's thread, where nothing waits beside it: a second of work, and no more than half of its heap. */
+export const laneThreadLimits: NonNullable<InjectorOptions['limits']> = { work: 48_000_000 };

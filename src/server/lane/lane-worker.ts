@@ -10,6 +10,7 @@ import { decideInjection, type InjectionTarget, type PodSurroundings } from '../
 import { nameForPeople } from '../pod-name.ts';
 import { compareTracks } from '../rollout/compare-tracks.ts';
 import { decideRollout, type RolloutTargets, trackOf } from '../rollout/rollout-targets.ts';
+import { laneThreadLimits } from './lane-limits.ts';
 import type { FromLane, LaneSurroundings, LaneTarget, ToLane } from './lane-messages.ts';
 
 type Decoded = Extract<DecodedReview, { request: AdmissionRequest }>;
@@ -114,7 +115,7 @@ export class LaneWorker {
     if (known !== undefined) return known;
     const files = this.#files.get(number);
     if (files === undefined) throw new Error(`the lane does not know injector ${number}`);
-    const injector = loadInjector(files);
+    const injector = loadInjector(files, { limits: laneThreadLimits });
     this.#injectors.set(number, injector);
     return injector;
   }
@@ -136,7 +137,7 @@ export class LaneWorker {
   /** Compiles too: what takes for ever there, or fails, is not for the main thread to find out. */
   #read(files: ConfigurationFiles): void {
     const configuration = readConfigurationAtOnce(files);
-    loadInjector(files, { read: configuration });
+    loadInjector(files, { read: configuration, limits: laneThreadLimits });
     this.#post({ kind: 'read', configuration });
   }
 }

@@ -1,14 +1,16 @@
 import { formatDuration } from '../go-duration.ts';
-import { goFunction, goVariadic } from '../go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable, GoFunction, Parameter } from '../go-function.ts';
 import { decodeJson } from '../json-decode.ts';
 import { encodeJson } from '../json-encode.ts';
+import { limitOf } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { any, integer, string, stringMap } from '../parameters.ts';
 import { formatValue } from '../print-value.ts';
 import { sprint } from '../printf.ts';
 import { toLower } from '../sprig/letter-case.ts';
 import { emptyMap, stringMapOf } from '../sprig/elements.ts';
-import { stringFunctions } from '../sprig/strings.ts';
+import { occurrences, stringFunctions } from '../sprig/strings.ts';
 import { behaviourOf } from '../go-type.ts';
 import type { PointerType } from '../go-type.ts';
 import { dereference, property } from '../typed-value.ts';
@@ -19,6 +21,9 @@ import { containersType, durationType, meshConfigType, messageType, objectMetaTy
 import { appendMultusNetwork } from './multus-network.ts';
 import { omitNil } from './omit-nil.ts';
 import { otelResourceAttributes } from './otel-attributes.ts';
+
+/** What takes a text apart makes more of it than it is. */
+const splitting = { weight: 8 };
 
 /** What Istio's functions may know of the world. */
 export interface IstioFunctionOptions {
@@ -39,16 +44,19 @@ const proxyContainerName = 'istio-proxy';
 function orElse<Result>(run: () => Result, otherwise: Result): Result {
   try {
     return run();
-  } catch {
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
     return otherwise;
   }
 }
 
 /** All lines but the first are indented: the first continues the template's own. */
-function indent(count: bigint, text: string): string {
-  const width = count < 0n ? -count : count;
-  if (width > 1_000_000n && text.includes('\n')) throw new Error(`indentation of ${width} spaces`);
-  return text.replaceAll('\n', `\n${' '.repeat(Number(width > 1_000_000n ? 0n : width))}`);
+function indent(meter: Meter, count: bigint, text: string): string {
+  const lines = occurrences(text, '\n');
+  if (lines === 0) return text;
+  const width = Number(count < 0n ? -count : count);
+  meter.spend(width * lines);
+  return text.replaceAll('\n', `\n${' '.repeat(width)}`);
 }
 
 function merged(maps: readonly TypedValue[]): Record<string, string> {
@@ -63,8 +71,8 @@ function stringDictionary(...values: readonly string[]): TypedValue {
 }
 
 /** A list of ports with one more, unless it is there already. */
-function excludeInboundPort(port: unknown, excluded: string): string {
-  const added = sprint([port]).trim();
+function excludeInboundPort(meter: Meter, port: unknown, excluded: string): string {
+  const added = sprint([port], meter).trim();
   if (added === '' || added === '0') return excluded;
   const ports = excluded.split(',');
   if (ports.includes(added)) return excluded;
@@ -72,12 +80,12 @@ function excludeInboundPort(port: unknown, excluded: string): string {
 }
 
 /** The TCP ports of containers, as a list of numbers. */
-function ports(value: TypedValue, isIncluded: (name: unknown) => boolean): string {
+function ports(meter: Meter, value: TypedValue, isIncluded: (name: unknown) => boolean): string {
   return rawElements(value)
     .filter((container) => isIncluded(property(container, 'name')))
     .flatMap((container) => (property(container, 'ports') ?? []) as readonly unknown[])
-    .filter((port) => !['UDP', 'SCTP'].includes(formatValue(property(port, 'protocol'))))
-    .map((port) => formatValue(property(port, 'containerPort') ?? 0))
+    .filter((port) => !['UDP', 'SCTP'].includes(formatValue(property(port, 'protocol'), meter)))
+    .map((port) => formatValue(property(port, 'containerPort') ?? 0, meter))
     .join(',');
 }
 
@@ -96,9 +104,9 @@ function protoToJson(message: TypedValue | null): string {
   return (behaviourOf(message.type.element).protoToJson as (raw: unknown) => string)(message.raw);
 }
 
-function annotation(meta: TypedValue, name: string, otherwise: unknown): string {
+function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unknown): string {
   const value = property(property(meta.content, 'annotations'), name);
-  return value === undefined ? sprint([otherwise]) : formatValue(value);
+  return value === undefined ? sprint([otherwise], meter) : formatValue(value, meter);
 }
 
 /**
@@ -110,31 +118,38 @@ function annotation(meta: TypedValue, name: string, otherwise: unknown): string 
  */
 export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
   return {
-    annotation: goFunction([objectMeta, string, any], annotation, { looksUp: { operands: 3, below: ['annotations'] } }),
-    appendMultusNetwork: goFunction([string, string], appendMultusNetwork),
-    applicationPorts: goFunction([containers], (value) => ports(value, (name) => name !== proxyContainerName)),
+    annotation: meteredFunction([objectMeta, string, any], annotation, {
+      looksUp: { operands: 3, below: ['annotations'] },
+      looksInto: true,
+    }),
+    appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
+    applicationPorts: meteredFunction([containers], (meter, value) =>
+      ports(meter, value, (name) => name !== proxyContainerName),
+    ),
     contains: stringFunctions.contains as GoFunction,
     directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
     env: goFunction([string, string], (name, otherwise) => {
       const value = property(environment, name);
       return value === undefined || value === '' ? otherwise : value;
     }),
-    excludeInboundPort: goFunction([any, string], excludeInboundPort),
+    excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
     excludeInterfaces: goFunction([string], (names) => names),
     formatDuration: goFunction([duration], durationText),
-    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}')),
-    includeInboundPorts: goFunction([containers], (value) => ports(value, () => true)),
-    indent: goFunction([integer, string], indent),
+    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
+    includeInboundPorts: meteredFunction([containers], (meter, value) => ports(meter, value, () => true)),
+    indent: meteredFunction([integer, string], indent),
     isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
       looksUp: { operands: 2, below: [] },
+      looksInto: true,
     }),
     kubevirtInterfaces: goFunction([string], (names) => names),
     mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
     omit: goVariadic([stringMap], string, (map, ...keys) => {
-      const kept = Object.entries(rawEntries(map)).filter(([key]) => !keys.includes(key));
+      const omitted = new Set(keys);
+      const kept = Object.entries(rawEntries(map)).filter(([key]) => !omitted.has(key));
       return stringMapOf(Object.assign(emptyMap(), Object.fromEntries(kept)) as Record<string, string>);
     }),
-    omitNil: goFunction([any], omitNil),
+    omitNil: meteredFunction([any], omitNil),
     otelResourceAttributes: goFunction(
       [meshConfig, stringMap, stringMap, string, containers],
       (mesh, annotations, labels, namespace, value) =>
@@ -148,11 +163,15 @@ export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}):
     ),
     protoToJSON: goFunction([message], protoToJson),
     strdict: goVariadic([], string, stringDictionary),
-    structToJSON: goFunction([any], (value) => (value === null ? '{}' : orElse(() => encodeJson(value), '{}'))),
-    toJSON: goFunction([stringMap], (map) => (map.isNil ? '{}' : encodeJson(map))),
-    toJsonMap: goVariadic([], stringMap, (...maps) => encodeJson(stringMapOf(merged(maps)))),
+    structToJSON: meteredFunction([any], (meter, value) =>
+      value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
+    ),
+    toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
+    toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
     toLower: goFunction([string], toLower),
-    toYaml: goFunction([any], (value) => orElse(() => encodeYaml(value), '')),
-    valueOrDefault: goFunction([any, any], (value, otherwise) => (value === null || value === '' ? otherwise : value)),
+    toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
+    valueOrDefault: goFunction([any, any], (value, otherwise) => (value === null || value === '' ? otherwise : value), {
+      looksInto: true,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { limitOf } from '../meter.ts';
 import { decodeJson } from '../json-decode.ts';
 import { property } from '../typed-value.ts';
 
@@ -29,7 +30,8 @@ function readNetworks(json: string): readonly unknown[] | undefined {
   try {
     const value = decodeJson(json);
     return Array.isArray(value) ? (value as unknown[]) : undefined;
-  } catch {
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
     return undefined;
   }
 }

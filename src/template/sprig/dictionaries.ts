@@ -1,6 +1,8 @@
-import { goFunction, goVariadic } from '../go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { typeName } from '../go-type.ts';
+import { cost, mapCost } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { any, anyMap, string } from '../parameters.ts';
 import type { AnyMap } from '../parameters.ts';
 import { property, typed, TypedValue } from '../typed-value.ts';
@@ -10,10 +12,11 @@ import { mergeMaps } from './merge.ts';
 import { stringValue } from './string-value.ts';
 
 /** Keys and values in turn; the last key without a value gets "". */
-function dictionary(...values: readonly unknown[]): Record<string, unknown> {
+function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string, unknown> {
   const map = emptyMap();
+  meter.spend(cost.container + values.length * cost.entry);
   for (let index = 0; index < values.length; index += 2) {
-    map[stringValue(values[index])] = index + 1 < values.length ? values[index + 1] : '';
+    map[stringValue(values[index], meter)] = index + 1 < values.length ? values[index + 1] : '';
   }
   return map;
 }
@@ -54,20 +57,23 @@ function conversion(value: unknown, wanted: string): Error {
 }
 
 /** A copy that shares no list or map with the value. */
-function deepCopy(value: unknown): unknown {
+function deepCopy(meter: Meter, value: unknown): unknown {
   if (value === null) throw new Error('reflect: call of reflect.Value.Type on zero Value');
-  return copyOf(value);
+  return copyOf(value, meter, 0);
 }
 
-function copyOf(value: unknown): unknown {
+function copyOf(value: unknown, meter: Meter, depth: number): unknown {
+  meter.visit(depth);
   switch (kindOf(value)) {
     case 'slice':
       if (value instanceof TypedValue && value.isNil) return value;
-      return typed(typeOf(value), rawElements(value).map(copyOf));
+      return typed(typeOf(value), copiedElements(rawElements(value), meter, depth));
     case 'map': {
       if (value instanceof TypedValue && value.isNil) return value;
+      const entries = rawEntries(value);
+      meter.spend(cost.container + mapCost(entries));
       const copy = emptyMap();
-      for (const [key, element] of Object.entries(rawEntries(value))) copy[key] = copyOf(element);
+      for (const key of Object.keys(entries)) copy[key] = copyOf(entries[key], meter, depth + 1);
       return typed(typeOf(value), copy);
     }
     default:
@@ -75,15 +81,20 @@ function copyOf(value: unknown): unknown {
   }
 }
 
+function copiedElements(elements: readonly unknown[], meter: Meter, depth: number): unknown[] {
+  meter.spend(cost.container + elements.length * cost.element);
+  return elements.map((element) => copyOf(element, meter, depth + 1));
+}
+
 function merging(overwrite: boolean): FunctionTable[string] {
-  return goVariadic(
+  return meteredVariadic(
     [anyMap],
     anyMap,
-    (target, ...sources) => {
+    (meter, target, ...sources) => {
       // The nil map is replaced by a new one, as soon as there is something to merge.
       const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
       if (!(result instanceof TypedValue))
-        for (const source of sources) mergeMaps(result, rawEntries(source), overwrite);
+        for (const source of sources) mergeMaps(meter, result, rawEntries(source), overwrite);
       return result;
     },
     changing,
@@ -91,18 +102,24 @@ function merging(overwrite: boolean): FunctionTable[string] {
 }
 
 const changing = { changesData: true };
-const copy = goFunction([any], deepCopy);
+const changingEntry = { changesData: true, looksInto: true };
+const looking = { looksInto: true };
+const copy = meteredFunction([any], deepCopy, looking);
 
 /** sprig's functions on maps. */
 export const dictionaryFunctions: FunctionTable = {
   deepCopy: copy,
-  dict: goVariadic([], any, dictionary),
-  dig: goVariadic([], any, dig),
-  get: goFunction([anyMap, string], (map, key) => {
-    const value = property(rawEntries(map), key);
-    return value === undefined ? '' : value;
-  }),
-  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key)),
+  dict: meteredVariadic([], any, dictionary, { looksInto: true }),
+  dig: goVariadic([], any, dig, looking),
+  get: goFunction(
+    [anyMap, string],
+    (map, key) => {
+      const value = property(rawEntries(map), key);
+      return value === undefined ? '' : value;
+    },
+    looking,
+  ),
+  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),
   // Go gives the keys in any order; ours is sorted.
   keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
   merge: merging(false),
@@ -110,19 +127,26 @@ export const dictionaryFunctions: FunctionTable = {
   mustDeepCopy: copy,
   mustMerge: merging(false),
   mustMergeOverwrite: merging(true),
-  omit: goVariadic([anyMap], string, (map, ...keys) => filtered(map, (key) => !keys.includes(key))),
-  pick: goVariadic([anyMap], string, (map, ...keys) => filtered(map, (key) => keys.includes(key))),
+  omit: goVariadic([anyMap], string, (map, ...keys) => {
+    const omitted = new Set(keys);
+    return filtered(map, (key) => !omitted.has(key));
+  }),
+  pick: goVariadic([anyMap], string, (map, ...keys) => {
+    const picked = new Set(keys);
+    return filtered(map, (key) => picked.has(key));
+  }),
   pluck: goVariadic([string], anyMap, (key, ...maps) =>
     maps.map((map) => property(rawEntries(map), key)).filter((value) => value !== undefined),
   ),
-  set: goFunction(
+  set: meteredFunction(
     [anyMap, string, any],
-    (map, key, value) => {
+    (meter, map, key, value) => {
+      meter.spend(cost.entry);
       const target = writableMap(map);
       setEntry(target, key, value);
       return target;
     },
-    changing,
+    changingEntry,
   ),
   unset: goFunction(
     [anyMap, string],
@@ -130,7 +154,7 @@ export const dictionaryFunctions: FunctionTable = {
       if (!(map instanceof TypedValue)) Reflect.deleteProperty(map, key);
       return map;
     },
-    changing,
+    changingEntry,
   ),
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };

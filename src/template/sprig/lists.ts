@@ -1,7 +1,9 @@
-import { goFunction, goVariadic } from '../go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { compareStrings } from '../go-string.ts';
 import { anySliceType, sliceOf } from '../go-type.ts';
+import { cost } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { any, integer, string } from '../parameters.ts';
 import { typed, TypedValue } from '../typed-value.ts';
 import { isTrue, rawElements, typeOf } from '../value-kind.ts';
@@ -23,26 +25,28 @@ const initial = goFunction([any], (list) => {
   return elements.length === 0 ? nilSlice() : elements.slice(0, -1);
 });
 const reverse = goFunction([any], (list) => [...requireElements(list, 'Cannot find reverse on type')].reverse());
-const compact = goFunction([any], (list) => requireElements(list, 'Cannot compact on type').filter(isTrue));
-const uniq = goFunction([any], (list) => {
+const compact = meteredFunction([any], (meter, list) =>
+  requireElements(list, 'Cannot compact on type').filter((element) => isTrue(element, meter)),
+);
+const uniq = meteredFunction([any], (meter, list) => {
   const found: unknown[] = [];
   for (const element of requireElements(list, 'Cannot find uniq on type')) {
-    if (!includes(found, element)) found.push(element);
+    if (!includes(meter, found, element)) found.push(element);
   }
   return found;
 });
-const without = goVariadic([any], any, (list, ...omitted) =>
-  requireElements(list, 'Cannot find without on type').filter((element) => !includes(omitted, element)),
+const without = meteredVariadic([any], any, (meter, list, ...omitted) =>
+  requireElements(list, 'Cannot find without on type').filter((element) => !includes(meter, omitted, element)),
 );
-const has = goFunction([any, any], (needle, haystack) => {
-  return haystack !== null && includes(requireElements(haystack, 'Cannot find has on type'), needle);
+const has = meteredFunction([any, any], (meter, needle, haystack) => {
+  return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
 });
 const list = goVariadic([], any, (...values) => values);
 const slice = goVariadic([any], any, sliceList);
-const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values));
+const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 });
 
-function includes(elements: readonly unknown[], wanted: unknown): boolean {
-  return elements.some((element) => deepEqual(element, wanted));
+function includes(meter: Meter, elements: readonly unknown[], wanted: unknown): boolean {
+  return elements.some((element) => deepEqual(meter, element, wanted));
 }
 
 /** The list's own type is kept; nil for an empty list, whatever the indices. */
@@ -54,6 +58,11 @@ function sliceList(value: unknown, ...indices: readonly unknown[]): unknown {
   if (start < 0n || end < start || end > elements.length)
     throw new Error('reflect.Value.Slice: slice index out of bounds');
   return typed(typeOf(value), rawElements(value).slice(Number(start), Number(end)));
+}
+
+function comparing(meter: Meter, left: string, right: string): number {
+  meter.spend(cost.step + ((left.length + right.length) >> 2));
+  return compareStrings(left, right);
 }
 
 function chunks(size: number, value: unknown): TypedValue {
@@ -81,7 +90,11 @@ export const listFunctions: FunctionTable = {
   first,
   has,
   initial,
-  join: goFunction([string, any], (separator, value) => stringValues(value).join(separator)),
+  join: meteredFunction([string, any], (meter, separator, value) => {
+    const texts = stringValues(value, meter);
+    meter.spend(texts.length * separator.length);
+    return texts.join(separator);
+  }),
   last,
   list,
   mustAppend: append,
@@ -103,11 +116,11 @@ export const listFunctions: FunctionTable = {
   rest,
   reverse,
   slice,
-  sortAlpha: goFunction([any], (value) => {
-    if (elementsOf(value) === undefined) return stringSlice([stringValue(value)]);
-    return stringSlice(stringValues(value).sort(compareStrings));
+  sortAlpha: meteredFunction([any], (meter, value) => {
+    if (elementsOf(value) === undefined) return stringSlice([stringValue(value, meter)]);
+    return stringSlice(stringValues(value, meter).sort((left, right) => comparing(meter, left, right)));
   }),
-  toStrings: goFunction([any], (value) => stringSlice(stringValues(value))),
+  toStrings: meteredFunction([any], (meter, value) => stringSlice(stringValues(value, meter))),
   tuple: list,
   uniq,
   without,

@@ -1,16 +1,15 @@
-import { goFunction, goVariadic } from '../go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { intType, sliceOf } from '../go-type.ts';
 import { int, int64 } from '../integer.ts';
 import { parseInteger } from '../number-literal.ts';
+import { cost } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { any, float64, integer, string } from '../parameters.ts';
 import { formatValue } from '../print-value.ts';
 import { TypedValue } from '../typed-value.ts';
 import { decimalOperation } from './decimal.ts';
 import { toFloat64, toInt64 } from './number-value.ts';
-
-/** More elements than this are refused: real Go would take minutes and gigabytes. */
-const maximumElements = 1_000_000;
 
 function dividing(divisor: bigint): bigint {
   if (divisor === 0n) throw new Error('runtime error: integer divide by zero');
@@ -18,11 +17,13 @@ function dividing(divisor: bigint): bigint {
 }
 
 /** The numbers from start up (or down) to stop, without it. */
-function untilStep(start: number, stop: number, step: number): bigint[] {
+function untilStep(meter: Meter, start: number, stop: number, step: number): bigint[] {
   const numbers: bigint[] = [];
   if (stop < start ? step >= 0 : step <= 0) return numbers;
-  if ((stop - start) / step > maximumElements) throw new Error(`more than ${maximumElements} elements`);
-  for (let number = start; stop < start ? number > stop : number < stop; number += step) numbers.push(int(number));
+  // Counted: adding a step to a large float may leave it as it is.
+  const count = Math.ceil((stop - start) / step);
+  meter.spend(count * cost.element);
+  for (let index = 0; index < count; index += 1) numbers.push(int(start + index * step));
   return numbers;
 }
 
@@ -31,7 +32,7 @@ function integers(numbers: readonly bigint[]): TypedValue {
 }
 
 /** sprig's seq, like the shell's: LAST, FIRST LAST or FIRST STEP LAST. */
-function sequence(parameters: readonly bigint[]): string {
+function sequence(meter: Meter, parameters: readonly bigint[]): string {
   const numbers = parameters.map(Number);
   if (numbers.length === 0 || numbers.length > 3) return '';
   const last = numbers.at(-1) as number;
@@ -39,7 +40,7 @@ function sequence(parameters: readonly bigint[]): string {
   const direction = last < first ? -1 : 1;
   const step = numbers.length === 3 ? (numbers[1] as number) : direction;
   if (numbers.length === 3 && direction < 0 && step > 0) return '';
-  return untilStep(first, last + direction, step).join(' ');
+  return untilStep(meter, first, last + direction, step).join(' ');
 }
 
 /** Rounds at a decimal place, from `roundOn` up; negative numbers by the same comparison, so mostly down, as sprig does. */
@@ -59,8 +60,8 @@ function atoi(text: string): bigint {
 }
 
 /** The octal number that the value prints as; 0 when it is none. */
-function toDecimal(value: unknown): bigint {
-  const match = /^([+-]?)([0-7]+)$/.exec(formatValue(value));
+function toDecimal(meter: Meter, value: unknown): bigint {
+  const match = /^([+-]?)([0-7]+)$/.exec(formatValue(value, meter));
   const number = parseInteger(match === null ? '0' : `${String(match[1])}0o${String(match[2])}`) as bigint;
   return BigInt.asIntN(64, number) === number ? number : 0n;
 }
@@ -92,16 +93,22 @@ export const numberFunctions: FunctionTable = {
   minf: goVariadic([any], any, (first, ...others) => Math.min(toFloat64(first), ...others.map(toFloat64))),
   mod: goFunction([any, any], (left, right) => int64(toInt64(left) % dividing(toInt64(right)))),
   mul: goVariadic([any], any, (first, ...others) =>
-    int64(others.map(toInt64).reduce((product, value) => product * value, toInt64(first))),
+    int64(others.map(toInt64).reduce((product, value) => BigInt.asIntN(64, product * value), toInt64(first))),
   ),
-  mulf: goVariadic([any], any, (first, ...others) => decimalOperation(first, others, 'multiply')),
+  mulf: meteredVariadic([any], any, (meter, first, ...others) => {
+    // The exact product grows with each factor.
+    meter.spend(others.length ** 2);
+    return decimalOperation(first, others, 'multiply');
+  }),
   round: goVariadic([any, integer], float64, round),
-  seq: goVariadic([], integer, (...parameters) => sequence(parameters)),
+  seq: meteredVariadic([], integer, (meter, ...parameters) => sequence(meter, parameters)),
   sub: goFunction([any, any], (left, right) => int64(toInt64(left) - toInt64(right))),
   subf: goVariadic([any], any, (first, ...others) => decimalOperation(first, others, 'subtract')),
-  toDecimal: goFunction([any], (value) => int64(toDecimal(value))),
-  until: goFunction([integer], (count) => integers(untilStep(0, Number(count), count < 0n ? -1 : 1))),
-  untilStep: goFunction([integer, integer, integer], (start, stop, step) =>
-    integers(untilStep(Number(start), Number(stop), Number(step))),
+  toDecimal: meteredFunction([any], (meter, value) => int64(toDecimal(meter, value))),
+  until: meteredFunction([integer], (meter, count) =>
+    integers(untilStep(meter, 0, Number(count), count < 0n ? -1 : 1)),
+  ),
+  untilStep: meteredFunction([integer, integer, integer], (meter, start, stop, step) =>
+    integers(untilStep(meter, Number(start), Number(stop), Number(step))),
   ),
 };

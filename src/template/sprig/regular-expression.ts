@@ -1,10 +1,14 @@
 import { RE2JS } from 're2js';
 import type { Matcher } from 're2js';
 import { hasStrayBytes } from '../go-string.ts';
+import { LimitError } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 
 /** A compiled expression in Go's syntax (RE2). */
 export interface RegularExpression {
   readonly matcher: (text: string) => Matcher;
+  /** How many instructions it has been compiled to: each may look at each character. */
+  readonly size: number;
   /** The name of each group, '' for those without. Unlike in other engines, several groups can have the same. */
   readonly names: readonly string[];
 }
@@ -13,12 +17,18 @@ export interface RegularExpression {
 const token =
   /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[^]|[^\]\\])*\]|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
 
+/** What compiling costs for each character, and for each instruction that comes of it: microseconds. */
+const compiling = 256;
+/** A class of Unicode has hundreds of ranges. */
+const unicodeClass = 16_384;
+
 /**
  * Compiles a regular expression.
  *
  * @throws Error with Go's message.
  */
-export function compileExpression(expression: string): RegularExpression {
+export function compileExpression(meter: Meter, expression: string): RegularExpression {
+  meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
   const names: string[] = [];
   // The engine wants names to be unique: groups are only numbered there.
@@ -30,8 +40,11 @@ export function compileExpression(expression: string): RegularExpression {
   });
   try {
     const compiled = RE2JS.compile(numbered);
-    return { matcher: (text) => compiled.matcher(text), names };
+    const size = compiled.programSize();
+    meter.spend(size * compiling);
+    return { matcher: (text) => compiled.matcher(text), size, names };
   } catch (error) {
+    if (error instanceof LimitError) throw error;
     throw failure(expression, (error as Error).message.replace('error parsing regexp: ', ''));
   }
 }

@@ -1,5 +1,8 @@
-import { goFunction } from '../go-function.ts';
+import type { Matcher } from 're2js';
+import { goFunction, meteredFunction } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
+import { cost, limitOf } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { integer, string } from '../parameters.ts';
 import { TypedValue } from '../typed-value.ts';
 import { stringSliceType } from '../go-type.ts';
@@ -15,11 +18,20 @@ interface Match {
   readonly group: (group: number) => string | undefined;
 }
 
+/** Looks for the next match. However soon it ends, each instruction may have looked at the whole rest of the text. */
+function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
+  return (from) => {
+    meter.spend(cost.element + (rest - from) * size);
+    return matcher.find(from);
+  };
+}
+
 /** All matches by Go's rule: an empty one right after another does not count. */
-function* matches(expression: RegularExpression, text: string): Generator<Match> {
+function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Match> {
   const matcher = expression.matcher(text);
+  const find = finds(meter, matcher, expression.size, text.length);
   let previousEnd = -1;
-  for (let from = 0; from <= text.length && matcher.find(from);) {
+  for (let from = 0; from <= text.length && find(from);) {
     const start = matcher.start();
     const end = matcher.end();
     if (end > start || start !== previousEnd) yield { start, end, group: (group) => matcher.group(group) ?? undefined };
@@ -29,26 +41,31 @@ function* matches(expression: RegularExpression, text: string): Generator<Match>
   }
 }
 
-function find(expression: string, text: string): string {
-  for (const match of matches(compile(expression), text)) return text.slice(match.start, match.end);
+function find(meter: Meter, expression: string, text: string): string {
+  for (const match of matches(meter, compile(meter, expression), text)) return text.slice(match.start, match.end);
   return '';
 }
 
 /** At most `count` matches (all of them when negative); nil when there is none. */
-function findAll(expression: string, text: string, count: bigint): TypedValue {
-  const compiled = compile(expression);
+function findAll(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
+  const compiled = compile(meter, expression);
   const found: string[] = [];
-  for (const match of matches(compiled, text)) {
+  for (const match of matches(meter, compiled, text)) {
     if (count >= 0n && BigInt(found.length) >= count) break;
     found.push(text.slice(match.start, match.end));
   }
   return found.length === 0 ? new TypedValue(stringSliceType, null) : stringSlice(found);
 }
 
-function replaceAll(expression: string, text: string, replacement: (match: Match) => string): string {
+function replaceAll(
+  meter: Meter,
+  expression: RegularExpression,
+  text: string,
+  replacement: (match: Match) => string,
+): string {
   let result = '';
   let end = 0;
-  for (const match of matches(compile(expression), text)) {
+  for (const match of matches(meter, expression, text)) {
     result += text.slice(end, match.start) + replacement(match);
     ({ end } = match);
   }
@@ -58,25 +75,31 @@ function replaceAll(expression: string, text: string, replacement: (match: Match
 const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
 
 /** Go's Regexp.Expand: $1, $name, ${name}, $$; the longest possible name counts, an unknown one is empty. */
-function expand(template: string, match: Match, { names }: RegularExpression): string {
+function expand(meter: Meter, template: string, match: Match, { names }: RegularExpression): string {
+  meter.spend(template.length);
+  const taken = (text = ''): string => {
+    meter.spend(cost.step + text.length);
+    return text;
+  };
   return template.replace(reference, (_whole, braced: string | undefined, bare: string | undefined) => {
     const name = braced ?? bare;
     if (name === undefined) return '$';
-    if (/^(?:0|[1-9][0-9]*)$/.test(name)) return Number(name) <= names.length ? (match.group(Number(name)) ?? '') : '';
+    if (/^(?:0|[1-9][0-9]*)$/.test(name)) return Number(name) <= names.length ? taken(match.group(Number(name))) : '';
+    meter.spend(names.length);
     const groups = names.flatMap((known, index) => (known === name ? [index + 1] : []));
-    return groups.map((group) => match.group(group)).find((text) => text !== undefined) ?? '';
+    return taken(groups.map((group) => match.group(group)).find((text) => text !== undefined));
   });
 }
 
 /** Go's Regexp.Split: at most `count` parts (all when negative, none when 0). */
-function split(expression: string, text: string, count: bigint): TypedValue {
-  const compiled = compile(expression);
+function split(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
+  const compiled = compile(meter, expression);
   if (count === 0n) return new TypedValue(stringSliceType, null);
   if (expression !== '' && text === '') return stringSlice(['']);
   const parts: string[] = [];
   let begin = 0;
   let end = 0;
-  for (const match of matches(compiled, text)) {
+  for (const match of matches(meter, compiled, text)) {
     if (count > 0n && BigInt(parts.length) === count - 1n) break;
     ({ start: end } = match);
     if (match.end !== 0) parts.push(text.slice(begin, end));
@@ -86,35 +109,40 @@ function split(expression: string, text: string, count: bigint): TypedValue {
   return stringSlice(parts);
 }
 
-function isMatch(expression: string, text: string): boolean {
-  return compile(expression).matcher(text).find();
+function isMatch(meter: Meter, expression: string, text: string): boolean {
+  const compiled = compile(meter, expression);
+  return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
 }
 
-const regexFind = goFunction([string, string], find);
-const regexFindAll = goFunction([string, string, integer], findAll);
-const regexReplaceAll = goFunction([string, string, string], (expression, text, template) => {
-  const compiled = compile(expression);
-  return replaceAll(expression, text, (match) => expand(template, match, compiled));
+const regexFind = meteredFunction([string, string], find);
+const regexFindAll = meteredFunction([string, string, integer], findAll);
+const regexReplaceAll = meteredFunction([string, string, string], (meter, expression, text, template) => {
+  const compiled = compile(meter, expression);
+  return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
 });
-const regexReplaceAllLiteral = goFunction([string, string, string], (expression, text, replacement) =>
-  replaceAll(expression, text, () => replacement),
+const regexReplaceAllLiteral = meteredFunction([string, string, string], (meter, expression, text, replacement) =>
+  replaceAll(meter, compile(meter, expression), text, () => {
+    meter.spend(replacement.length);
+    return replacement;
+  }),
 );
-const regexSplit = goFunction([string, string, integer], split);
+const regexSplit = meteredFunction([string, string, integer], split);
 
 /** sprig's regular expressions: RE2 syntax, time linear in the text. */
 export const regularExpressionFunctions: FunctionTable = {
   mustRegexFind: regexFind,
   mustRegexFindAll: regexFindAll,
-  mustRegexMatch: goFunction([string, string], isMatch),
+  mustRegexMatch: meteredFunction([string, string], isMatch),
   mustRegexReplaceAll: regexReplaceAll,
   mustRegexReplaceAllLiteral: regexReplaceAllLiteral,
   mustRegexSplit: regexSplit,
   regexFind,
   regexFindAll,
-  regexMatch: goFunction([string, string], (expression, text) => {
+  regexMatch: meteredFunction([string, string], (meter, expression, text) => {
     try {
-      return isMatch(expression, text);
-    } catch {
+      return isMatch(meter, expression, text);
+    } catch (error) {
+      if (limitOf(error) !== undefined) throw error;
       // sprig ignores the error of a wrong expression here, and here only.
       return false;
     }

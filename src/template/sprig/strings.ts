@@ -1,6 +1,8 @@
-import { goFunction, goVariadic } from '../go-function.ts';
+import { goFunction, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { byteLength, canonical, sliceBytes } from '../go-string.ts';
+import { cost } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { any, integer, string } from '../parameters.ts';
 import { formatValue } from '../print-value.ts';
 import { quoteString } from '../quote.ts';
@@ -11,13 +13,10 @@ import { stringValue } from './string-value.ts';
 import { pascalCase, separatedCase } from './word-case.ts';
 import { wrap } from './wrap.ts';
 
-/** A repetition longer than this is refused: real Go would run out of memory, or the execution out of its bounds. */
-const maximumLength = 16 * 1024 * 1024;
-
 /** Go's strings.Repeat. */
-export function repeat(text: string, count: bigint): string {
+function repeat(meter: Meter, text: string, count: bigint): string {
   if (count < 0n) throw new Error('strings: negative Repeat count');
-  if (count * BigInt(text.length) > maximumLength) throw new Error('strings: Repeat output length overflow');
+  meter.spend(Number(count) * text.length);
   return text.repeat(text === '' ? 0 : Number(count));
 }
 
@@ -96,24 +95,36 @@ function initials(text: string): string {
 }
 
 /** Each line begins with this many spaces, the first one too. */
-function indent(count: bigint, text: string): string {
-  const padding = repeat(' ', count);
+function indent(meter: Meter, count: bigint, text: string): string {
+  meter.spend(Number(count) * occurrences(text, '\n'));
+  const padding = repeat(meter, ' ', count);
   return padding + text.replaceAll('\n', `\n${padding}`);
 }
 
+/** How often a part occurs in a text. */
+export function occurrences(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
+  return count;
+}
+
 /** Go's strings.Split: by an empty separator into characters. */
-function splitText(text: string, separator: string): string[] {
-  return separator === '' ? Array.from(canonical(text)) : text.split(separator);
+function splitText(meter: Meter, text: string, separator: string, units: number): string[] {
+  meter.spend(units * (separator === '' ? text.length : occurrences(text, separator)));
+  return separator === '' ? splitCharacters(text) : text.split(separator);
 }
 
 /** Go's strings.SplitN: at most `count` parts, the last with the rest. */
-function splitCount(text: string, separator: string, count: bigint): string[] {
-  const parts = splitText(text, separator);
+function splitCount(meter: Meter, text: string, separator: string, count: bigint): string[] {
+  const parts = splitText(meter, text, separator, partCost);
   if (count < 0n || BigInt(parts.length) <= count) return parts;
   if (count === 0n) return [];
   const kept = Number(count) - 1;
   return [...parts.slice(0, kept), parts.slice(kept).join(separator)];
 }
+
+/** A part under a name of its own, and the pair that it is in on the way there. */
+const partCost = 2 * cost.entry;
 
 /** sprig names the parts _0, _1 … */
 function numbered(parts: readonly string[]): Readonly<Record<string, string>> {
@@ -129,10 +140,10 @@ export const stringFunctions: FunctionTable = {
   ),
   abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
   camelcase: goFunction([string], pascalCase),
-  cat: goVariadic([], any, (...values) =>
+  cat: meteredVariadic([], any, (meter, ...values) =>
     values
       .filter((value) => value !== null)
-      .map(formatValue)
+      .map((value) => formatValue(value, meter))
       .join(' '),
   ),
   contains: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.includes(needle))),
@@ -140,39 +151,43 @@ export const stringFunctions: FunctionTable = {
     tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
   ),
   hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
-  indent: goFunction([integer, string], indent),
+  indent: meteredFunction([integer, string], indent),
   initials: goFunction([string], initials),
   kebabcase: goFunction([string], (text) => separatedCase(text, '-')),
   lower: goFunction([string], toLower),
-  nindent: goFunction([integer, string], (count, text) => `\n${indent(count, text)}`),
+  nindent: meteredFunction([integer, string], (meter, count, text) => `\n${indent(meter, count, text)}`),
   nospace: goFunction([string], deleteSpace),
   plural: goFunction([string, string, integer], (one, many, count) => (count === 1n ? one : many)),
-  quote: goVariadic([], any, (...values) =>
+  quote: meteredVariadic([], any, (meter, ...values) =>
     values
       .filter((value) => value !== null)
-      .map((value) => quoteString(stringValue(value)))
+      .map((value) => quoteString(stringValue(value, meter)))
       .join(' '),
   ),
-  repeat: goFunction([integer, string], (count, text) => repeat(text, count)),
-  replace: goFunction([string, string, string], (old, replacement, text) =>
-    changes(old, (needle, bytes, other) => splitForReplace(bytes, needle).join(other), text, replacement),
+  repeat: meteredFunction([integer, string], (meter, count, text) => repeat(meter, text, count)),
+  replace: meteredFunction([string, string, string], (meter, old, replacement, text) =>
+    changes(old, (needle, bytes, other) => replaceText(meter, bytes, needle, other), text, replacement),
   ),
   snakecase: goFunction([string], (text) => separatedCase(text, '_')),
-  split: goFunction([string, string], (separator, text) => stringMapOf(numbered(splitText(text, separator)))),
-  splitList: goFunction([string, string], (separator, text) => stringSlice(splitText(text, separator))),
-  splitn: goFunction([string, integer, string], (separator, count, text) =>
-    stringMapOf(numbered(splitCount(text, separator, count))),
+  split: meteredFunction([string, string], (meter, separator, text) =>
+    stringMapOf(numbered(splitText(meter, text, separator, partCost))),
   ),
-  squote: goVariadic([], any, (...values) =>
+  splitList: meteredFunction([string, string], (meter, separator, text) =>
+    stringSlice(splitText(meter, text, separator, cost.element)),
+  ),
+  splitn: meteredFunction([string, integer, string], (meter, separator, count, text) =>
+    stringMapOf(numbered(splitCount(meter, text, separator, count))),
+  ),
+  squote: meteredVariadic([], any, (meter, ...values) =>
     values
       .filter((value) => value !== null)
-      .map((value) => `'${formatValue(value)}'`)
+      .map((value) => `'${formatValue(value, meter)}'`)
       .join(' '),
   ),
   substr: goFunction([integer, integer, string], substring),
   swapcase: goFunction([string], swapCase),
   title: goFunction([string], toTitle),
-  toString: goFunction([any], stringValue),
+  toString: meteredFunction([any], (meter, value) => stringValue(value, meter)),
   trim: goFunction([string], trimSpace),
   trimAll,
   trimPrefix: goFunction([string, string], (prefix, text) =>
@@ -189,15 +204,22 @@ export const stringFunctions: FunctionTable = {
   trunc: goFunction([integer, string], truncate),
   untitle: goFunction([string], untitle),
   upper: goFunction([string], toUpper),
-  wrap: goFunction([integer, string], (width, text) =>
-    onBytes((bytes = '') => wrap(bytes, Number(width), '', false), text),
+  wrap: meteredFunction([integer, string], (meter, width, text) =>
+    onBytes((bytes = '') => wrap(meter, bytes, Number(width), '', false), text),
   ),
-  wrapWith: goFunction([integer, string, string], (width, newline, text) =>
-    onBytes((bytes = '', separator = '') => wrap(bytes, Number(width), separator, true), text, newline),
+  wrapWith: meteredFunction([integer, string, string], (meter, width, newline, text) =>
+    onBytes((bytes = '', separator = '') => wrap(meter, bytes, Number(width), separator, true), text, newline),
   ),
 };
 
 /** Go replaces the empty string before each character and at the end. */
-function splitForReplace(text: string, old: string): string[] {
-  return old === '' ? ['', ...Array.from(canonical(text)), ''] : text.split(old);
+function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
+  const count = old === '' ? text.length + 1 : occurrences(text, old);
+  meter.spend(count * (cost.element + replacement.length));
+  const parts = old === '' ? ['', ...splitCharacters(text), ''] : text.split(old);
+  return parts.join(replacement);
+}
+
+function splitCharacters(text: string): string[] {
+  return Array.from(canonical(text));
 }

@@ -1,9 +1,12 @@
+import { cost } from '../meter.ts';
+import type { Meter } from '../meter.ts';
+
 /**
  * goutils.WrapCustom: breaks a text at spaces so that no line is longer than `width` bytes. Works on a string of bytes.
  *
  * @param breakWords Whether words longer than the width are broken; otherwise they get a line of their own.
  */
-export function wrap(text: string, width: number, newline: string, breakWords: boolean): string {
+export function wrap(meter: Meter, text: string, width: number, newline: string, breakWords: boolean): string {
   const limit = Math.max(width, 1);
   const separator = newline === '' ? '\n' : newline;
   let result = '';
@@ -13,6 +16,7 @@ export function wrap(text: string, width: number, newline: string, breakWords: b
       offset += 1;
       continue;
     }
+    meter.spend(cost.element + separator.length);
     const at = text.slice(offset, offset + limit + 1).lastIndexOf(' ');
     const next = at >= 0 || breakWords ? -1 : text.indexOf(' ', offset + limit);
     if (at >= 0) {
