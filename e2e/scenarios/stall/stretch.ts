@@ -1,0 +1,60 @@
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { reportLoad } from '../../harness/load/load-report.ts';
+import type { PodLoad } from '../../harness/load/pod-load.ts';
+import type { Standstill } from '../../harness/standstill/standstill.ts';
+import type { LeaseFigures, LeaseRecord } from './lease-record.ts';
+
+/** What innocent pods met in a stretch of time. */
+export interface StretchFigures {
+  readonly created: number;
+  readonly lost: string[];
+  /** Milliseconds at the client. */
+  readonly p50Milliseconds: number;
+  readonly p99Milliseconds: number;
+  readonly maxMilliseconds: number;
+  /** The same without what the machine, or the API server, stood still meanwhile. */
+  readonly ownP99Milliseconds: number;
+  readonly lease: LeaseFigures;
+}
+
+/** Innocent creations, and what is beside them. */
+export interface Witnesses {
+  readonly loads: readonly PodLoad[];
+  readonly audit: AuditLog;
+  readonly lease: LeaseRecord;
+  readonly standstill: Standstill;
+}
+
+/** Below this no creation is looked at more closely. */
+const quick = 100;
+
+/** What was asked for between two times, in milliseconds since 1970. */
+export async function judgeStretch(witnesses: Witnesses, from: number, to: number): Promise<StretchFigures> {
+  const { loads, audit, lease, standstill } = witnesses;
+  const events = audit.events();
+  const reports = loads.map((load) => reportLoad(load, events, { askedSince: from, askedBefore: to }));
+  const creations = loads
+    .flatMap((load) => load.creations)
+    .filter(({ startedAt, failure }) => startedAt >= from && startedAt < to && failure === undefined);
+  const times = creations.map(({ startedAt, endedAt }) => endedAt - startedAt);
+  const own = await Promise.all(
+    creations.map(async ({ startedAt, endedAt }) => {
+      const time = endedAt - startedAt;
+      return time <= quick ? time : time - (await standstill.between(startedAt, endedAt));
+    }),
+  );
+  return {
+    created: reports.reduce((sum, { created }) => sum + created, 0),
+    lost: reports.flatMap(({ lost }) => lost.map(({ description }) => description)),
+    p50Milliseconds: quantile(times, 0.5),
+    p99Milliseconds: quantile(times, 0.99),
+    maxMilliseconds: quantile(times, 1),
+    ownP99Milliseconds: quantile(own, 0.99),
+    lease: lease.between(from, to),
+  };
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
