@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeMeasurement, type Figures } from '../../bench/report.ts';
 import { applyAll } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
 import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { otherInjector } from '../harness/paths.ts';
 import { isInjected } from '../harness/pod.ts';
@@ -74,6 +75,13 @@ export const stall: Scenario = {
     const quiet = await during(witnesses, () => sleep(undisturbed));
     const quietDelay = await longestDelay(operator);
     context.say(`undisturbed: ${describe(quiet)}, event loop ${quietDelay} ms late at most`);
+    await context.check(
+      `undisturbed: of ${quiet.created} innocent pods none is lost`,
+      () => found(quiet.lost.slice(0, 3).join('; '), ''),
+      {
+        timeout: 0,
+      },
+    );
 
     const attacked = await during(witnesses, () => attacker.call('attack', hostile, { rounds, clients, limit }));
     const reviews = attacked.result;

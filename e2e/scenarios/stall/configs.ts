@@ -100,7 +100,7 @@ spec:
     - name: RESULTS
       value: "{{ range $each := list ${functions.map((call) => `(${call})`).join(' ')} }}{{ printf "%v" $each | len }} {{ end }}"
     - name: MERGED
-      value: {{ merge (dict "a" "b") .ObjectMeta.Annotations | toJson | len | quote }}
+      value: {{ merge (dict "a" "b") (.ObjectMeta.Annotations | toJson | fromJson) | toJson | len | quote }}
     - name: COMPARED
       value: "{{ range $name, $value := .ObjectMeta.Annotations }}{{ if and (contains "x" $name) (hasPrefix "y" $value) }}x{{ end }}{{ end }}"
     - name: LABELS
