@@ -8,6 +8,8 @@ export interface HostileShape {
   /** About how many bytes of JSON one of them takes. */
   readonly each: number;
   readonly parts: (count: number) => PodParts;
+  /** No more of them, since the API server itself takes seconds to refuse more. */
+  readonly most?: number;
   /** Once stored it would keep others than the injector busy: the garbage collector looks for each owner. */
   readonly dryRunOnly?: true;
 }
@@ -79,11 +81,13 @@ export const hostileShapes: readonly HostileShape[] = [
   { name: 'containers', each: 170, parts: (count) => ({ spec: { containers: list(count, named) } }) },
   {
     name: 'containers-of-one-name',
+    most: 300,
     each: 170,
     parts: (count) => ({ spec: { containers: list(count, () => plainContainer) } }),
   },
   {
     name: 'containers-of-the-proxy-name',
+    most: 300,
     each: 170,
     parts: (count) => ({ spec: { containers: list(count, () => ({ ...plainContainer, name: 'istio-proxy' })) } }),
   },
@@ -135,6 +139,7 @@ export const hostileShapes: readonly HostileShape[] = [
   },
   {
     name: 'variables-of-one-name',
+    most: 300,
     each: 24,
     parts: (count) => container({ env: list(count, (index) => ({ name: 'E', value: `${index}` })) }),
   },
@@ -149,17 +154,20 @@ export const hostileShapes: readonly HostileShape[] = [
   { name: 'arguments', each: 4, parts: (count) => container({ args: list(count, () => 'a') }) },
   {
     name: 'ports',
+    most: 300,
     each: 50,
     parts: (count) =>
       container({ ports: list(count, (index) => ({ containerPort: 1 + (index % 65_535), protocol: 'TCP' })) }),
   },
   {
     name: 'ports-of-one-number',
+    most: 300,
     each: 50,
     parts: (count) => container({ ports: list(count, () => ({ containerPort: 80, protocol: 'TCP' })) }),
   },
   {
     name: 'mounts',
+    most: 300,
     each: 60,
     parts: (count) => ({
       spec: {
@@ -172,6 +180,7 @@ export const hostileShapes: readonly HostileShape[] = [
   },
   {
     name: 'mounts-of-one-path',
+    most: 300,
     each: 40,
     parts: (count) => ({
       spec: {
@@ -187,6 +196,7 @@ export const hostileShapes: readonly HostileShape[] = [
   },
   {
     name: 'volumes-of-one-name',
+    most: 300,
     each: 32,
     parts: (count) => ({ spec: { volumes: list(count, () => ({ name: 'v', emptyDir: {} })) } }),
   },
@@ -206,6 +216,7 @@ export const hostileShapes: readonly HostileShape[] = [
   },
   {
     name: 'tolerations-of-one-key',
+    most: 300,
     each: 60,
     parts: (count) => ({ spec: { tolerations: list(count, () => ({ key: 't', operator: 'Exists' })) } }),
   },
