@@ -15,6 +15,7 @@ import { describeReviews, summarise } from './stall/attack-report.ts';
 import { stallConfigs } from './stall/configs.ts';
 import { longestDelay } from './stall/event-loop.ts';
 import { LeaseRecord } from './stall/lease-record.ts';
+import { MainThread } from './stall/main-thread.ts';
 import { shortcomings } from './stall/shortcomings.ts';
 import { judgeStretch, type StretchFigures, type Witnesses } from './stall/stretch.ts';
 import { walkSlowest } from './stall/walk.ts';
@@ -69,7 +70,12 @@ export const stall: Scenario = {
       ),
     );
     const lease = await LeaseRecord.open(context, installation.namespace, operator.process.name);
-    const witnesses = { loads, audit, lease, standstill };
+    const thread = new MainThread(pid ?? 0);
+    context.atEnd(() => {
+      thread.stop();
+      return Promise.resolve();
+    });
+    const witnesses = { loads, audit, lease, standstill, thread };
     await sleep(2000);
     await longestDelay(operator);
     const quiet = await during(witnesses, () => sleep(undisturbed));
@@ -112,7 +118,7 @@ export const stall: Scenario = {
         timeout: 0,
       },
     );
-    const worst = await walkSlowest(context, { attacker, operator, hostile, reviews, count: walked });
+    const worst = await walkSlowest(context, { attacker, thread, hostile, reviews, count: walked });
     await context.check('the operator is the process that it was', () => operator.process.pid === pid, { timeout: 0 });
 
     const stalled = await during(witnesses, async () => {

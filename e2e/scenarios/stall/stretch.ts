@@ -2,6 +2,7 @@ import type { AuditLog } from '../../harness/audit-log.ts';
 import { reportLoad } from '../../harness/load/load-report.ts';
 import type { PodLoad } from '../../harness/load/pod-load.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
+import type { MainThread } from './main-thread.ts';
 import type { LeaseFigures, LeaseRecord } from './lease-record.ts';
 
 /** What innocent pods met in a stretch of time. */
@@ -12,7 +13,7 @@ export interface StretchFigures {
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
   readonly maxMilliseconds: number;
-  /** The same without what the machine, or the API server, stood still meanwhile. */
+  /** The same without what the machine, or the API server, stood still meanwhile, or the operator's thread waited for a processor. */
   readonly ownP99Milliseconds: number;
   readonly lease: LeaseFigures;
 }
@@ -23,6 +24,8 @@ export interface Witnesses {
   readonly audit: AuditLog;
   readonly lease: LeaseRecord;
   readonly standstill: Standstill;
+  /** The attacked one. */
+  readonly thread: MainThread;
 }
 
 /** Below this no creation is looked at more closely. */
@@ -30,7 +33,7 @@ const quick = 100;
 
 /** What was asked for between two times, in milliseconds since 1970. */
 export async function judgeStretch(witnesses: Witnesses, from: number, to: number): Promise<StretchFigures> {
-  const { loads, audit, lease, standstill } = witnesses;
+  const { loads, audit, lease, standstill, thread } = witnesses;
   const events = audit.events();
   const reports = loads.map((load) => reportLoad(load, events, { askedSince: from, askedBefore: to }));
   const creations = loads
@@ -40,7 +43,9 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
   const own = await Promise.all(
     creations.map(async ({ startedAt, endedAt }) => {
       const time = endedAt - startedAt;
-      return time <= quick ? time : time - (await standstill.between(startedAt, endedAt));
+      if (time <= quick) return time;
+      // The two overlap where the machine is busy: only the longer one counts.
+      return time - Math.max(thread.waitedBetween(startedAt, endedAt), await standstill.between(startedAt, endedAt));
     }),
   );
   return {
