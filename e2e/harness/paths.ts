@@ -7,6 +7,9 @@ export const repository = fileURLToPath(new URL('../../', import.meta.url)).repl
 /** Everything the harness builds or runs lies here; git ignores it and `make clean` removes it. */
 const build = join(repository, '.build');
 
+/** The bundle of another version, for a negative control: `E2E_INJECTOR=/path/of/injector.cjs`. */
+export const otherInjector = process.env['E2E_INJECTOR'];
+
 export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
@@ -19,5 +22,5 @@ export const paths = {
   chart: join(repository, 'charts', 'injector-operator'),
   crds: join(repository, 'crds'),
   examples: join(repository, 'examples'),
-  injector: join(repository, 'dist', 'injector.cjs'),
+  injector: otherInjector ?? join(repository, 'dist', 'injector.cjs'),
 } as const;

@@ -6,6 +6,7 @@ import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts'
 import type { Pod } from '../pod.ts';
 import { barePod, deployment, podsOf, type WorkloadOptions } from '../workloads.ts';
 import type { PodDefect } from '../lost-admissions.ts';
+import { waitFor } from '../wait-for.ts';
 
 export interface PodLoadOptions {
   /** A namespace whose pods are injected, of its own. */
@@ -49,7 +50,8 @@ export class PodLoad {
   readonly #options: PodLoadOptions;
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
-  #underWay = 0;
+  /** When each creation that is under way was asked for, by its pod's name. */
+  readonly #underWay = new Map<string, number>();
 
   private constructor(client: ApiClient, options: PodLoadOptions) {
     this.#client = client;
@@ -71,6 +73,13 @@ export class PodLoad {
     return load;
   }
 
+  /** Waits until all that was asked for before a time (milliseconds since 1970) is answered. */
+  async settled(time: number): Promise<void> {
+    await waitFor('creations to be answered', () =>
+      [...this.#underWay.values()].every((startedAt) => startedAt >= time),
+    );
+  }
+
   /** Ends it, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -83,7 +92,7 @@ export class PodLoad {
     const interval = 1000 / perSecond;
     let due = Date.now();
     for (let index = 1; !this.#stop.signal.aborted; index++) {
-      if (this.#underWay < maxUnderWay) {
+      if (this.#underWay.size < maxUnderWay) {
         const creation = this.#createOne(`bare-${index}`);
         under.add(creation);
         void creation.then(() => under.delete(creation));
@@ -102,13 +111,13 @@ export class PodLoad {
     const { namespace, inspect, pods = {} } = this.#options;
     const startedAt = Date.now();
     const outcome: Pick<Creation, 'failure' | 'defect'> = { failure: undefined, defect: undefined };
-    this.#underWay++;
+    this.#underWay.set(name, startedAt);
     try {
       outcome.defect = inspect(await this.#client.create(bare(namespace, name, gated(pods))));
     } catch (error) {
       outcome.failure = error instanceof ApiError ? `${error.code} ${error.message}` : String(error);
     }
-    this.#underWay--;
+    this.#underWay.delete(name);
     this.creations.push({ name, startedAt, endedAt: Date.now(), ...outcome });
   }
 

@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeMeasurement, type Figures } from '../../bench/report.ts';
+import { applyAll } from '../harness/apply.ts';
+import { found } from '../harness/found.ts';
+import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { otherInjector } from '../harness/paths.ts';
+import { isInjected } from '../harness/pod.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { Standstill } from '../harness/standstill/standstill.ts';
+import { WorkerHandle } from '../harness/worker/worker-handle.ts';
+import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+import type { AttackMethods } from './stall/attack-worker.ts';
+import { describeReviews, summarise } from './stall/attack-report.ts';
+import { stallConfigs } from './stall/configs.ts';
+import { longestDelay } from './stall/event-loop.ts';
+import { LeaseRecord } from './stall/lease-record.ts';
+import { MainThread } from './stall/main-thread.ts';
+import { shortcomings } from './stall/shortcomings.ts';
+import { judgeStretch, type StretchFigures, type Witnesses } from './stall/stretch.ts';
+import { walkSlowest } from './stall/walk.ts';
+
+const sizes = {
+  short: { undisturbed: 8000, rounds: 4, limit: 60_000, walked: 6 },
+  full: { undisturbed: 60_000, rounds: 4, limit: 3_600_000, walked: 60 },
+};
+const clients = 4;
+/** Innocent creations a second, over all InjectorConfigs. */
+const perSecond = 20;
+/** Milliseconds for which the operator does not run in the negative control: longer than a webhook's timeout. */
+const frozen = 11_000;
+const proxyName = 'stall-proxy';
+
+/** Authors of pods write what costs whoever reads it; others' pods must not feel it. */
+export const stall: Scenario = {
+  name: 'stall',
+  about:
+    'hostile pods of many classes (field and text), created and as dry runs, beside innocent ones: these take no longer, none is lost, and the leader keeps its Lease',
+  destructive: 'it needs the audit log of the embedded control plane',
+  full: 'every field with every text, 5,900 classes, four times each, about 30 minutes',
+  run: async (context) => {
+    const { size, seed } = context;
+    const { undisturbed, rounds, limit, walked } = sizes[size];
+    const { kubeconfig } = context.cluster;
+    const audit = context.startAudit();
+    if (audit === undefined || kubeconfig === undefined)
+      throw new Error('this scenario needs the embedded control plane and its audit log');
+    const installation = await context.install();
+    // As in production: at debug every request is a line.
+    const operator = await installation.startOperator({ flags: ['--log-level=info'] });
+    const pid = operator.process.pid;
+    const standstill = Standstill.start(context.cluster);
+    context.atEnd(() => standstill.stop());
+    const { hostile, innocent } = await installConfigs(context);
+    const attacker = new WorkerHandle<AttackMethods>(new URL('./stall/attack-worker.ts', import.meta.url), {
+      kubeconfig,
+      all: size === 'full',
+      seed,
+    });
+    context.atEnd(() => attacker.end());
+    const names = await attacker.call('names');
+    const loads = await Promise.all(
+      innocent.map((namespace) =>
+        context.startLoad({
+          namespace,
+          perSecond: perSecond / innocent.length,
+          replicaSetPods: 0,
+          inspect: (pod) => (isInjected(pod) ? undefined : { kind: 'plain', what: 'stored without our status' }),
+        }),
+      ),
+    );
+    const lease = await LeaseRecord.open(context, installation.namespace, operator.process.name);
+    const thread = new MainThread(pid ?? 0);
+    context.atEnd(() => {
+      thread.stop();
+      return Promise.resolve();
+    });
+    const witnesses = { loads, audit, lease, standstill, thread };
+    await sleep(2000);
+    await longestDelay(operator);
+    const quiet = await during(witnesses, () => sleep(undisturbed));
+    const quietDelay = await longestDelay(operator);
+    context.say(`undisturbed: ${describe(quiet)}, event loop ${quietDelay} ms late at most`);
+    await context.check(
+      `undisturbed: of ${quiet.created} innocent pods none is lost`,
+      () => found(quiet.lost.slice(0, 3).join('; '), ''),
+      {
+        timeout: 0,
+      },
+    );
+
+    const attacked = await during(witnesses, () => attacker.call('attack', hostile, { rounds, clients, limit }));
+    const reviews = attacked.result;
+    const delay = await longestDelay(operator).catch(() => Number.NaN);
+    context.say(`attacked: ${describe(attacked)}, event loop ${delay} ms late at most`);
+    for (const line of describeReviews(reviews)) context.say(line);
+    const falls = shortcomings(attacked, quiet, operator.process.name);
+    const figures: Figures = {
+      classes: names.length,
+      reviews: reviews.length,
+      ...summarise(reviews),
+      innocent: { undisturbed: figuresOf(quiet), attacked: figuresOf(attacked) },
+      eventLoopLateMilliseconds: { undisturbed: quietDelay, attacked: delay },
+    };
+    if (otherInjector !== undefined) return await mustHaveLost(context, falls, figures);
+    await context.check(
+      `${reviews.length} hostile reviews of ${names.length} classes: ${attacked.created} innocent pods, none lost, p99 ${attacked.p99Milliseconds} ms (undisturbed ${quiet.p99Milliseconds} ms), the Lease kept`,
+      () => {
+        if (falls.length > 0) throw new Error(falls.join('; '));
+        return true;
+      },
+      { timeout: 0 },
+    );
+    await context.check(
+      'every class was created and answered',
+      () => names.every((name) => isAnswered(name, reviews)),
+      {
+        timeout: 0,
+      },
+    );
+    const worst = await walkSlowest(context, { attacker, thread, hostile, reviews, count: walked });
+    await context.check('the operator is the process that it was', () => operator.process.pid === pid, { timeout: 0 });
+
+    const stalled = await during(witnesses, async () => {
+      operator.process.freeze();
+      await sleep(frozen);
+      operator.process.unfreeze();
+      await operator.waitUntilReady();
+    });
+    const seen = shortcomings(stalled, quiet, operator.process.name);
+    await context.check(
+      `negative control: an operator that stands still for ${frozen / 1000} s is seen: ${seen.join('; ')}`,
+      () => stalled.lost.length > 0 && seen.length === 3,
+      { timeout: 0 },
+    );
+    context.measured({ ...figures, alone: worst.figures, control: figuresOf(stalled) });
+    return `${reviews.length} hostile reviews of ${names.length} classes, ${attacked.created} innocent pods meanwhile, 0 lost, p99 ${attacked.p99Milliseconds} ms (undisturbed ${quiet.p99Milliseconds} ms), Lease renewed every ${attacked.lease.longestGap} ms at the latest; slowest class alone: ${worst.description}`;
+  },
+};
+
+/** Each InjectorConfig with a namespace for hostile pods and one for innocent ones. */
+async function installConfigs(context: ScenarioContext): Promise<{ hostile: string[]; innocent: string[] }> {
+  const { client } = context;
+  const { texts, source } = istioTexts();
+  context.say(`the proxy is of ${source}`);
+  const istio = await context.namespace('istio');
+  await applyAll(client, istioConfigMaps(istio, proxyName, texts));
+  const proxy: InjectorConfigObject = {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name: proxyName },
+    spec: {
+      injection: {
+        configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
+        meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
+      },
+    },
+  };
+  const namespaces = { hostile: [] as string[], innocent: [] as string[] };
+  for (const config of [proxy, ...stallConfigs()]) {
+    await applyUntilReady(client, config);
+    const { name } = config.metadata;
+    for (const kind of ['hostile', 'innocent'] as const) {
+      namespaces[kind].push(await context.namespace(`${kind}-${name}`, { 'istio.io/rev': name }));
+    }
+  }
+  return namespaces;
+}
+
+/** What happened to innocent pods while something went on, and its result. */
+async function during<Result>(
+  witnesses: Witnesses,
+  run: () => Promise<Result>,
+): Promise<StretchFigures & { result: Result }> {
+  const from = Date.now();
+  const result = await run();
+  const to = Date.now();
+  // Whatever was asked for until now is answered, one way or the other, by then.
+  await Promise.all(witnesses.loads.map((load) => load.settled(to)));
+  return { ...(await judgeStretch(witnesses, from, to)), result };
+}
+
+/** The negative control with the injector of another version: it has to fall short. */
+async function mustHaveLost(context: ScenarioContext, falls: string[], figures: Figures): Promise<string> {
+  for (const fall of falls) context.say(fall);
+  await context.check('the other injector falls short', () => falls.length > 0, { timeout: 0 });
+  const { size, seed } = context;
+  const path = writeMeasurement('stall-before', { size, seed, fallsShort: falls, ...figures });
+  return `another injector: ${falls.join('; ')}; written: ${path}`;
+}
+
+function isAnswered(name: string, reviews: readonly { name: string; outcome: string }[]): boolean {
+  return reviews.some((review) => review.name === name && !['deadline', 'failed'].includes(review.outcome));
+}
+
+function describe({ created, lost, p50Milliseconds, p99Milliseconds, maxMilliseconds, lease }: StretchFigures): string {
+  return `${created} innocent pods, ${lost.length} lost, p50 ${p50Milliseconds} ms, p99 ${p99Milliseconds} ms, at most ${maxMilliseconds} ms, Lease renewed ${lease.renewals} times, ${lease.longestGap} ms apart at most`;
+}
+
+function figuresOf(stretch: StretchFigures): Figures {
+  const { created, lost, p50Milliseconds, p99Milliseconds, maxMilliseconds, ownP99Milliseconds, lease } = stretch;
+  return {
+    created,
+    lost: lost.length,
+    p50Milliseconds,
+    p99Milliseconds,
+    maxMilliseconds,
+    p99WithoutStandstillMilliseconds: ownP99Milliseconds,
+    leaseRenewals: lease.renewals,
+    leaseTransitions: lease.transitions,
+    leaseLongestGapMilliseconds: lease.longestGap,
+  };
+}

@@ -1,0 +1,116 @@
+/** The thread that creates hostile pods: the times of innocent ones are taken in another. */
+import { workerData } from 'node:worker_threads';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
+import { administrator } from '../../harness/cluster.ts';
+import { serveWorker } from '../../harness/worker/serve-worker.ts';
+import { hostileClasses, hostilePod, type HostileClass } from './hostile-classes.ts';
+
+const { kubeconfig, all, seed } = workerData as AttackWorkerData;
+const client = administrator(kubeconfig);
+const classes = hostileClasses(all, seed);
+/** Milliseconds after which a review counts as not answered: far beyond the webhook's timeout. */
+const patience = 60_000;
+
+/** What the thread is started with. */
+export interface AttackWorkerData {
+  readonly kubeconfig: string;
+  /** Of {@link hostileClasses}. */
+  readonly all: boolean;
+  readonly seed: number;
+}
+
+/** What became of one hostile creation; `deadline`: the API server waited for the injector in vain. */
+export type HostileOutcome =
+  'created' | 'refused by the injector' | 'refused by the API server' | 'deadline' | 'failed';
+
+/** One hostile creation, or dry run. */
+export interface HostileReview {
+  readonly name: string;
+  readonly milliseconds: number;
+  readonly outcome: HostileOutcome;
+  /** What was answered, when it failed. */
+  readonly message: string;
+}
+
+/** How much is attacked. */
+export interface AttackOrders {
+  /** How often each class is created. */
+  readonly rounds: number;
+  readonly clients: number;
+  /** Milliseconds after which no more are created. */
+  readonly limit: number;
+}
+
+/** What its owner may ask for. */
+export interface AttackMethods {
+  names(): string[];
+  /** Creates one. */
+  one(name: string, namespace: string, dryRun: boolean): Promise<HostileReview>;
+  /** Creates every class so many times, half of them by dry run, in turn in the namespaces, by so many clients without pause, until the time is over. */
+  attack(namespaces: readonly string[], orders: AttackOrders): Promise<HostileReview[]>;
+}
+
+let made = 0;
+
+async function create(hostile: HostileClass, namespace: string, dryRun: boolean): Promise<HostileReview> {
+  const pod = hostilePod(hostile, namespace, `hostile-${++made}`, dryRun);
+  const started = performance.now();
+  const [outcome, message] = await client.create(pod, { dryRun, timeoutMs: patience }).then(
+    () => ['created', ''] as const,
+    (error: unknown) => [outcomeOf(error), String(error).slice(0, 300)] as const,
+  );
+  return { name: hostile.name, milliseconds: performance.now() - started, outcome, message };
+}
+
+function outcomeOf(error: unknown): HostileOutcome {
+  if (!(error instanceof ApiError)) return 'failed';
+  if (error.message.includes('failed calling webhook')) return 'deadline';
+  if (error.message.includes('denied the request')) return 'refused by the injector';
+  return error.code >= 400 && error.code < 500 ? 'refused by the API server' : 'failed';
+}
+
+async function attack(
+  namespaces: readonly string[],
+  { rounds, clients, limit }: AttackOrders,
+): Promise<HostileReview[]> {
+  const end = performance.now() + limit;
+  const reviews: HostileReview[] = [];
+  const orders = Array.from({ length: rounds }, (_, round) =>
+    classes.map((hostile, index) => ({
+      hostile,
+      namespace: namespaces[(round + index) % namespaces.length] ?? '',
+      dryRun: hostile.dryRunOnly || round % 2 === 0,
+    })),
+  ).flat();
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let order = orders[next++]; order !== undefined && performance.now() < end; order = orders[next++]) {
+      reviews.push(await create(order.hostile, order.namespace, order.dryRun));
+      if (reviews.length % 100 === 0) await removeAll(namespaces);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, work));
+  await removeAll(namespaces);
+  return reviews;
+}
+
+async function removeAll(namespaces: readonly string[]): Promise<void> {
+  const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
+  for (const namespace of namespaces) {
+    const path = resourcePath(resourceKind('v1', 'Pod'), { namespace });
+    // What is left goes with the namespace.
+    await client.request('DELETE', path, { body }).catch(() => undefined);
+  }
+}
+
+const methods: AttackMethods = {
+  names: () => classes.map(({ name }) => name),
+  one: async (name, namespace, dryRun) => {
+    const hostile = classes.find((each) => each.name === name);
+    if (hostile === undefined) throw new Error(`no class ${name}`);
+    return create(hostile, namespace, dryRun || hostile.dryRunOnly);
+  },
+  attack,
+};
+serveWorker(methods);

@@ -1,0 +1,146 @@
+import { exampleConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+
+/** What a template's author may do with an annotation: each of these reads the whole of it. */
+const functions = [
+  'float64',
+  'int',
+  'int64',
+  'atoi',
+  'toDecimal',
+  'add 1',
+  'addf 1',
+  'mulf 2',
+  'base',
+  'dir',
+  'clean',
+  'ext',
+  'toYaml',
+  'toJson',
+  'toPrettyJson',
+  'quote',
+  'squote',
+  'upper',
+  'lower',
+  'title',
+  'untitle',
+  'camelcase',
+  'kebabcase',
+  'snakecase',
+  'initials',
+  'swapcase',
+  'nospace',
+  'trim',
+  'trimAll "a/ "',
+  'trimPrefix "a"',
+  'trimSuffix "a"',
+  'trunc 10',
+  'abbrev 10',
+  'substr 0 10',
+  'wrap 80',
+  'wrapWith 80 "/"',
+  'indent 2',
+  'nindent 2',
+  'replace "/" "-"',
+  'contains "b"',
+  'hasPrefix "b"',
+  'split "/"',
+  'splitList "," | len',
+  'splitList "/" | uniq | len',
+  'splitList "," | reverse | first',
+  'splitList "," | compact | len',
+  'splitn "/" 3',
+  'splitList "/" | sortAlpha | first',
+  'splitList "," | join "/"',
+  'splitList "," | has "b"',
+  'regexMatch "^(a|b)+$"',
+  'regexFind "[0-9]+x"',
+  'regexReplaceAll "a+" "b"',
+  'regexQuoteMeta',
+  'b64enc',
+  'b64dec',
+  'b32enc',
+  'b32dec',
+  'sha256sum',
+  'adler32sum',
+  'printf "%s %q %v %x %10.3s"',
+  'printf "%d"',
+  'default "a"',
+  'empty',
+  'duration',
+  'durationRound',
+  'int | until | len',
+  'cat "a"',
+  'repeat 2',
+  'fromJson',
+  'fromJson | toYaml',
+  'html',
+  'js',
+  'urlquery',
+  'len',
+  'eq "a"',
+  'lt "a"',
+  'list | toJson',
+  'dict "a" | toJson',
+  'excludeInboundPort 80',
+  'appendMultusNetwork "istio-cni"',
+  'directory',
+].map((call) => `$text | ${call}`);
+
+/** A template whose results are all thrown away but for their lengths: what costs is the functions. */
+const manyFunctions = `
+metadata:
+  annotations:
+    e2e.sidecar-injector.io/annotations: "{{ len .ObjectMeta.Annotations }}"
+spec:
+  {{- $text := index .ObjectMeta.Annotations "example.com/note" | default "" }}
+  containers:
+  - name: functions
+    image: example.com/functions:1
+    env:
+    - name: RESULTS
+      value: "{{ range $each := list ${functions.map((call) => `(${call})`).join(' ')} }}{{ printf "%v" $each | len }} {{ end }}"
+    - name: MERGED
+      value: {{ merge (dict "a" "b") (.ObjectMeta.Annotations | toJson | fromJson) | toJson | len | quote }}
+    - name: COMPARED
+      value: "{{ range $name, $value := .ObjectMeta.Annotations }}{{ if and (contains "x" $name) (hasPrefix "y" $value) }}x{{ end }}{{ end }}"
+    - name: LABELS
+      value: "{{ range $name, $value := .ObjectMeta.Labels }}{{ if eq $name $value }}x{{ end }}{{ end }}"
+    - name: NOTE
+      value: {{ $text | trunc 20 | quote }}
+`;
+
+/** What ranges over everything an author wrote, under preset Safe. */
+const showsAll = `
+spec:
+  containers:
+  - name: shows
+    image: example.com/shows:1
+    env:
+    - name: ANNOTATIONS
+      value: "{{ range $name, $value := .ObjectMeta.Annotations }}{{ $name | len }}={{ $value | len }} {{ end }}"
+    - name: NOTE
+      value: {{ index .ObjectMeta.Annotations "example.com/note" | default "none" | trim | upper | quote }}
+    - name: NUMBER
+      value: {{ index .ObjectMeta.Annotations "example.com/note" | default "1" | float64 | quote }}
+    - name: LABELS
+      value: {{ toJson .ObjectMeta.Labels | quote }}
+`;
+
+function ownConfig(name: string, template: string, preset: 'Safe' | 'Istio'): InjectorConfigObject {
+  return {
+    apiVersion: 'sidecar-injector.io/v1alpha1',
+    kind: 'InjectorConfig',
+    metadata: { name },
+    spec: { injection: { templates: { sidecar: template }, annotationOverrides: { preset } } },
+  };
+}
+
+/** A proxy, a small sidecar, and templates that do a lot with what authors write. */
+export function stallConfigs(): readonly InjectorConfigObject[] {
+  const hello = exampleConfig('hello.yaml');
+  return [
+    { ...hello, metadata: { name: 'stall-hello' } },
+    ownConfig('stall-functions', manyFunctions, 'Istio'),
+    ownConfig('stall-shows-all', showsAll, 'Safe'),
+  ];
+}
