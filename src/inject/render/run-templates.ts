@@ -115,7 +115,7 @@ function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: Templ
   };
 }
 
-function addLegacyOutput({ pod, templatePod, rewriteProbes }: RenderedPod, { content }: TemplateOutput): MergedPod {
+function addLegacyOutput({ pod, templatePod, rewriteProbes }: MergedPod, { content }: TemplateOutput): MergedPod {
   const legacy = readLegacyOutput(content);
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));

@@ -51,7 +51,7 @@ export function guardAuthor(
   });
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
-  const viewCost = inputs.reduce(
+  const viewCost = inputs.reduce<number>(
     (sum, { name, value }) => sum + cost.entry + name.length + value.length,
     cost.container,
   );
