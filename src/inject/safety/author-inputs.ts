@@ -75,10 +75,16 @@ function isPlainName(name: string): boolean {
 }
 
 /**
- * The same view with the texts of some inputs replaced; of an annotation or label the name too, where it is not plain.
+ * The same view with the texts of some inputs replaced.
  * @param replace `undefined` takes an annotation or label away.
+ * @param rename what an annotation or label is called then; when absent, only names that are not plain are replaced, like texts
  */
-export function withInputs(view: AuthorView, inputs: readonly AuthorInput[], replace: Replacement): AuthorView {
+export function withInputs(
+  view: AuthorView,
+  inputs: readonly AuthorInput[],
+  replace: Replacement,
+  rename: Replacement = (name) => (isPlainName(name) ? name : replace(name)),
+): AuthorView {
   let { pod, workload } = view;
   for (const { place } of inputs) {
     if (place === undefined) continue;
@@ -90,8 +96,8 @@ export function withInputs(view: AuthorView, inputs: readonly AuthorInput[], rep
   }
   const metadata = {
     ...pod.metadata,
-    ...replacedEntries('annotations', pod.metadata.annotations, inputs, replace),
-    ...replacedEntries('labels', pod.metadata.labels, inputs, replace),
+    ...replacedEntries('annotations', pod.metadata.annotations, inputs, replace, rename),
+    ...replacedEntries('labels', pod.metadata.labels, inputs, replace, rename),
   };
   return { pod: { ...pod, metadata }, workload };
 }
@@ -101,15 +107,17 @@ function replacedEntries(
   map: Readonly<Record<string, string>> | undefined,
   inputs: readonly AuthorInput[],
   replace: Replacement,
+  rename: Replacement,
 ): Partial<Pod['metadata']> {
   const chosen = new Set(inputs.filter(({ kind }) => members[kind] === part).map(({ name }) => name));
   if (map === undefined || chosen.size === 0) return {};
   const entries = Object.entries(map).flatMap(([name, text]): [string, string][] => {
     if (!chosen.has(name)) return [[name, text]];
     const value = replace(text);
-    return value === undefined ? [] : [[isPlainName(name) ? name : (replace(name) ?? name), value]];
+    return value === undefined ? [] : [[rename(name) ?? name, value]];
   });
-  return { [part]: Object.fromEntries(entries) };
+  // A pod without any has no map, which templates print as null.
+  return { [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
 }
 
 /** The part of the data that comes from the author, by the names that templates use. */

@@ -35,7 +35,8 @@ type Compare = (left: JsonObject, right: JsonObject) => Difference;
  * Holds a pod's author to the rule of docs/annotation-safety.md. What templates rendered is compared with what they would render
  * 1. where texts are not harmless, with twins that mean nothing to YAML: the same, but for leaves that may hold a text;
  * 2. without the annotations and labels that are not allowed: the same, but for what may come and go;
- * 3. where something with a name has come or gone, with other letters in their place: the same again, so names are the template's.
+ * 3. where something with a name has come or gone, with other letters in their texts, and then in their names: the same again, so names are the
+ *    template's.
  * @param inputs what the author wrote
  * @param echoes structural annotations that say what the template says anyway: an earlier injection left them
  * @throws InjectionFailure `UnsafeAnnotation`, naming what the author wrote
@@ -62,7 +63,9 @@ export function checkAuthorTexts(
   const oddNames = odd.filter(({ kind }) => kind === 'field');
   withHarmlessNames(rendering, oddNames, (base) => {
     const named = check(guard, base, 'without', written, withoutInputs, within('presence'));
-    if (named) check(guard, base, 'other', own, firstOf(otherLetters, otherPiece, without), within('presence'));
+    if (!named) return;
+    check(guard, base, 'other', own, firstOf(otherLetters, otherPiece, without), within('presence'));
+    check(guard, base, 'other', own, renamed, within('presence'));
   });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
   const allowed = inputs.filter((input) => isAllowed(input) && isOdd(input) && !isParsed(reads, input));
@@ -112,6 +115,10 @@ function firstOf(...replacements: readonly Replacement[]): Look {
     return undefined;
   };
 }
+
+/** The pod with other names of annotations and labels: a template that goes over all of them may show these. */
+const renamed: Look = (view, inputs, differenceTo) =>
+  differenceTo(withInputs(view, inputs, (text) => text, otherLetters)) ?? { named: false };
 
 /** Texts of many kinds, for templates that insist on one. */
 const probes: readonly Replacement[] = [

@@ -281,6 +281,18 @@ describe('an author is refused what was found by trying it as an attacker', () =
     assert.equal(safely(template, written('LD_PRELOAD')).outcome, 'failed');
   });
 
+  it('the name of an annotation as that of a variable, though it be a word of the template', () => {
+    const template = sidecar(
+      `env: [{{ range $k, $v := .ObjectMeta.Annotations }}{name: {{ $k }}, value: x},{{ end }}]`,
+    );
+    assert.equal(safely(template, { annotations: { value: 'y' } }).outcome, 'failed');
+  });
+
+  it('that there is a map of labels', () => {
+    const template = sidecar(`workingDir: /{{ toJSON .ObjectMeta.Labels | len }}`);
+    assert.equal(safely(template, { labels: { a: 'b' } }).outcome, 'failed');
+  });
+
   it('a byte of a text', () => {
     const template = sidecar(`securityContext: {runAsUser: {{ index ${given} 0 }}}`);
     assert.equal(safely(template, written('0')).outcome, 'failed');
