@@ -74,9 +74,10 @@ const seconds = (performance.now() - started) / 1000;
 const figures = sum(results);
 const leaks = results.reduce((total, result) => total + result.leaks, 0);
 const errors = results.flatMap((result) => result.errors);
-for (const { index, place, author, other, template } of results.flatMap(({ shown }) => shown).slice(0, show)) {
-  const against = other === undefined ? '' : `, against ${JSON.stringify(other)}`;
-  console.log(`LEAK seed ${seed}, template ${index}: ${place} for ${JSON.stringify(author)}${against}\n${template}\n`);
+for (const { index, place, author, template } of results.flatMap(({ shown }) => shown).slice(0, show)) {
+  console.log(`LEAK seed ${seed}, template ${index}: ${place} for ${author}
+${template}
+`);
 }
 for (const error of errors) console.log(`ERROR ${error}`);
 const share = (part: number, whole: number): number => Math.round((1000 * part) / Math.max(1, whole)) / 10;
@@ -88,7 +89,8 @@ const shares = {
 console.log(
   `${figures.templates} templates, ${figures.pods} pods in ${seconds.toFixed(1)} s (${Math.round(figures.templates / seconds)} templates/s): ${shares.renderedPercent} % render; ` +
     `${figures.forbidden} forbidden differences; ${figures.checked} pods checked, ${figures.refused} refused, ${leaks} leaks; ` +
-    `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value`,
+    `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value; ` +
+    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted`,
 );
 
 const mistakes = plantedMistakes.map((mistake, index) => ({ ...mistake, source: mistakenCopy(mistake, index) }));
@@ -120,7 +122,7 @@ const checks: [name: string, holds: boolean][] = [
   ['all functions are used', missingFunctions().length === 0],
   ['half of the templates render', shares.renderedPercent >= 50],
   ['a fifth of what is checked is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 20],
-  ['some are refused', figures.refused > 0],
+  ['some are refused, and some names are accepted', figures.refused > 0 && figures.namedAccepted > 0],
   ...mistakes.map(({ title }, index): [string, boolean] => [`a leak is found with: ${title}`, found[index]!.leaks > 0]),
 ];
 for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);

@@ -21,12 +21,17 @@ const podsPerTemplate = 3;
 /** Of how many templates one is checked also where nothing is forbidden. */
 const sample = 8;
 
+/** The choices of a number. */
+export function randomOf(seed: number, index: number): Random {
+  return new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
+}
+
 /** The template of a number, and its pods: the same for the same seed. */
 export function casesOf(
   seed: number,
   index: number,
 ): { readonly template: string; readonly authors: readonly Author[] } {
-  const random = new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
+  const random = randomOf(seed, index);
   const template = randomTemplate(random);
   const texts = new AuthorTexts(random);
   const authors = Array.from({ length: podsPerTemplate }, () => randomAuthor(random, template, texts));
