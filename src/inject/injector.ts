@@ -84,7 +84,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
   const guard =
     overrides.preset === 'Istio'
       ? undefined
-      : yield* authorGuard(config.templates, settings.delimiters, family, overrides);
+      : yield* authorGuard(config.templates, settings.delimiters, family, overrides, values.all);
   const warnings: string[] = [];
   const effective = semantics === 'KubeInject' ? onlyTemplates(config) : config;
   return {

@@ -10,7 +10,7 @@ import {
 import { coreDumpContainer, initContainer, proxyContainer, validationContainer } from '../pod/proxy-container.ts';
 
 /** Containers that an author wants to run before a native proxy, comma-separated. */
-const beforeProxyAnnotation = 'sidecar.istio.io/init-containers-before-proxy';
+export const beforeProxyAnnotation = 'sidecar.istio.io/init-containers-before-proxy';
 
 /**
  * Puts the proxy's containers where they belong. The proxy is the last container, so that `kubectl exec` goes to the application, or the

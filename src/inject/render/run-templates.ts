@@ -35,7 +35,8 @@ export interface RenderedPod {
   readonly templatePod: Pod;
   /** Whether a template of the 1.x kind asked for it. */
   readonly rewriteProbes: boolean;
-  /** What each template rendered. */
+  /** What each template rendered, and what that says. */
+  readonly texts: readonly string[];
   readonly contents: readonly JsonObject[];
 }
 
@@ -45,10 +46,12 @@ export interface RenderedPod {
  * @throws InjectionFailure
  */
 export function runTemplates(templates: TemplateSet, names: readonly string[], data: unknown, pod: Pod): RenderedPod {
-  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false, contents: [] };
+  let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false, texts: [], contents: [] };
   for (const name of names) {
-    const output = readOutput(templates.outputs, render(templates, name, data));
-    result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
+    const text = render(templates, name, data);
+    const output = readOutput(templates.outputs, text);
+    const added = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
+    result = { ...added, texts: [...result.texts, text], contents: [...result.contents, output.content] };
   }
   return result;
 }
@@ -63,7 +66,9 @@ export function readContents({ outputs }: TemplateSet, texts: readonly string[])
   return texts.map((text) => (outputs.known(text) ?? readOutput(new TemplateOutputs(), text)).content);
 }
 
-function addOutput({ pod, templatePod, rewriteProbes, contents }: RenderedPod, output: TemplateOutput): RenderedPod {
+type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
+
+function addOutput({ pod, templatePod, rewriteProbes }: RenderedPod, output: TemplateOutput): MergedPod {
   const { content, onEmptyPod, items } = output;
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
@@ -72,14 +77,10 @@ function addOutput({ pod, templatePod, rewriteProbes, contents }: RenderedPod, o
     pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items)),
     templatePod: added,
     rewriteProbes,
-    contents: [...contents, content],
   };
 }
 
-function addLegacyOutput(
-  { pod, templatePod, rewriteProbes, contents }: RenderedPod,
-  { content }: TemplateOutput,
-): RenderedPod {
+function addLegacyOutput({ pod, templatePod, rewriteProbes }: RenderedPod, { content }: TemplateOutput): MergedPod {
   const legacy = readLegacyOutput(content);
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
@@ -87,7 +88,6 @@ function addLegacyOutput(
     pod: placeBehind(pod, merged),
     templatePod: added,
     rewriteProbes: rewriteProbes || legacy.rewriteProbes,
-    contents: [...contents, content],
   };
 }
 

@@ -5,11 +5,14 @@ import type { Steps } from '../../template/steps.ts';
 import type { Family } from '../configuration/family.ts';
 import { templateFunctions } from '../configuration/template-functions.ts';
 import { builtins } from '../../template/builtins.ts';
+import { beforeProxyAnnotation } from '../finish/order-containers.ts';
+import type { JsonObject } from '../patch/json-value.ts';
 import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
-import { authorReads, useOf, type AuthorReads } from './author-reads.ts';
+import { authorReads, type AuthorReads, type Use } from './author-reads.ts';
 import { namesOf } from './data-places.ts';
 import { isListPlace } from './json-place.ts';
-import { PassedChecks } from './passed-checks.ts';
+import { ownWords, type OwnWords } from './own-words.ts';
+import { PassedComparisons } from './passed-comparisons.ts';
 import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
 import { templateReads, type TemplateReads } from './template-reads.ts';
 
@@ -22,7 +25,9 @@ export interface AuthorGuard {
   readonly readsOf: (templates: readonly string[]) => AuthorReads;
   readonly allows: (name: string) => boolean;
   readonly structural: StructuralReason;
-  readonly passedChecks: PassedChecks;
+  /** The words of templates and values. */
+  readonly ownWords: OwnWords;
+  readonly passed: PassedComparisons;
 }
 
 const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
@@ -35,6 +40,7 @@ export function* authorGuard(
   delimiters: readonly [string, string],
   family: Family,
   { allow }: AnnotationOverrides,
+  values: JsonObject,
 ): Steps<AuthorGuard> {
   const byName = new Map<string, TemplateReads>();
   for (const [name, text] of templates) {
@@ -46,6 +52,7 @@ export function* authorGuard(
     });
     byName.set(name, yield* templateReads(definitions, name, isList));
   }
+  const words = yield* ownWords([...templates.values(), JSON.stringify(values)]);
   const known = new Map<string, AuthorReads>();
   const allows = (name: string): boolean => matchesName(allow, name) !== undefined;
   return {
@@ -60,7 +67,8 @@ export function* authorGuard(
       return reads;
     },
     allows,
-    passedChecks: new PassedChecks(),
+    ownWords: words,
+    passed: new PassedComparisons(),
     structural: (name) => {
       if (allows(name)) return undefined;
       const pattern = matchesName(istioStructuralAnnotations.keys(), name);
@@ -69,10 +77,14 @@ export function* authorGuard(
   };
 }
 
-/** For a proxy the engine itself reads its configuration. */
+/** What the engine itself reads for a proxy. */
+const engineReads = [proxyConfigAnnotation, beforeProxyAnnotation];
+
 function withEngineReads(reads: AuthorReads, family: Family): AuthorReads {
+  if (!family.proxy) return reads;
   const { annotations } = reads;
-  if (!family.proxy || useOf(annotations, proxyConfigAnnotation) !== undefined) return reads;
-  const byName = new Map([...annotations.byName, [proxyConfigAnnotation, { steers: true, parsed: true }]]);
-  return { ...reads, annotations: { ...annotations, byName } };
+  const added = engineReads
+    .filter((name) => !annotations.byName.has(name))
+    .map((name): [string, Use] => [name, { steers: true, parsed: true }]);
+  return { ...reads, annotations: { ...annotations, byName: new Map([...annotations.byName, ...added]) } };
 }

@@ -1,7 +1,7 @@
 import { noStrings, type Pod } from '../pod/pod.ts';
 import type { Workload } from '../pod/workload.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
-import { useOf, type AuthorReads, type MapReads, type Use } from './author-reads.ts';
+import type { AuthorReads } from './author-reads.ts';
 import { isHarmless, isHarmlessImage } from './harmless-text.ts';
 
 /** What templates see of one pod, as far as its author wrote it. */
@@ -10,8 +10,8 @@ export interface AuthorView {
   readonly workload: Workload;
 }
 
-/** A text of the author's that a template reads; of the texts at one place it is the first that is not harmless. */
-export interface AuthorInput extends Use {
+/** A text of the author's; of the fields at one place it is the first text that is not harmless. */
+export interface AuthorInput {
   readonly kind: 'annotation' | 'label' | 'field';
   /** Of the annotation or label; where the field is. */
   readonly name: string;
@@ -21,34 +21,36 @@ export interface AuthorInput extends Use {
   readonly place?: readonly string[];
 }
 
-const members = { annotation: 'annotations', label: 'labels' } as const;
+/** What takes the place of a text. */
+export type Replacement = (text: string) => string | undefined;
 
-/** The annotations and labels that the pod carries and templates read, and of all other texts that they read those that are not harmless. */
-export function authorInputs(view: AuthorView, reads: AuthorReads): AuthorInput[] {
+const members: Readonly<Partial<Record<AuthorInput['kind'], string>>> = { annotation: 'annotations', label: 'labels' };
+
+/**
+ * All annotations and labels of the pod, whatever templates read of them, and of all other texts that templates print the first one at each place
+ * that is not harmless.
+ */
+export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): AuthorInput[] {
   const { annotations = noStrings, labels = noStrings } = view.pod.metadata;
-  const inputs = [
-    ...mapInputs('annotation', annotations, reads.annotations),
-    ...mapInputs('label', labels, reads.labels),
-  ];
-  for (const place of reads.fields) {
-    const isHarmlessAt = place.at(-1) === 'image' ? isHarmlessImage : isHarmless;
+  const inputs = [...mapInputs('annotation', annotations), ...mapInputs('label', labels)];
+  for (const place of fields) {
+    const isHarmlessAt = harmlessAt.get(place.at(-1) ?? '') ?? isHarmless;
     let found: string | undefined;
     visitTexts(dataOf(view), place, 0, (value) => {
       if (found === undefined && !isHarmlessAt(value)) found = value;
     });
-    if (found === undefined) continue;
-    inputs.push({
-      kind: 'field',
-      name: fieldName(place),
-      value: found,
-      harmless: false,
-      steers: false,
-      parsed: false,
-      place,
-    });
+    if (found !== undefined)
+      inputs.push({ kind: 'field', name: fieldName(place), value: found, harmless: false, place });
   }
   return inputs;
 }
+
+/** Texts that are harmless at their place. */
+const harmlessAt: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['image', isHarmlessImage],
+  // `web-`: names are made of it by putting letters behind.
+  ['generateName', (text: string): boolean => isHarmless(text.replace(/-$/, ''))],
+]);
 
 /** `ObjectMeta`, `name` → `metadata.name`; what the data says of the workload comes from the owner of the pod. */
 function fieldName([object = '', ...names]: readonly string[]): string {
@@ -57,22 +59,14 @@ function fieldName([object = '', ...names]: readonly string[]): string {
   return object === 'Spec' ? `spec${path}` : `metadata.ownerReferences[]${path}`;
 }
 
-function mapInputs(
-  kind: 'annotation' | 'label',
-  map: Readonly<Record<string, string>>,
-  reads: MapReads,
-): AuthorInput[] {
-  const names = reads.others === undefined ? reads.byName.keys() : Object.keys(map);
-  const inputs: AuthorInput[] = [];
-  for (const name of names) {
-    const use = useOf(reads, name);
-    if (use === undefined || !Object.hasOwn(map, name)) continue;
-    const value = map[name] ?? '';
-    // Where a template goes over all of them it may show the names too.
-    const harmless = isHarmless(value) && (reads.others === undefined || isPlainName(name));
-    inputs.push({ kind, name, value, harmless, ...use });
-  }
-  return inputs;
+function mapInputs(kind: 'annotation' | 'label', map: Readonly<Record<string, string>>): AuthorInput[] {
+  // A template that goes over all of them may show the names too.
+  return Object.entries(map).map(([name, value]) => ({
+    kind,
+    name,
+    value,
+    harmless: isHarmless(value) && isPlainName(name),
+  }));
 }
 
 /** A name as the API server will demand it. */
@@ -81,33 +75,41 @@ function isPlainName(name: string): boolean {
 }
 
 /**
- * The same view with the texts of some inputs replaced.
+ * The same view with the texts of some inputs replaced; of an annotation or label the name too, where it is not plain.
  * @param replace `undefined` takes an annotation or label away.
  */
-export function withInputs(
-  view: AuthorView,
-  inputs: readonly AuthorInput[],
-  replace: (value: string) => string | undefined,
-): AuthorView {
+export function withInputs(view: AuthorView, inputs: readonly AuthorInput[], replace: Replacement): AuthorView {
   let { pod, workload } = view;
-  for (const input of inputs) {
-    if (input.kind === 'field') {
-      const changed = replaceTexts(dataOf({ pod, workload }), input.place ?? [], 0, (text) =>
-        isHarmless(text) ? text : (replace(text) ?? ''),
-      ) as Data;
-      pod = { ...pod, metadata: changed.ObjectMeta, spec: changed.Spec };
-      workload = { ...changed.DeploymentMeta, ...changed.TypeMeta };
-    } else {
-      const key = members[input.kind];
-      const value = replace(input.value);
-      const entries = Object.entries(pod.metadata[key] ?? noStrings).flatMap(([name, text]): [string, string][] => {
-        if (name !== input.name) return [[name, text]];
-        return value === undefined ? [] : [[isPlainName(name) ? name : (replace(name) ?? name), value]];
-      });
-      pod = { ...pod, metadata: { ...pod.metadata, [key]: Object.fromEntries(entries) } };
-    }
+  for (const { place } of inputs) {
+    if (place === undefined) continue;
+    const changed = replaceTexts(dataOf({ pod, workload }), place, 0, (text) =>
+      isHarmless(text) ? text : (replace(text) ?? ''),
+    ) as Data;
+    pod = { ...pod, metadata: changed.ObjectMeta, spec: changed.Spec };
+    workload = { ...changed.DeploymentMeta, ...changed.TypeMeta };
   }
-  return { pod, workload };
+  const metadata = {
+    ...pod.metadata,
+    ...replacedEntries('annotations', pod.metadata.annotations, inputs, replace),
+    ...replacedEntries('labels', pod.metadata.labels, inputs, replace),
+  };
+  return { pod: { ...pod, metadata }, workload };
+}
+
+function replacedEntries(
+  part: 'annotations' | 'labels',
+  map: Readonly<Record<string, string>> | undefined,
+  inputs: readonly AuthorInput[],
+  replace: Replacement,
+): Partial<Pod['metadata']> {
+  const chosen = new Set(inputs.filter(({ kind }) => members[kind] === part).map(({ name }) => name));
+  if (map === undefined || chosen.size === 0) return {};
+  const entries = Object.entries(map).flatMap(([name, text]): [string, string][] => {
+    if (!chosen.has(name)) return [[name, text]];
+    const value = replace(text);
+    return value === undefined ? [] : [[isPlainName(name) ? name : (replace(name) ?? name), value]];
+  });
+  return { [part]: Object.fromEntries(entries) };
 }
 
 /** The part of the data that comes from the author, by the names that templates use. */

@@ -3,8 +3,8 @@ import { containersOf, initContainersOf, annotationOf, type Container, type Pod 
 import type { Overrides } from '../pod/overrides.ts';
 import { emptyPod, overlayPod } from '../render/overlay.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { presenceEffect } from './compare-trees.ts';
 import { notAllowed } from './refusal.ts';
+import { forbiddenDifference } from './value-places.ts';
 
 /** What a pod's annotations ask of the engine itself. */
 export interface AuthorChoices {
@@ -42,5 +42,5 @@ function bringsNothing(saved: Container, own: Container): boolean {
   const before = overlayPod(emptyPod, { spec: { containers: [own] } });
   const after = overlayPod(before, { spec: { containers: [saved] } });
   const variables = new Set(own.env?.map(({ name }) => name));
-  return presenceEffect(after, before, []) === undefined && (saved.env ?? []).every(({ name }) => variables.has(name));
+  return forbiddenDifference({ ...after }, { ...before }, 'presence', variables).place === undefined;
 }

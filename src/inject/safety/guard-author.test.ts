@@ -30,7 +30,24 @@ describe('an author may change values', () => {
       sidecar(`{{ if not ${given} }}readinessProbe: {httpGet: {path: /, port: 80}}{{ end }}`),
       written('1'),
     ],
-    ['arguments', sidecar(`args: [--team, {{ ${given} | default "none" | quote }}]`), written('"; rm -rf / #')],
+    [
+      'an argument',
+      sidecar(`args: [{{ ${given} | default "none" | printf "--team=%s" | quote }}]`),
+      written('"; rm -rf / #'),
+    ],
+    [
+      'a word behind a flag',
+      sidecar(`args: [--team, {{ ${given} | printf "%s.$(NAMESPACE)" | quote }}]`),
+      written('shop'),
+    ],
+    ['numbers', sidecar(`args: [-d, "15090,{{ ${given} }}", -q, {{ ${given} | quote }}]`), written('80,443')],
+    [
+      'flags that come and go',
+      sidecar(`args: [run{{ if ${given} }}, --verbose, --team={{ ${given} }}{{ end }}]`),
+      written('shop'),
+    ],
+    ['the name of a label', `metadata: {labels: { {{ ${given} }}: x}}`, written('team')],
+    ['which value of the template it is', variable(`{{ if eq ${given} "a b" }}x{{ else }}y{{ end }}`), written('a b')],
     [
       'labels and annotations',
       `metadata: {labels: {team: {{ ${given} | quote }}}, annotations: {team: {{ ${given} | quote }}}}`,
@@ -38,7 +55,7 @@ describe('an author may change values', () => {
     ],
     [
       'a letter that stands everywhere',
-      sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "%s=%q" "t" ${given} }}]`),
+      sidecar(`securityContext: {runAsUser: 1}\n    args: [{{ printf "--team=%q" ${given} }}]`),
       written('1'),
     ],
     ['a text that stands in an image for other reasons', `${sidecar('')}{{/* ${given} */}}`, written('sidecar')],

@@ -7,11 +7,11 @@ import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
 import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { authorInputs, withInputs, type AuthorView } from './author-inputs.ts';
+import { authorInputs, type AuthorView } from './author-inputs.ts';
 import { checkAuthorChoices } from './check-author-choices.ts';
-import { checkAuthorInputs, refuseStructural, type Rendering } from './check-author-inputs.ts';
+import { checkAuthorTexts, type Rendering } from './check-author-texts.ts';
 import { explainFailure } from './explain-failure.ts';
-import type { RenderTexts } from './passed-checks.ts';
+import { refuseStructural } from './refuse-structural.ts';
 
 /** One pod on its way through an injector. */
 export interface GuardedPod extends AuthorView {
@@ -47,29 +47,23 @@ export function guardAuthor(
     defaultTemplates: selectTemplates(withoutAnnotations(original), family.templatesKey, defaultTemplates, aliases),
     overrides: saved,
   });
-  const inputs = authorInputs(view, guard.readsOf(names));
+  const reads = guard.readsOf(names);
+  const inputs = authorInputs(view, reads.fields);
+  const render: Rendering['render'] = (other) => renderTexts(templates, names, dataFor(other));
   const part = templates.legacy ? legacyPart : (content: JsonObject): JsonObject => content;
-  const textsWith: RenderTexts = (some, replace) =>
-    renderTexts(templates, names, dataFor(withInputs(view, some, replace)));
-  const renderingBy = (render: RenderTexts): Rendering => ({
-    inputs,
-    renderWith: (some, replace) => readContents(templates, render(some, replace)).map(part),
-  });
-  const echoes = refuseStructural(guard, renderingBy(textsWith));
+  const read: Rendering['read'] = (texts) => readContents(templates, texts);
+  const echoes = refuseStructural(guard, reads, { view, render, read: (texts) => read(texts).map(part) }, inputs);
   let rendered: RenderedPod;
   try {
     rendered = run(dataFor(view));
   } catch (error) {
     if (!(error instanceof InjectionFailure)) throw error;
+    // What exceeds a bound here may pass where more is allowed.
+    if (error.reason === 'TemplateLimit') throw error;
     throw explainFailure(error, view, inputs, (other) => run(dataFor(other)));
   }
-  const check = (render: RenderTexts): void => {
-    checkAuthorInputs(guard, renderingBy(render), rendered.contents.map(part), echoes);
-  };
-  if (inputs.length === 0) return rendered;
-  // What an earlier injection left is rare, and compared with more than this pod's own rendering.
-  if (echoes.size > 0) check(textsWith);
-  else guard.passedChecks.checkOnce(rendered.contents, inputs, textsWith, check);
+  const { texts, contents } = rendered;
+  checkAuthorTexts(guard, reads, { view, texts, contents, part, render, read }, inputs, echoes);
   return rendered;
 }
 

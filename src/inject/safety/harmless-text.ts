@@ -3,7 +3,7 @@ const harmless = /^[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?$/;
 /** Except for the words that YAML takes for nothing, which deletes a field. */
 const nullWord = /^(?:null|Null|NULL)$/;
 
-/** Whether a text cannot change the structure of what it is put into. An empty text is as good as an absent one. */
+/** Whether a text cannot change the structure of what it is put into. What becomes of an empty text is the same as its twin's, which is empty. */
 export function isHarmless(text: string): boolean {
   return text === '' || (harmless.test(text) && !nullWord.test(text));
 }
@@ -38,9 +38,4 @@ export function otherLetters(text: string): string {
     return letter === '9' ? '1' : String.fromCharCode(letter.charCodeAt(0) + 1);
   });
   return other === text ? `x${text}` : other;
-}
-
-/** The letters and digits alone, in lower case. */
-export function lettersOf(text: string): string {
-  return text.replace(/[^A-Za-z0-9]+/g, '').toLowerCase();
 }

@@ -12,12 +12,12 @@ export function narrow<Item>(items: readonly Item[], holds: (items: readonly Ite
   return candidates[0] as Item;
 }
 
-/** The result, or nothing where the pod would be refused. */
+/** The result, or nothing where the pod would be refused. What exceeds a bound is not known to be refused. @throws InjectionFailure `TemplateLimit` */
 export function attempt<Result>(run: () => Result): Result | undefined {
   try {
     return run();
   } catch (error) {
-    if (error instanceof InjectionFailure) return undefined;
+    if (error instanceof InjectionFailure && error.reason !== 'TemplateLimit') return undefined;
     throw error;
   }
 }

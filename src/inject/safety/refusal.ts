@@ -1,6 +1,6 @@
 import { InjectionFailure } from '../injection-failure.ts';
 import type { AuthorInput } from './author-inputs.ts';
-import { describePlace, type Place } from './scalar-places.ts';
+import { describePlace, type Place } from './place.ts';
 
 const longestShown = 64;
 const allowField =

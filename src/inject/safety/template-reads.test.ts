@@ -12,7 +12,7 @@ function readsOf(template: string): AuthorReads {
   // What does not compile would show nothing.
   atOnce(compileTemplates(config, ['{{', '}}'], {}));
   const family = familyOf(istioKeys, [template]);
-  const guard = atOnce(authorGuard(config.templates, ['{{', '}}'], family, { preset: 'Safe', allow: [] }));
+  const guard = atOnce(authorGuard(config.templates, ['{{', '}}'], family, { preset: 'Safe', allow: [] }, {}));
   return guard.readsOf(['sidecar']);
 }
 
@@ -56,7 +56,7 @@ describe('what a template reads of what an author writes', () => {
     ['{{ .ProxyConfig.Concurrency }}', ['proxy.istio.io/config!']],
     ['{{ .MeshConfig.DefaultConfig.Concurrency }}{{ .MeshConfig.TrustDomain }}', ['proxy.istio.io/config!']],
     ['{{ .ProxyImage }}', ['proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
-    ['- name: istio-proxy', ['proxy.istio.io/config*!']],
+    ['- name: istio-proxy', ['proxy.istio.io/config*!', 'sidecar.istio.io/init-containers-before-proxy*!']],
     [
       '{{ otelResourceAttributes .MeshConfig .ObjectMeta.Annotations .ObjectMeta.Labels "ns" .Spec.Containers }}',
       ['instance.id', 'namespace', 'version'].map((name) => `resource.opentelemetry.io/service.${name}`),
@@ -103,10 +103,13 @@ describe('what a template reads of what an author writes', () => {
 
   it('remembers some combinations of templates, and finds the others anew', () => {
     const guard = atOnce(
-      authorGuard(new Map([['a', '{{ .ObjectMeta.Name }}']]), ['{{', '}}'], familyOf(istioKeys, []), {
-        preset: 'Safe',
-        allow: [],
-      }),
+      authorGuard(
+        new Map([['a', '{{ .ObjectMeta.Name }}']]),
+        ['{{', '}}'],
+        familyOf(istioKeys, []),
+        { preset: 'Safe', allow: [] },
+        {},
+      ),
     );
     assert.equal(guard.readsOf(['a']), guard.readsOf(['a']));
     for (let index = 0; index < 70; index += 1) guard.readsOf(['a', `other-${index}`]);
@@ -117,7 +120,7 @@ describe('what a template reads of what an author writes', () => {
 
   it('knows nothing of a template that is not there', () => {
     const guard = atOnce(
-      authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }),
+      authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }, {}),
     );
     assert.deepEqual(guard.readsOf(['none']).fields, []);
     assert.deepEqual(['a', 'b/c', 'c'].map(guard.allows), [true, true, false]);
