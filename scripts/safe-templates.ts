@@ -99,6 +99,7 @@ try {
   found = await runAll(
     mistakes.map((mistake) => ({
       source: mistake.source,
+      baseline: source,
       seed: seed + 1,
       from: 0,
       to: enoughForMistakes,

@@ -74,7 +74,8 @@ function containers(left: unknown, right: unknown, place: string, words: OwnWord
   if (one.map(nameOf).join('\0') !== other.map(nameOf).join('\0')) return place;
   for (const [index, container] of one.entries()) {
     const result = members(container, other[index]!, `${place}[${nameOf(container)}]`, (name, mine, theirs, at) => {
-      if (name === 'args') return argumentsDiffer(textsOf(mine), textsOf(theirs), words) ? at : true;
+      if (name === 'args')
+        return argumentsDiffer(textsOf(mine), textsOf(theirs), textsOf(container.command), words) ? at : true;
       if (name === 'env') return environment(listOf(mine), listOf(theirs), at, words);
       if (name === 'ports') return strictDifference(fixedPorts(mine), fixedPorts(theirs), at) ?? true;
       if (name === 'resources') return resources(objectOf(mine), objectOf(theirs), at, words);

@@ -6,27 +6,35 @@ export type Part = (slots: TemplateSlots) => string;
 /** Variables that templates write; a walk writes others. */
 const variables = ['TEAM', 'LEVEL', 'HOME_DIR', 'LD_PRELOAD', 'A'] as const;
 
-function argument(slots: TemplateSlots): string {
-  return slots.pick<() => string>([
-    () => slots.scalar('"start"'),
-    () => slots.scalar('"8080"'),
-    () => slots.scalar('--verbose'),
-    () => `--level=${slots.scalar('info')}`,
-    () => `"--level=${slots.scalar('info')}"`,
-    () => `-port=${slots.scalar('80', 'number')}`,
-    () => `"--exec=${slots.scalar('id')}"`,
-    () => `"--init-file=${slots.scalar('x')}"`,
-    () => slots.key('--level') + '=x',
-    () => '"-c"',
-    () => '-ec',
-    () => 'sh',
+/** An argument, or a flag and its operand. */
+function argument(slots: TemplateSlots): string[] {
+  return slots.pick<() => string[]>([
+    () => [slots.scalar('"start"')],
+    () => [slots.scalar('"8080"')],
+    () => [slots.scalar('--verbose')],
+    () => [`--level=${slots.scalar('info')}`],
+    () => [`"--level=${slots.scalar('info')}"`],
+    () => [`--port=${slots.scalar('80', 'number')}`],
+    () => [`"--exec=${slots.scalar('id')}"`],
+    () => [`"--init-file=${slots.scalar('x')}"`],
+    () => [`${slots.key('--level')}=x`],
+    () => ['--port', slots.scalar('80', 'number')],
+    () => ['--level', slots.scalar('info')],
+    () => ['"-c"'],
+    () => ['-ec'],
+    () => ['sh'],
   ])();
 }
 
-function itemsOf(slots: TemplateSlots, item: () => string, indent: string): string {
-  const items = Array.from({ length: 1 + Number(slots.chance(0.6)) + Number(slots.chance(0.4)) }, item);
-  if (slots.chance(0.3)) return ` [${items.join(', ')}]\n`;
-  return `\n${items.map((one) => slots.block(`${indent}- ${one}\n`)).join('')}`;
+function inline(slots: TemplateSlots): string {
+  return argument(slots).join(', ');
+}
+
+function argumentsOf(slots: TemplateSlots): string {
+  const count = 1 + Number(slots.chance(0.6)) + Number(slots.chance(0.4));
+  const items = Array.from({ length: count }, () => argument(slots));
+  if (slots.chance(0.3)) return ` [${items.flat().join(', ')}]\n`;
+  return `\n${items.map((some) => slots.block(some.map((one) => `    - ${one}\n`).join(''))).join('')}`;
 }
 
 /** The value places of a container: what an author may mostly change. */
@@ -37,10 +45,11 @@ const values: readonly Part[] = [
   (slots) =>
     `env:\n    - name: BLOCK\n      value: |\n        {{ ${slots.chance(0.5) ? 'printf "%s" ' : ''}(index $.ObjectMeta.Annotations "example.com/a")${slots.chance(0.5) ? ' | indent 8' : ''} }}\n`,
   (slots) => `env:\n    - name: FIRST\n      value: one\n${slots.walk('    - name: KEY\n      value: VALUE')}`,
-  (slots) => `env:\n    - {name: SECRET, valueFrom: {secretKeyRef: {name: ${slots.scalar('s')}, key: k } } }\n`,
-  (slots) => `args:${itemsOf(slots, () => argument(slots), '    ')}`,
+  (slots) =>
+    `env:\n${slots.block(`    - {name: SECRET, valueFrom: {secretKeyRef: {name: ${slots.scalar('s')}, key: k } } }\n`)}`,
+  (slots) => `args:${argumentsOf(slots)}`,
   (slots) => `args: ["--level=${slots.scalar('info')}", ${slots.scalar('"8080"')}]\n`,
-  (slots) => `args:\n    - "run"\n${slots.block('    - --verbose\n')}    - ${argument(slots)}\n`,
+  (slots) => `args:\n    - "run"\n${slots.block('    - --verbose\n')}    - ${argument(slots)[0]!}\n`,
   (slots) =>
     `resources: {requests: {cpu: ${slots.scalar('100m')}, memory: 1Gi }, limits: {cpu: ${slots.scalar('"1"')} } }\n`,
   (slots) => slots.block(`resources:\n      limits:\n        ${slots.key('cpu')}: ${slots.scalar('"1"')}\n`),
@@ -55,11 +64,11 @@ const values: readonly Part[] = [
 
 /** What decides on what runs, as whom and what it reaches. */
 const fixed: readonly Part[] = [
-  (slots) => `command:${itemsOf(slots, () => argument(slots), '    ')}`,
+  (slots) => `command:${argumentsOf(slots)}`,
   (slots) =>
-    `command: [${slots.pick(['sh, -c', '/bin/sh', 'sh, -ec', 'busybox, sh, -c', 'tini, --, sh, -c', 'python, -c'])}]\n    args: [${slots.scalar('"id"')}, ${argument(slots)}]\n`,
+    `command: [${slots.pick(['sh, -c', '/bin/sh', 'sh, -ec', 'busybox, sh, -c', 'tini, --, sh, -c', 'python, -c', '/usr/bin/env, bash, -c', 'node, -e', 'proxy', 'server, --'])}]\n    args: [${slots.scalar('"id"')}, ${inline(slots)}]\n`,
   (slots) =>
-    `args: [${slots.pick(['sh, -c', '-c', '-ec', 'bash, -c', '-e'])}, ${slots.chance(0.5) ? argument(slots) : slots.scalar('"id"')}]\n`,
+    `args: [${slots.pick(['sh, -c', '-c', '-ec', 'bash, -c', '-e'])}, ${slots.chance(0.5) ? inline(slots) : slots.scalar('"id"')}]\n`,
   (slots) => `imagePullPolicy: ${slots.scalar('Always')}\n`,
   (slots) => `envFrom: [{secretRef: {name: ${slots.scalar('"s"')} } }]\n`,
   (slots) => slots.block(`envFrom:\n    - configMapRef: {name: c}\n`),
@@ -99,6 +108,10 @@ const podParts: readonly Part[] = [
   (slots) => `imagePullSecrets:\n${slots.block(`  - name: ${slots.scalar('pull')}\n`)}`,
   (slots) => `tolerations: [{key: ${slots.scalar('k')}, operator: Exists }]\n`,
   (slots) => `nodeSelector: { ${slots.key('zone')}: ${slots.scalar('a')} }\n`,
+  (slots) =>
+    slots
+      .block(`  ${slots.pick(['serviceAccountName', 'securityContext', 'terminationGracePeriodSeconds'])}: null\n`)
+      .replace(/^ +/, ''),
   (slots) => `priorityClassName: ${slots.scalar('low')}\n`,
   (slots) =>
     `securityContext: {fsGroup: ${slots.scalar('1337', 'number')}, runAsNonRoot: ${slots.scalar('true', 'bool')} }\n`,
@@ -131,7 +144,7 @@ function indented(part: string, indent: string): string {
 
 /** A part of a pod as a template. */
 export function podTemplate(slots: TemplateSlots, prelude: string): string {
-  const valueShare = slots.pick([0, 0.5, 1, 1]);
+  const valueShare = slots.pick([0, 0.5, 1, 1, 1]);
   const lines: string[] = [];
   if (slots.chance(0.25)) {
     lines.push(
@@ -147,6 +160,10 @@ export function podTemplate(slots: TemplateSlots, prelude: string): string {
   const named = slots.chance(0.04) ? slots.scalar(name) : name;
   lines.push(`  containers:\n${container(slots, named, slots.pick([1, 1, 2]), valueShare)}`);
   if (slots.chance(0.1)) lines.push(container(slots, 'second', 0, valueShare));
+  if (slots.chance(0.02)) {
+    const [one, other] = ['third', 'fourth'].map((some) => `\n  - {name: ${some}, image: "x:1" }`);
+    lines.push(`{{- if ${slots.condition()} }}${one}${other}{{- else }}${other}${one}{{- end }}\n`);
+  }
   if (slots.chance(valueShare === 1 ? 0.05 : 0.4)) lines.push(indented(slots.pick(podParts)(slots), '  '));
   return [...slots.definitions, prelude, ...lines].join('');
 }

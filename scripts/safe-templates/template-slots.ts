@@ -32,7 +32,7 @@ export class TemplateSlots {
     if (!random.chance(this.#heat)) return literal;
     this.hot += 1;
     const inner = literal.replace(/^"(.*)"$/, '$1');
-    switch (random.below(kind === 'text' ? 20 : 26)) {
+    switch (random.below(kind === 'text' ? 27 : 30)) {
       case 0:
         return `{{ if ${this.condition()} }}${literal}{{ else }}${this.#other(literal)}{{ end }}`;
       case 1:
@@ -77,10 +77,19 @@ export class TemplateSlots {
       case 19:
         return `{{ annotation $.ObjectMeta "${random.pick(annotationNames)}" ${this.#operand(literal)} | quote }}`;
       case 20:
-        return `{{ default ${this.#operand(literal)} ${this.#text()} }}`;
       case 21:
-        return `{{ eq ${this.#text()} "${random.pick(['true', 'x', 'yes', 'debug'])}" }}`;
       case 22:
+        return `{{ ${this.#text()} | quote }}`;
+      case 23:
+      case 24:
+        return `"${inner}{{ ${this.#expressions.of('text', 0)} }}"`;
+      case 25:
+        return `{{ printf "${inner.replace(/[%"\\]/g, '')}%s" ${this.#expressions.of('text', 0)} | quote }}`;
+      case 26:
+        return `{{ default ${this.#operand(literal)} ${this.#text()} }}`;
+      case 27:
+        return `{{ eq ${this.#text()} "${random.pick(['true', 'x', 'yes', 'debug'])}" }}`;
+      case 28:
         return `{{ ${this.#expressions.of(kind, 2)} }}`;
       default:
         return `{{ annotation $.ObjectMeta "${random.pick(annotationNames)}" ${this.#operand(literal)} }}`;

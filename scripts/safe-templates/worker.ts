@@ -10,6 +10,8 @@ import { randomOf, tryNumber, Trial, type Leak } from './trial.ts';
 export interface WorkerTask {
   /** The folder of the engine: `src`, or a copy. */
   readonly source: string;
+  /** The folder of another engine: what leaks there too does not count. */
+  readonly baseline?: string;
   readonly seed: number;
   /** Every `step`th number from `from` to below `to`. */
   readonly from: number;
@@ -46,6 +48,7 @@ const namedShare = 10;
 Error.stackTraceLimit = 0;
 const task = JSON.parse(process.argv[2]!) as WorkerTask;
 const subject = await loadSubject(task.source);
+const baseline = task.baseline === undefined ? undefined : await loadSubject(task.baseline);
 const figures = noFigures();
 const shown = new Map<string, ShownLeak>();
 const errors: string[] = [];
@@ -56,7 +59,10 @@ for (let index = task.from; index < task.to && !(task.stop && leaks >= task.show
     if (index % namedShare === 0) {
       figures.templates += 1;
       const named = tryNamedPods(subject, randomOf(task.seed, index), figures);
-      if (named !== undefined) {
+      if (
+        named !== undefined &&
+        (baseline === undefined || tryNamedPods(baseline, randomOf(task.seed, index), noFigures()) === undefined)
+      ) {
         leaks += 1;
         if (shown.size < task.show)
           shown.set(`named ${named.place}`, {
@@ -68,7 +74,11 @@ for (let index = task.from; index < task.to && !(task.stop && leaks >= task.show
       continue;
     }
     const leak = tryNumber(subject, task.seed, index, figures);
-    if (leak === undefined) continue;
+    if (
+      leak === undefined ||
+      (baseline !== undefined && tryNumber(baseline, task.seed, index, noFigures()) !== undefined)
+    )
+      continue;
     leaks += 1;
     const kind = leak.place.replace(/\[[^\]]*\]/g, '[]');
     if (shown.size >= task.show || shown.has(kind)) continue;
