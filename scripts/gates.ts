@@ -26,7 +26,7 @@ const gates: readonly Gate[] = [
   {
     name: 'safe-templates',
     about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
-    command: ['scripts/safe-templates.ts', '--count=1000000', '--record'],
+    command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],
   },
   ...benchmarks.map(({ name, file }) => ({
     name,
