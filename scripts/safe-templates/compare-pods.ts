@@ -164,6 +164,8 @@ export function addedStructure(left: unknown, right: unknown, place = ''): strin
   } else if (isJsonObject(left)) {
     const other = objectOf(right);
     for (const [name, item] of Object.entries(left)) {
+      // The engine notes there what it did; authors write them anyway.
+      if (place === '.metadata' && authorsMetadata.has(name)) continue;
       if (item !== null && (other[name] ?? null) === null) return `${place}.${name}`;
       const added = addedStructure(item, other[name], `${place}.${name}`);
       if (added !== undefined) return added;

@@ -31,6 +31,14 @@ export class OwnWords {
     return this.#flags.has(flag);
   }
 
+  /** Adds what is injected without any author: nobody else's words are in it. */
+  addArguments(args: readonly string[]): void {
+    for (const text of args) {
+      this.#words.add(text);
+      this.#addFlags(text);
+    }
+  }
+
   #addText(text: string, follows: boolean, isFollowed: boolean): void {
     this.#words.add(text.trim());
     this.#addFlags(text);

@@ -73,6 +73,7 @@ export class Trial {
     const words = new OwnWords(this.#template, givenWords);
     const rendered = this.#rendered(authors);
     const reference = this.#withoutAuthor();
+    if (reference !== undefined) words.addArguments(argumentsOf(reference));
     figures.templates += 1;
     figures.pods += authors.length;
     if (reference !== undefined || rendered.length > 0) figures.rendered += 1;
@@ -142,6 +143,11 @@ export class Trial {
     }
     return accepted;
   }
+}
+
+function argumentsOf({ spec }: JsonObject): string[] {
+  const { containers = [], initContainers = [] } = spec as Readonly<Record<string, readonly JsonObject[] | undefined>>;
+  return [...containers, ...initContainers].flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }
 
 /** Where an author's text may show: in the spec, in a label or an annotation that the template writes. */
