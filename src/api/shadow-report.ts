@@ -27,7 +27,9 @@ export interface ShadowReport {
 /** The report of somebody who has compared nothing. */
 export const emptyShadowReport: ShadowReport = { compared: 0, failed: 0, differing: 0, changed: [] };
 
-const count = z.int().min(0);
+/** More admissions than any rollout has: sums of what replicas claim stay numbers that a status can hold. */
+const mostAdmissions = 1_000_000_000;
+const count = z.int().min(0).max(mostAdmissions);
 const configurationSchema = z.object({ name: z.string().max(63), hash: z.string().max(8) });
 
 /** One replica's report on one pair; whoever writes it keeps to the bounds, whoever reads it holds it to them. */

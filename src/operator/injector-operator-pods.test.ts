@@ -43,7 +43,10 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
       spec: { replicas: 1, template: { metadata: { labels: { app: 'web' } } } },
       status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
     });
-    const annotations = { 'sidecar-injector.io/config': 'blue.00000000', 'sidecar.istio.io/status': '{}' };
+    const annotations = {
+      'sidecar-injector.io/config': 'blue.00000000',
+      'sidecar.istio.io/status': '{"revision":"blue"}',
+    };
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d9c7bbbf4', uid: 'u1', controller: true };
     const podLabels = { 'pod-template-hash': '5d9c7bbbf4' };
     const metadata = { name: 'web-0', namespace: 'shop', annotations, labels: podLabels, ownerReferences: [owner] };
@@ -109,7 +112,10 @@ describe('InjectorOperator, of what it follows while it leads,', () => {
       ['a', hash],
       ['b', '00000000'],
     ] as const) {
-      const annotations = { 'sidecar-injector.io/config': `blue.${by}`, 'sidecar.istio.io/status': '{}' };
+      const annotations = {
+        'sidecar-injector.io/config': `blue.${by}`,
+        'sidecar.istio.io/status': '{"revision":"blue"}',
+      };
       cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', annotations } });
     }
     // Whoever leads next writes at once.

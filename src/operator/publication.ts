@@ -1,7 +1,7 @@
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
 import type { InjectorConfig } from '../api/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
-import { objectNames } from '../api/names.ts';
+import { objectNames, replicaLeaseName } from '../api/names.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { Clock } from '../kube/ports.ts';
 import type { ManifestContext } from '../manifests/manifest-context.ts';
@@ -47,6 +47,9 @@ export interface PublicationOutcome {
 /** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
 const silentMs = 30_000;
 
+/** A replica that is live and has not loaded a configuration for so long is named with what to do. Milliseconds. */
+const longWaitMs = 300_000;
+
 /**
  * The second half of a reconcile: the webhook names a configuration only when every live replica holds it, and goes on naming the last good one
  * while a newer one is not there yet or does not compile.
@@ -61,6 +64,8 @@ export class Publication {
   readonly #refused = new Map<string, { text: string; message: string }>();
   /** Since when no replica is live, by InjectorConfig. */
   readonly #silentSince = new Map<string, number>();
+  /** Since when replicas are waited for, by InjectorConfig, and with which configuration. */
+  readonly #waitingSince = new Map<string, { hash: string; at: number }>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(
@@ -124,9 +129,10 @@ export class Publication {
       if (!isLost && wanted === before) return { finding: undefined, hash: before, before, isPending: true };
       const finding = isLost
         ? no('ConfigurationLost', lost(config, wanted, lacking))
-        : no('WaitingForReplicas', `configuration ${wanted} is not served yet by ${lacking.join(', ')}`);
+        : no('WaitingForReplicas', this.#waiting(config.metadata.name, wanted, lacking));
       return { finding, hash: before, before, isPending: true };
     }
+    this.#waitingSince.delete(config.metadata.name);
     if (isTagged) {
       if (compiled !== undefined) this.#configurations.remember(config.metadata.name, compiled);
       const message = `RevisionTag ${config.metadata.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
@@ -171,9 +177,21 @@ export class Publication {
     return now - since >= silentMs;
   }
 
+  /** Whom a publication waits for; of a wait that is long, how to end it, since a replica can hold it up for as long as it lives. */
+  #waiting(name: string, hash: string, lacking: readonly string[]): string {
+    const now = this.#clock.monotonic();
+    const known = this.#waitingSince.get(name);
+    const { at } = known?.hash === hash ? known : { at: now };
+    this.#waitingSince.set(name, { hash, at });
+    const message = `configuration ${hash} is not served yet by ${lacking.join(', ')}`;
+    if (now - at < longWaitMs) return message;
+    return `${message}; this has lasted for more than ${longWaitMs / 60_000} minutes: see the log of that pod, or delete the pod, and its Lease (${replicaLeaseName('<pod>')}) holds up nothing after a minute`;
+  }
+
   /** The webhook was withdrawn. */
   withdrawn(name: string): void {
     this.#silentSince.delete(name);
+    this.#waitingSince.delete(name);
     this.#gate.forget(name);
   }
 
@@ -183,6 +201,7 @@ export class Publication {
     this.#configurations.forget(name);
     this.#refused.delete(name);
     this.#silentSince.delete(name);
+    this.#waitingSince.delete(name);
   }
 
   /**

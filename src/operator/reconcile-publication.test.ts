@@ -72,6 +72,23 @@ describe('RevisionReconciler: publication', () => {
     assert.notEqual(fixture.hash('blue'), first);
   });
 
+  it('says how to end a wait that a replica makes long', async () => {
+    await fixture.start();
+    fixture.reports.missing = ['replica-2'];
+    await fixture.install();
+    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/);
+    await fixture.clock.advance(300_000);
+    await fixture.reconcile('blue');
+    assert.match(
+      fixture.condition('blue', 'WebhookReady'),
+      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/,
+    );
+    assert.equal(fixture.path('blue'), undefined);
+    fixture.setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'of another configuration');
+  });
+
   it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
     await fixture.startInstalled();
     const path = fixture.path('blue');

@@ -57,8 +57,14 @@ describe("a replica's Lease", () => {
     assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
   });
 
-  for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined]) {
-    it(`says that nothing is served when it cannot be read: ${String(text)}`, () => {
+  const beyondBounds = [
+    JSON.stringify({ blue: { hashes: Array.from({ length: 65 }, () => '01234567') } }),
+    JSON.stringify({ blue: { hashes: ['0'.repeat(9)] } }),
+    JSON.stringify({ ['n'.repeat(64)]: { hashes: [] } }),
+    JSON.stringify({ blue: { hashes: [], certificate: 'c'.repeat(65) } }),
+  ];
+  for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined, ...beyondBounds]) {
+    it(`says that nothing is served when it cannot be read: ${String(text).slice(0, 80)}`, () => {
       const { object } = lease([]);
       object.metadata.annotations = text === undefined ? {} : { 'sidecar-injector.io/serves': text };
       assert.deepEqual([...readReplicaLease(object).serves], []);

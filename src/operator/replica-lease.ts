@@ -30,9 +30,13 @@ export const validatorReport = '(validator)';
  */
 const maximumBytes = 250_000;
 
+/** More configurations of one InjectorConfig than any replica keeps. */
+const mostHashes = 64;
+
+/** What a replica may claim; a Lease beyond it says nothing. */
 const servesSchema = z.record(
-  z.string(),
-  z.object({ hashes: z.array(z.string()), certificate: z.string().exactOptional() }),
+  z.string().max(63),
+  z.object({ hashes: z.array(z.string().max(8)).max(mostHashes), certificate: z.string().max(64).exactOptional() }),
 );
 
 /**
@@ -81,6 +85,23 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
     ...(shadow.length === 0 ? {} : { shadow }),
+  };
+}
+
+/**
+ * The part of a Lease that is kept and read.
+ * @param isRead false: it counts, and says nothing
+ */
+export function keptOfLease({ apiVersion, kind, metadata, spec }: KubernetesObject, isRead: boolean): KubernetesObject {
+  const { name = '', namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata;
+  const names = Object.values(replicaAnnotations).filter((each) => isRead && annotations[each] !== undefined);
+  const kept = Object.fromEntries(names.map((each) => [each, annotations[each] ?? '']));
+  const { leaseDurationSeconds } = (spec ?? {}) as { leaseDurationSeconds?: number };
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace, uid, resourceVersion, ...(isRead ? { annotations: kept } : {}) },
+    spec: { leaseDurationSeconds },
   };
 }
 

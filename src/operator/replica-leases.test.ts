@@ -95,6 +95,19 @@ describe('ReplicaLeases', () => {
     assert.equal(reports.lacking('green', '1').length, 6);
   });
 
+  it('keeps of a Lease what it reads, and reads the first two hundred; the others hold up, and take no room', async () => {
+    reports.start();
+    await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
+    for (let index = 0; index < 210; index += 1)
+      cluster.put('leases', lease(`r-${String(index).padStart(3, '0')}`, ['1']));
+    await until(() => live().length === 210);
+    assert.deepEqual(reports.lacking('blue', '1'), ['r-200', 'r-201', 'r-202', 'r-203', 'r-204', '5 more']);
+    for (const name of live().slice(0, 11)) cluster.remove('leases', `injector-replica-${name}`, 'injection');
+    await until(() => live().length === 199);
+    cluster.put('leases', lease('r-204', ['1']));
+    await until(() => !reports.lacking('blue', '1').includes('r-204'));
+  });
+
   it('counts a replica for the duration of its Lease after it was seen to change, whatever its clock says', async () => {
     reports.start();
     await seen(lease('gone'));

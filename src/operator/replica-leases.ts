@@ -14,7 +14,7 @@ import {
   type ShadowReport,
 } from '../api/shadow-report.ts';
 import type { ReplicaReport, ReplicaReports } from './ports.ts';
-import { readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
+import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
 
 export interface ReplicaLeasesOptions {
   readonly client: Pick<ApiClient, 'list' | 'watch' | 'delete'>;
@@ -42,6 +42,8 @@ interface Seen {
 const longestMs = 60_000;
 /** An expired Lease is removed after this long: its replica may only have been cut off. Milliseconds. */
 const removeAfterMs = 30_000;
+/** What more Leases say is not read: they hold publications up, and take no memory. */
+const mostReplicas = 200;
 /** How many replicas are named before the rest is counted. */
 const mostNamed = 5;
 
@@ -75,6 +77,10 @@ export class ReplicaLeases implements ReplicaReports {
       store: this.#store,
       namespace,
       labelSelector: replicaLeaseSelector(operatorClass),
+      transform: (lease) => {
+        const known = this.#store.get(lease.metadata.name ?? '', lease.metadata.namespace);
+        return keptOfLease(lease, this.#store.size < mostReplicas || known?.metadata.annotations !== undefined);
+      },
       onRecovered: () => {
         this.#heardNothing();
       },

@@ -51,6 +51,7 @@ describe('the annotation of what was found in rollouts', () => {
     ['no JSON', '['],
     ['another type', '{}'],
     ['a negative count', JSON.stringify([{ ...whole[0], failed: -1 }])],
+    ['a count that no sum could hold', JSON.stringify([{ ...whole[0], compared: 1e9 + 1 }])],
     ['a count that is a text', JSON.stringify([{ ...whole[0], compared: '5' }])],
     ['a longer error than anybody writes', JSON.stringify([{ ...whole[0], error: 'x'.repeat(501) }])],
     ['too many fields', JSON.stringify([{ ...whole[0], changed: Array.from({ length: 21 }, () => 'a') }])],

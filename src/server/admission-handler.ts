@@ -17,10 +17,10 @@ export interface RouteHandler {
   /** Where large reviews are decided, and those that the handler had to give up; absent: the handler decides all. */
   readonly lane?: ReviewLane;
   /**
-   * Is told of each review that was decided, after its answer has been written, also when the decision was given again. The decision may lack its patch. What it
-   * takes delays other answers.
+   * Is told of each review that was decided, after its answer has been written, also when the decision was given again. The request may lack its
+   * objects, and the decision its patch. Dry runs come too. What it takes delays other answers.
    */
-  readonly told?: (decision: AdmissionDecision, body: Buffer) => void;
+  readonly told?: (request: AdmissionRequest, decision: AdmissionDecision, body: Buffer) => void;
 }
 
 /** Something to be read: answers GET and HEAD. */

@@ -105,7 +105,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       const known = memory.find(question, dependencies);
       if (known !== undefined) {
         observer.decided(kind, { ...known.request, uid: question.uid }, known.decision, started, true);
-        if (told !== undefined) tellLater(told, known.decision, body);
+        if (told !== undefined) tellLater(told, known.request, known.decision, body);
         return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
       }
     }
@@ -122,7 +122,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       if (depends !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
         memory.remember(question, depends, { request, decision, encoded });
       }
-      if (told !== undefined) tellLater(told, decision, body);
+      if (told !== undefined) tellLater(told, request, decision, body);
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
     const malformed = (problem: string, version: ReviewVersion = reviewVersions[0], uid?: string): HttpAnswer => {
@@ -166,10 +166,15 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
   }
 
   /** The exchange writes the answer in this turn of the event loop. */
-  function tellLater(told: NonNullable<RouteHandler['told']>, decision: AdmissionDecision, body: Buffer): void {
+  function tellLater(
+    told: NonNullable<RouteHandler['told']>,
+    request: AdmissionRequest,
+    decision: AdmissionDecision,
+    body: Buffer,
+  ): void {
     setImmediate(() => {
       try {
-        told(decision, body);
+        told(request, decision, body);
       } catch (error) {
         observer.defect(error);
       }

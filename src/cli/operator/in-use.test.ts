@@ -13,7 +13,7 @@ describe('inUseRefusal', () => {
   it('names who uses it, and what to do', () => {
     assert.equal(
       inUseRefusal(config(used), ['prod', 'stable']),
-      'InjectorConfig 1-24 is in use: 2 RevisionTags lead to it (prod, stable); 1 namespace leads to it (shop); 2 pods were injected by it or would be (shop/a, shop/b); move the labels and tags elsewhere and restart the pods, and it can be deleted within 30 s; or set the annotation sidecar-injector.io/force-delete: "true" on it',
+      'InjectorConfig 1-24 is in use: 2 RevisionTags lead to it (prod, stable); 1 namespace leads to it (shop); 2 pods were injected by it or would be (shop/a, shop/b); pods count by their labels and annotations, which their authors write; move the labels and tags elsewhere and restart the pods, and it can be deleted within 30 s; or set the annotation sidecar-injector.io/force-delete: "true" on it',
     );
   });
 

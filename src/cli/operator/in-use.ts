@@ -20,8 +20,11 @@ export function inUseRefusal(object: KubernetesObject, tags: readonly string[]):
   ];
   if (users.length === 0) return undefined;
   const named = `${object.kind} ${object.metadata.name ?? ''}`;
+  const isByPods = (pods?.count ?? 0) > 0;
+  // An author can make any pod look as if it was injected: whoever deletes has to know that this alone may hold it up.
+  const hint = isByPods ? '; pods count by their labels and annotations, which their authors write' : '';
   const advice = `move the labels and tags elsewhere and restart the pods, and it can be deleted within 30 s; or set the annotation ${forceDeleteAnnotation}: "true" on it`;
-  return `${named} is in use: ${users.join('; ')}; ${advice}`;
+  return `${named} is in use: ${users.join('; ')}${hint}; ${advice}`;
 }
 
 function told(count = 0, names: readonly string[] = [], one: string, many: string): string[] {

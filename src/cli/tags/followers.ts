@@ -23,7 +23,11 @@ export async function readFollowers(
 ): Promise<Followers> {
   const { name } = tag.metadata;
   const keys = keysOfTag(installation, tag);
-  const relevant = { labels: new Set([keys.revision, keys.inject]), annotations: new Set<string>() };
+  const relevant = {
+    labels: new Set([keys.revision, keys.inject]),
+    annotations: new Set<string>(),
+    statuses: new Set<string>(),
+  };
   const pods: string[] = [];
   let podsThere = 0;
   await forEachPod(client, undefined, (pod) => {

@@ -118,7 +118,7 @@ export class RevisionCluster {
         namespace,
         ...more,
         labels: { 'pod-template-hash': '7d9', ...more.labels },
-        annotations: { ...(injectedBy === undefined ? {} : { 'sidecar.istio.io/status': '{}' }), ...annotations, ...more.annotations },
+        annotations: { ...(injectedBy === undefined ? {} : { 'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }) }), ...annotations, ...more.annotations },
         ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-7d9`, uid: app, controller: true }],
       },
       spec: { containers: [] },

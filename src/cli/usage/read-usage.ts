@@ -1,4 +1,4 @@
-import type { InjectorConfig } from '../../api/injector-config.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
 import type { RevisionTag } from '../../api/revision-tag.ts';
@@ -11,7 +11,7 @@ import { verifiedFiles } from '../../operator/last-good.ts';
 import type { ClaimingObjects } from '../../operator/overlap.ts';
 import type { Claimant } from '../../operator/usage/claimant.ts';
 import { ClaimantIndex } from '../../operator/usage/claimant-index.ts';
-import { familyName } from '../../operator/usage/judge-pod.ts';
+import { memberOf } from '../../operator/usage/judge-pod.ts';
 import { ClaimantReader } from '../../operator/usage/read-claimants.ts';
 import { webhooksOf } from '../certs/webhooks-of.ts';
 import { configOfTag, type Installation } from './installation.ts';
@@ -36,7 +36,10 @@ export async function readUsage(
   namespace?: string,
 ): Promise<ReadUsage> {
   const { configs, tags, configurations, namespaces } = installation;
-  const keys = new Map(configs.map(({ metadata, spec }) => [metadata.name, spec.webhook.keys]));
+  const families = configs.map(({ spec }) => spec.webhook.keys);
+  const members = new Map(
+    configs.map((config) => [config.metadata.name, memberOf(config.spec.webhook.keys, revisionOf(config))]),
+  );
   const operatorNamespaces = new Map(
     configurations.map((configuration) => [configuration.metadata.name, serviceNamespace(configuration)]),
   );
@@ -54,13 +57,13 @@ export async function readUsage(
   const tally = new UsageTally(
     {
       claimants,
-      familyOf: (name) => {
-        const family = keys.get(name);
-        return family && familyName(family);
-      },
+      familyOf: (name) => members.get(name),
       rulesOf: (taker) => rules.get(configurationOf(taker)),
     },
-    new Set([...keys.values()].flatMap(({ inject, status }) => [inject, status])),
+    {
+      annotations: new Set(families.map(({ inject }) => inject)),
+      statuses: new Set(families.map(({ status }) => status)),
+    },
   );
   await forEachPod(client, namespace, (pod) => {
     tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});

@@ -7,7 +7,7 @@ import {
   type PodJudgement,
   type PodState,
 } from '../../operator/usage/judge-pod.ts';
-import { traitsOf, type PodTraits } from '../../operator/usage/pod-traits.ts';
+import { type PodTraits, type RelevantNames, traitsOf } from '../../operator/usage/pod-traits.ts';
 import type { Labels } from './installation.ts';
 
 /** How many pods are in each state. */
@@ -48,21 +48,21 @@ export const noPods: PodCounts = { current: 0, stale: 0, missing: 0 };
 /** Counts pods one after the other, so that a page of them can be let go before the next is read. The judgement is the operator's own. */
 export class UsageTally {
   readonly #sources: JudgementSources;
-  readonly #annotations: ReadonlySet<string>;
+  readonly #names: Pick<RelevantNames, 'annotations' | 'statuses'>;
   readonly #injectorConfigs = new Map<string, Tally>();
   readonly #tags = new Map<string, Tally>();
   readonly #namespaces = new Map<string, Tally>();
   readonly #workloads = new Map<string, WorkloadTally>();
 
-  /** @param annotations the names of those that count */
-  constructor(sources: JudgementSources, annotations: ReadonlySet<string>) {
+  /** @param names the annotations that count */
+  constructor(sources: JudgementSources, names: Pick<RelevantNames, 'annotations' | 'statuses'>) {
     this.#sources = sources;
-    this.#annotations = annotations;
+    this.#names = names;
   }
 
   add(pod: KubernetesObject, namespaceLabels: Labels): void {
     const labels = new Set(Object.keys(pod.metadata.labels ?? {}));
-    const traits = traitsOf(pod, { labels, annotations: this.#annotations });
+    const traits = traitsOf(pod, { labels, ...this.#names });
     if (traits === undefined) return;
     const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
     for (const judgement of judgePod(traits, namespaceLabels, this.#sources)) {

@@ -5,6 +5,8 @@ import { containersOf, initContainersOf, type Named, type Pod } from './pod.ts';
 export interface InjectionStatus {
   readonly initContainers: ReadonlySet<string>;
   readonly containers: ReadonlySet<string>;
+  /** Absent from older ones. */
+  readonly revision?: string;
 }
 
 const nothing: InjectionStatus = { initContainers: new Set(), containers: new Set() };
@@ -23,7 +25,8 @@ export function parseStatus(text: string): InjectionStatus | undefined {
   const containers = namesIn(status.containers);
   const others = [status.volumes, status.imagePullSecrets].map(namesIn);
   if (initContainers === undefined || containers === undefined || others.includes(undefined)) return undefined;
-  return { initContainers, containers };
+  const { revision } = status;
+  return { initContainers, containers, ...(typeof revision === 'string' ? { revision } : {}) };
 }
 
 function namesIn(value: unknown): ReadonlySet<string> | undefined {

@@ -3,7 +3,7 @@ import type { OwnWords } from './own-words.ts';
 /**
  * What of a container's `args` no author may change: everything but
  * - the value of an argument `--flag=value`,
- * - a plain word, or nothing, behind an argument `--flag`, and whether such an argument is there at all,
+ * - a plain word (no path), or nothing, behind an argument `--flag`, and whether such an argument is there at all,
  * - a number, or a list of numbers.
  *
  * The flags must be the template's own words. What follows `-c`, `-ec`, `--` or any other option of a single dash may be a script or a program, so
@@ -28,7 +28,7 @@ const codeWords: ReadonlySet<string> = new Set(
 const wordsOfFlag = /[A-Z]?[a-z0-9]+|[A-Z]+/g;
 const flag = /^(--[A-Za-z0-9][\w.-]*)(=?)/;
 const numbers = /^(?:\d[\d._,:/]*)?$/;
-const word = /^(?:[\w./][\w.:,/@+-]*)?$/;
+const word = /^(?:[\w.][\w.:,@+-]*)?$/;
 const variableReference = /\$\([A-Za-z_][\w.-]*\)/g;
 
 /** Programs that run what their arguments name; a word is enough for them. */

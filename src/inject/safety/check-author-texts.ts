@@ -1,3 +1,4 @@
+import { InjectionFailure } from '../injection-failure.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
@@ -55,28 +56,38 @@ export function checkAuthorTexts(
   const written = forbidden.filter(({ kind }) => kind !== 'field');
   const own = written.filter((input) => !echoes.has(input));
   const isOdd = (input: AuthorInput): boolean => !input.harmless;
-  const twins = [benignTwin, harmlessPiece];
+  const twins = firstOf(benignTwin, harmlessPiece);
   const odd = forbidden.filter((input) => isOdd(input) && !echoes.has(input));
   check(guard, rendering, 'twin', odd, twins, within('text'));
-  // Where an annotation is taken away, a template may show the name of the pod instead: that is no effect of the annotation's.
   const oddNames = odd.filter(({ kind }) => kind === 'field');
-  const base = oddNames.length === 0 ? rendering : (twinned(rendering, oddNames) ?? rendering);
-  // A template may insist on an annotation, and on what it looks like.
-  const absent = [without, otherLetters, otherPiece];
-  const named = check(guard, base, 'without', written, absent, within('presence'));
-  if (named) check(guard, base, 'other', own, [otherLetters, otherPiece, without], within('presence'));
+  withHarmlessNames(rendering, oddNames, (base) => {
+    const named = check(guard, base, 'without', written, withoutInputs, within('presence'));
+    if (named) check(guard, base, 'other', own, firstOf(otherLetters, otherPiece, without), within('presence'));
+  });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
   const allowed = inputs.filter((input) => isAllowed(input) && isOdd(input) && !isParsed(reads, input));
   check(guard, rendering, 'allowed', allowed, twins, structuralDifference);
 }
 
-/** What is rendered for a pod with harmless names; absent where templates refuse it. */
-function twinned(rendering: Rendering, names: readonly AuthorInput[]): Rendering | undefined {
-  const view = withInputs(rendering.view, names, benignTwin);
-  return attempt(() => {
-    const texts = rendering.render(view);
-    return { ...rendering, view, texts, contents: rendering.read(texts) };
-  });
+/**
+ * Where an annotation is taken away, a template may show a name of the pod instead. That the name is odd is no effect of the annotation's, so what is
+ * refused is looked at again for a pod with harmless names.
+ */
+function withHarmlessNames(
+  rendering: Rendering,
+  names: readonly AuthorInput[],
+  look: (rendering: Rendering) => void,
+): void {
+  try {
+    look(rendering);
+  } catch (error) {
+    if (!(error instanceof InjectionFailure) || names.length === 0) throw error;
+    const view = withInputs(rendering.view, names, benignTwin);
+    const texts = attempt(() => rendering.render(view));
+    const contents = texts && attempt(() => rendering.read(texts));
+    if (texts === undefined || contents === undefined) throw error;
+    look({ ...rendering, view, texts, contents });
+  }
 }
 
 /** Whether a template takes the text apart. */
@@ -84,23 +95,73 @@ function isParsed({ annotations, labels }: AuthorReads, { kind, name }: AuthorIn
   return useOf(kind === 'label' ? labels : annotations, name)?.parsed === true;
 }
 
+/** What other pods make a difference in; absent where templates refuse all of them. */
+type Look = (
+  view: AuthorView,
+  inputs: readonly AuthorInput[],
+  differenceTo: (view: AuthorView) => Difference | undefined,
+) => Difference | undefined;
+
+/** The pod with other texts: by the first of several ways that templates do not refuse. */
+function firstOf(...replacements: readonly Replacement[]): Look {
+  return (view, inputs, differenceTo) => {
+    for (const replace of replacements) {
+      const difference = differenceTo(withInputs(view, inputs, replace));
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  };
+}
+
+/** Texts of many kinds, for templates that insist on one. */
+const probes: readonly Replacement[] = [
+  otherLetters,
+  otherPiece,
+  ...['', 'x', '0', '8', 'true', 'false', 'a.b', '1.2.3', 'x=y', '{}', '[]'].map((text) => (): string => text),
+];
+/** Inputs that are taken away one by one. */
+const mostTried = 64;
+
 /**
- * Compares with the first of several renderings that templates do not refuse.
+ * The pod without what its author wrote. A template may insist on an annotation, and on what it looks like: such a one stays, with each of many other
+ * texts that the template does not refuse.
+ */
+const withoutInputs: Look = (view, inputs, differenceTo) => {
+  const difference = differenceTo(withInputs(view, inputs, without));
+  if (difference !== undefined) return difference;
+  let bare = view;
+  let staying = inputs;
+  if (inputs.length <= mostTried) {
+    staying = inputs.filter((input) => {
+      const next = withInputs(bare, [input], without);
+      if (differenceTo(next) === undefined) return true;
+      bare = next;
+      return false;
+    });
+  }
+  const others = probes.map((replace) => differenceTo(withInputs(bare, staying, replace)));
+  const found = [differenceTo(bare), ...others].filter((one) => one !== undefined);
+  if (others.every((one) => one === undefined)) return undefined;
+  return found.find(({ place }) => place !== undefined) ?? { named: found.some(({ named }) => named) };
+};
+
+/**
+ * Compares what was rendered for a pod with what would be rendered for others.
  * @returns whether something with a name has come or gone
+ * @throws InjectionFailure `UnsafeAnnotation`
  */
 function check(
   { passed }: AuthorGuard,
   rendering: Rendering,
   kind: ComparisonKind,
   inputs: readonly AuthorInput[],
-  replacements: readonly Replacement[],
+  look: Look,
   compare: Compare,
 ): boolean {
   if (inputs.length === 0) return false;
-  /** What a rendering makes a difference in; absent where templates refuse it. */
-  const differenceWith = (some: readonly AuthorInput[], replace: Replacement): Difference | undefined => {
-    const { view, contents, part, render, read } = rendering;
-    const texts = attempt(() => render(withInputs(view, some, replace)));
+  const { contents, part, render, read } = rendering;
+  const differenceTo = (view: AuthorView): Difference | undefined => {
+    const texts = attempt(() => render(view));
     if (texts === undefined || areSame(texts, rendering.texts)) return texts && { named: false };
     const known = passed.find(kind, contents, texts);
     if (known !== undefined) return known;
@@ -111,13 +172,8 @@ function check(
     if (difference.place === undefined) passed.remember(kind, contents, texts, difference);
     return difference;
   };
-  const differenceOf = (some: readonly AuthorInput[]): Difference => {
-    for (const replace of replacements) {
-      const difference = differenceWith(some, replace);
-      if (difference !== undefined) return difference;
-    }
-    return { place: somewhere, named: false };
-  };
+  const differenceOf = (some: readonly AuthorInput[]): Difference =>
+    look(rendering.view, some, differenceTo) ?? { place: somewhere, named: false };
   const { place, named } = differenceOf(inputs);
   if (place === undefined) return named;
   const input = narrow(inputs, (some) => differenceOf(some).place !== undefined);

@@ -218,3 +218,80 @@ describe('an author may not change more than values', () => {
     );
   });
 });
+
+describe('an author is refused what was found by trying it as an attacker', () => {
+  const script = written('x; id > /d/pwned');
+  const shells: [title: string, line: string][] = [
+    ['a shell by its path', `command: ["/bin/sh"]\n    args: [-c, {{ ${given} | quote }}]`],
+    ['options in a cluster', `command: [sh, -ec]\n    args: [{{ ${given} | quote }}]`],
+    ['busybox', `command: [busybox, sh, -c]\n    args: [{{ ${given} | quote }}]`],
+    ['tini', `command: [tini, --, sh, -c]\n    args: [{{ ${given} | quote }}]`],
+    ['env', `command: [/usr/bin/env, bash, -c]\n    args: [{{ ${given} | quote }}]`],
+    ['no command', `args: [sh, -c, {{ ${given} | quote }}]`],
+    ['python', `command: [python, -c]\n    args: [{{ ${given} | quote }}]`],
+    ['a script that looks like a flag', `command: [sh, -c]\n    args: [{{ printf "--level=%s" ${given} | quote }}]`],
+    ['a flag that evaluates', `command: [node]\n    args: [{{ printf "--eval=%s" ${given} | quote }}]`],
+    ['a whole flag', `args: [--level=1, {{ ${given} | quote }}]`],
+  ];
+  for (const [title, line] of shells) {
+    it(`a script: ${title}`, () => {
+      const result = safely(sidecar(line), script);
+      assert.equal(result.outcome === 'failed' ? result.reason : result.outcome, 'UnsafeAnnotation');
+    });
+  }
+
+  const steered = [
+    `privileged: {{ and ${given} true }}`,
+    `privileged: {{ or (not ${given}) false }}`,
+    `runAsUser: {{ annotation .ObjectMeta "example.com/team" "1000" }}`,
+    `runAsNonRoot: {{ annotation .ObjectMeta "example.com/team" "true" }}`,
+    `readOnlyRootFilesystem: {{ annotation .ObjectMeta "example.com/team" "true" }}`,
+  ];
+  for (const line of steered) {
+    for (const text of ['', ' ', 'true', '_']) {
+      it(`securityContext with ${line} and ${JSON.stringify(text)}`, () => {
+        const result = safely(sidecar(`securityContext: {${line}}`), written(text));
+        const plain = safely(sidecar(`securityContext: {${line}}`), {});
+        const same = (one: typeof result): unknown =>
+          one.outcome === 'injected' ? (one.pod.spec as { containers: unknown }).containers : one.outcome;
+        if (result.outcome === 'injected') assert.deepEqual(same(result), same(plain));
+        else assert.equal('reason' in result && result.reason, 'UnsafeAnnotation');
+      });
+    }
+  }
+
+  it('the end of a path', () => {
+    const template =
+      'spec: {volumes: [{name: d, hostPath: {path: "/data/{{ annotation .ObjectMeta "example.com/team" "shared" }}"}}]}';
+    assert.equal(safely(template, written('')).outcome, 'failed');
+    assert.equal(safely(template, {}).outcome, 'injected');
+  });
+
+  for (const text of ['A', 'AB', '_', '__', 'PRELOAD']) {
+    it(`a part of the name of a variable: ${text}`, () => {
+      const template = sidecar(`env: [{name: "LD_{{ ${given} }}", value: x}]`);
+      assert.equal(safely(template, written(text)).outcome, 'failed');
+    });
+  }
+
+  it('the name of a variable that the template has elsewhere', () => {
+    const template = sidecar(
+      `env: [{{ if ${given} }}{name: {{ ${given} }}, value: x}{{ else }}{name: TEAM, value: LD_PRELOAD}{{ end }}]`,
+    );
+    assert.equal(safely(template, written('LD_PRELOAD')).outcome, 'failed');
+  });
+
+  it('a byte of a text', () => {
+    const template = sidecar(`securityContext: {runAsUser: {{ index ${given} 0 }}}`);
+    assert.equal(safely(template, written('0')).outcome, 'failed');
+    assert.equal(safely(template, { annotations: {}, labels: { team: 'x' } }).outcome, 'failed');
+  });
+
+  it('what a template that insists on a text makes of it', () => {
+    const template = sidecar(`securityContext: {privileged: {{ ne (atoi .ObjectMeta.Labels.n) 0 }}}`);
+    assert.deepEqual(
+      ['', '0', '8', 'x'].map((n) => safely(template, { labels: { n } }).outcome),
+      ['failed', 'failed', 'failed', 'failed'],
+    );
+  });
+});

@@ -60,7 +60,7 @@ describe('restartCandidates', () => {
 
   it('have what their pods would get, whichever of the families asks', () => {
     const group = pods('web');
-    const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', isUser: true } as const;
+    const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', carried: undefined, isUser: true } as const;
     group.judgements = [
       { ...ofLogs, taker: undefined },
       { ...ofLogs, taker: claimant({ tag: 'logs', injectorConfig: 'logs' }) },

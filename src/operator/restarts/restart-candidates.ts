@@ -12,7 +12,6 @@ import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { forEach, type Steps } from '../../rollout/restart-steps.ts';
 import { workloadKey, type RolloutWorkload } from '../../rollout/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
-import { carriedBy } from '../usage/pod-traits.ts';
 import type { Completion, Completions } from './completions.ts';
 import { coveringBudgets, type BudgetRecord } from './disruption-budget.ts';
 import { newPods, type JudgedGroup } from './new-pods.ts';
@@ -178,9 +177,9 @@ function* podsByWorkload({
     known.groups.push({ group, state: taken.state });
     known.target = `${injectorConfig}.${hash}`;
     if (taken.state !== 'stale') return;
-    const isRolledBack = carriedBy(traits).some(
-      (each) => each.name === rolledBackFrom?.injectorConfig && each.hash === rolledBackFrom.hash,
-    );
+    const { carried } = taken;
+    const isRolledBack =
+      carried !== undefined && carried.name === rolledBackFrom?.injectorConfig && carried.hash === rolledBackFrom.hash;
     known.rolledBack ||= isRolledBack;
     if (isRolledBack || !isRollbackOnly) known.stale += pods.size;
   });

@@ -1,4 +1,5 @@
 import type { PodGroup } from '../usage/pod-group.ts';
+import { carriedBy } from '../usage/pod-traits.ts';
 import type { JudgedGroup } from './new-pods.ts';
 
 /** Whether any pod that a tag takes is stale. */
@@ -13,7 +14,7 @@ export function staleConfigurations(groups: readonly JudgedGroup[]): readonly st
   const configurations = new Set<string>();
   for (const { group, state } of groups) {
     if (state !== 'stale') continue;
-    for (const entry of group.traits.injectedBy.split(',')) if (entry !== '') configurations.add(entry);
+    for (const { name, hash } of carriedBy(group.traits)) configurations.add(`${name}.${hash}`);
   }
   return [...configurations].sort();
 }

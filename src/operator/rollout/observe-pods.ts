@@ -17,15 +17,16 @@ export function observePods(
 ): Pick<RolloutObservation, 'workloads' | 'pods'> {
   const workloads = new Map<string, { rank: string; pods: number }>();
   const pods = { stable: [] as ObservedPod[], canary: [] as ObservedPod[] };
-  for (const { traits, pods: records } of groups) {
+  for (const { traits, pods: records, judgements } of groups) {
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
     const known = workloads.get(key) ?? { rank: rankOf(tag, workload), pods: 0 };
     known.pods += records.size;
     workloads.set(key, known);
-    const carried = traits.injectedBy.split(',');
-    const isCanary = canary !== undefined && carried.includes(`${canary.injectorConfig}.${canary.hash}`);
-    const isStable = !isCanary && carried.some((entry) => entry.startsWith(`${stable}.`));
+    const carried = judgements.find(({ taker }) => taker?.tag === tag)?.carried;
+    if (carried === undefined) continue;
+    const isCanary = carried.name === canary?.injectorConfig && carried.hash === canary.hash;
+    const isStable = !isCanary && carried.name === stable;
     const side = isCanary ? pods.canary : isStable ? pods.stable : undefined;
     if (side !== undefined) for (const record of records.values()) side.push(observedPod(record));
   }

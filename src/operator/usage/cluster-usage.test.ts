@@ -69,7 +69,12 @@ describe('ClusterUsage', () => {
   }
   function pod(name: string, injectedBy?: string, labels: Record<string, string> = {}): KubernetesObject {
     const annotations =
-      injectedBy === undefined ? {} : { 'sidecar-injector.io/config': injectedBy, 'sidecar.istio.io/status': '{}' };
+      injectedBy === undefined
+        ? {}
+        : {
+            'sidecar-injector.io/config': injectedBy,
+            'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }),
+          };
     const metadata = {
       name,
       namespace: 'shop',
@@ -117,6 +122,28 @@ describe('ClusterUsage', () => {
       pods: [{ injectorConfig: 'blue', tag: '', counts: { current: 1, stale: 1, missing: 1 } }],
       namespaces: [{ namespace: 'shop', counts: { current: 1, stale: 1, missing: 1 } }],
     });
+  });
+
+  it('counts no pod for an annotation that its author has written alone', async () => {
+    publish('blue', 'aaaaaaaa');
+    begin();
+    namespaces.replace([namespace('shop', {})], '1');
+    const forged = (name: string, status?: string): PodRecord => {
+      const object = pod(name, 'blue.aaaaaaaa');
+      const { 'sidecar.istio.io/status': own = '', ...annotations } = object.metadata.annotations ?? {};
+      const signed = status === undefined ? annotations : { ...annotations, 'sidecar.istio.io/status': status };
+      assert.notEqual(own, status);
+      return keep({ ...object, metadata: { ...object.metadata, annotations: signed } });
+    };
+    pods.replace(
+      [forged('a'), forged('b', '{}'), forged('c', '{"revision":"blue","containers":["istio-proxy"]}')],
+      '1',
+    );
+    await clock.advance(60_000);
+    assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 0, names: [] });
+    pods.upsert(keep(pod('d', 'blue.aaaaaaaa')));
+    await clock.advance(60_000);
+    assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 1, names: ['shop/d'] });
   });
 
   it('writes at most every 30 s, and at once after a quiet time', async () => {

@@ -1,3 +1,4 @@
+import { revisionOf } from '../../api/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import type { UsageStatus } from '../../api/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
@@ -209,7 +210,7 @@ export class ClusterUsage implements UsageSource {
     for (const claimant of claimants.values()) this.#names.addClaimant(claimant);
     for (const config of claiming.configs) {
       this.#names.addConfig(config);
-      usage.setFamily(config.metadata.name, config.spec.webhook.keys);
+      usage.setFamily(config.metadata.name, config.spec.webhook.keys, revisionOf(config));
     }
     const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
     const names = view.configs.list().map(({ metadata: { name = '' } }) => name);

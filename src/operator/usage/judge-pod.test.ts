@@ -5,7 +5,7 @@ import { rankOf } from '../../rollout/workload-key.ts';
 import { selectorsOf } from '../../manifests/webhook-selectors.ts';
 import { claimedPods, type Claimant } from './claimant.ts';
 import { ClaimantIndex } from './claimant-index.ts';
-import { describeJudgement, elsewhere, familyName, judgePod, missingReason } from './judge-pod.ts';
+import { describeJudgement, elsewhere, judgePod, memberOf, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
 const rules: DecisionRules = {
@@ -33,6 +33,11 @@ function claimant(injectorConfig: string, part: Partial<Claimant> = {}): Claiman
   };
 }
 
+/** The InjectorConfig of the first entry; its revision is called the same. */
+function nameIn(injectedBy: string): string {
+  return injectedBy.split('.')[0] ?? '';
+}
+
 function judge(
   pod: Partial<PodTraits>,
   labels: Record<string, string>,
@@ -52,7 +57,7 @@ function judge(
     workload: { kind: 'Deployment', name: 'web' },
     hostNetwork: false,
     labels: {},
-    annotations: pod.injectedBy === undefined ? {} : { [status]: '{' },
+    annotations: pod.injectedBy === undefined ? {} : { [status]: nameIn(pod.injectedBy) },
     injectedBy: '',
     ...pod,
   };
@@ -62,7 +67,7 @@ function judge(
     {
       claimants,
       familyOf: (name) =>
-        name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : familyName(istioKeys),
+        name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : memberOf(istioKeys, name),
       rulesOf: () => (known === 'unknown' ? undefined : known),
     },
   );
@@ -86,6 +91,25 @@ describe('judgePod', () => {
       { injectedBy: `gone.${now}` },
       {},
       ['stale InjectorGone at gone by nobody'],
+    ],
+    ['a forged entry and no status', { injectedBy: `blue.${now}`, annotations: {} }, {}, []],
+    [
+      'a forged entry and a status that says something else',
+      { injectedBy: `blue.${now}`, annotations: { [status]: 'red' } },
+      {},
+      [],
+    ],
+    [
+      'a forged entry where it is injected by nobody',
+      { injectedBy: `default.${old}`, annotations: {} },
+      blue,
+      ['missing NotCalled at blue by blue'],
+    ],
+    [
+      'a forged entry beside the one of its injection',
+      { injectedBy: `blue.${old},default.${now}`, annotations: { [status]: 'blue' } },
+      blue,
+      ['stale OtherConfiguration at blue by blue'],
     ],
     ['what another operator gave', { injectedBy: `foreign.${now}` }, {}, []],
     ['what nothing gives any more', { injectedBy: `blue.${now}` }, {}, ['stale NotSelected at blue by nobody']],
@@ -139,13 +163,13 @@ describe('judgePod', () => {
     const states = new Map<string, number>();
     for (let index = 0; index < 100; index += 1) {
       const workload = { kind: 'Deployment', name: `web-${index}` };
-      const annotations = { [status]: '{' };
       for (const injectedBy of [`blue.${old}`, `green.${now}`]) {
+        const annotations = { [status]: nameIn(injectedBy) };
         const traits = { namespace: 'shop', workload, hostNetwork: false, labels: {}, annotations, injectedBy };
         const [judgement] = judgePod(
           traits,
           { [revision]: 'prod' },
-          { claimants, familyOf: () => familyName(istioKeys), rulesOf: () => rules },
+          { claimants, familyOf: (name) => memberOf(istioKeys, name), rulesOf: () => rules },
         );
         const gets = rankOf('prod', { namespace: 'shop', ...workload }) < canary.threshold ? 'green' : 'blue';
         assert.equal(judgement?.taker?.injectorConfig, gets);

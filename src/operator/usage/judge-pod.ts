@@ -3,7 +3,7 @@ import { decide } from '../../inject/decide.ts';
 import { getsCanary, rankOf } from '../../rollout/workload-key.ts';
 import type { Claimant } from './claimant.ts';
 import type { ClaimantIndex } from './claimant-index.ts';
-import { carriedBy, type PodTraits } from './pod-traits.ts';
+import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-traits.ts';
 
 /** Whether a pod has what it would get now. `undecided`: it has nothing, and only the API server could say whether it would get something. */
 export type PodState = 'current' | 'stale' | 'missing';
@@ -16,6 +16,8 @@ export interface PodJudgement {
   readonly reason: string;
   /** At which InjectorConfig it counts: the one that injected it, else the one that would. */
   readonly injectorConfig: string;
+  /** What has injected it, as its annotations agree; undefined when nothing of this family has. */
+  readonly carried: CarriedConfiguration | undefined;
   /** Whose webhooks take it now; undefined when nobody's do. */
   readonly taker: Claimant | undefined;
   /** Whether it would miss the taker: it is injected, or would be. */
@@ -25,14 +27,29 @@ export interface PodJudgement {
 /** Whom a judgement asks. */
 export interface JudgementSources {
   readonly claimants: Pick<ClaimantIndex, 'takersOf'>;
-  /** `family` of an InjectorConfig, by its name; undefined for one that is not there, {@link elsewhere} for one of which nothing is to be said. */
-  readonly familyOf: (injectorConfig: string) => string | undefined;
+  /** Of an InjectorConfig, by its name; undefined for one that is not there, {@link elsewhere} for one of which nothing is to be said. */
+  readonly familyOf: (injectorConfig: string) => FamilyMember | typeof elsewhere | undefined;
   /** By which rules the taker's configuration decides; undefined while nobody knows. */
   readonly rulesOf: (taker: Claimant) => DecisionRules | undefined;
 }
 
 /** The family of an InjectorConfig of another operator class. */
 export const elsewhere = '(elsewhere)';
+
+/** An InjectorConfig's part in its family. */
+export interface FamilyMember {
+  /** {@link familyName} */
+  readonly family: string;
+  /** The annotation in which it says what it added, */
+  readonly status: string;
+  /** and the revision that it states there. */
+  readonly revision: string;
+}
+
+/** What a pod must carry beside `N.<hash8>` to count as injected by an InjectorConfig with these keys and this revision. */
+export function memberOf(keys: Claimant['keys'], revision: string): FamilyMember {
+  return { family: familyName(keys), status: keys.status, revision };
+}
 
 /** What names a family: equal texts, equal keys. */
 export function familyName({ injection, revision, inject, status }: Claimant['keys']): string {
@@ -45,12 +62,15 @@ export function judgePod(
   namespaceLabels: Readonly<Record<string, string>>,
   sources: JudgementSources,
 ): PodJudgement[] {
-  const carried = new Map<string, { readonly name: string; readonly hash: string }>();
+  const carried = new Map<string, CarriedConfiguration>();
   const unknown = new Set<string>();
-  for (const { name, hash } of carriedBy(pod)) {
-    const family = sources.familyOf(name);
-    if (family === undefined) unknown.add(name);
-    else if (family !== elsewhere) carried.set(family, { name, hash });
+  for (const entry of carriedBy(pod)) {
+    const member = sources.familyOf(entry.name);
+    if (member === undefined) unknown.add(entry.name);
+    // An entry alone is an author's word: an injection has left its status, too.
+    else if (member !== elsewhere && pod.annotations[member.status] === member.revision) {
+      carried.set(member.family, entry);
+    }
   }
   const takers = new Map<string, Claimant>();
   for (const taker of sources.claimants.takersOf(namespaceLabels, pod.labels)) {
@@ -62,13 +82,15 @@ export function judgePod(
   for (const [family, taker] of takers) {
     judgements.push(judgeTaken(pod, carried.get(family), forPod(taker, pod), sources.rulesOf));
   }
-  for (const [family, { name }] of carried) {
-    if (takers.has(family)) continue;
-    judgements.push({ state: 'stale', reason: 'NotSelected', injectorConfig: name, taker: undefined, isUser: true });
+  const stale = (reason: string, injectorConfig: string, entry?: CarriedConfiguration): PodJudgement => {
+    return { state: 'stale', reason, injectorConfig, carried: entry, taker: undefined, isUser: true };
+  };
+  for (const [family, entry] of carried) {
+    if (!takers.has(family)) judgements.push(stale('NotSelected', entry.name, entry));
   }
   // Nobody is left to say of which family it was.
   for (const name of takers.size === 0 && carried.size === 0 ? unknown : []) {
-    judgements.push({ state: 'stale', reason: 'InjectorGone', injectorConfig: name, taker: undefined, isUser: true });
+    judgements.push(stale('InjectorGone', name));
   }
   return judgements;
 }
@@ -88,28 +110,25 @@ function forPod(taker: Claimant, { namespace, workload }: PodTraits): Claimant {
 
 function judgeTaken(
   pod: PodTraits,
-  carried: { readonly name: string; readonly hash: string } | undefined,
+  carried: CarriedConfiguration | undefined,
   taker: Claimant,
   rulesOf: JudgementSources['rulesOf'],
 ): PodJudgement {
   const { injectorConfig, hash, keys } = taker;
   if (carried !== undefined || Object.hasOwn(pod.annotations, keys.status)) {
     const at = carried?.name ?? injectorConfig;
-    const stale = (reason: string): PodJudgement => ({
-      state: 'stale',
-      reason,
-      injectorConfig: at,
-      taker,
-      isUser: true,
-    });
+    const has = (state: 'current' | 'stale', reason: string): PodJudgement => {
+      return { state, reason, injectorConfig: at, carried, taker, isUser: true };
+    };
+    const stale = (reason: string): PodJudgement => has('stale', reason);
     if (hash === undefined) return stale('NotPublished');
     if (carried === undefined) return stale('OtherInjector');
     if (carried.name !== injectorConfig) return stale('OtherInjectorConfig');
     if (carried.hash !== hash) return stale('OtherConfiguration');
-    return { state: 'current', reason: 'Current', injectorConfig, taker, isUser: true };
+    return has('current', 'Current');
   }
   const plain = (state: PodJudgement['state'], reason: string, isUser: boolean): PodJudgement => {
-    return { state, reason, injectorConfig, taker, isUser };
+    return { state, reason, injectorConfig, carried, taker, isUser };
   };
   const own = pod.labels[keys.inject] ?? pod.annotations[keys.inject];
   if (pod.hostNetwork) return plain('none', 'HostNetwork', false);

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import { injectedByAnnotation } from '../../api/labels.ts';
 import type { KubernetesObject } from '../../api/kubernetes.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
+import { statedRevision } from './stated-revision.ts';
 import { workloadOfPod } from '../../rollout/workload-key.ts';
 
 /** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
 export interface RelevantNames {
   readonly labels: ReadonlySet<string>;
   readonly annotations: ReadonlySet<string>;
+  /** The status annotations of the families. */
+  readonly statuses: ReadonlySet<string>;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface PodTraits {
   readonly hostNetwork: boolean;
   /** The relevant ones. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The relevant ones, cut after 32 characters. */
+  /** The relevant ones, cut after 32 characters. A status annotation is kept as the revision that it states, or empty ({@link statedRevision}). */
   readonly annotations: Readonly<Record<string, string>>;
   /** `N.<hash8>,…`, cut; empty when none of ours has injected it. */
   readonly injectedBy: string;
@@ -29,9 +32,13 @@ export interface PodTraits {
 
 /** A pod's author may have written anything into an annotation. */
 const annotationLimit = 32;
+/** A label's value, and a revision, have no more characters. */
+const labelLimit = 63;
 const injectedByLimit = 512;
 /** A pod is in few families of injectors at once. */
 const carriedLimit = 8;
+/** `N.<hash8>` */
+const entryPattern = /^[-a-z0-9]{1,63}\.[0-9a-f]{8}$/;
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
@@ -49,23 +56,33 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
     namespace,
     workload: { kind: cut(kind, 63), name: cut(name, 253) },
     hostNetwork,
-    labels: pick(labels, relevant.labels, 63),
-    annotations: pick(annotations, relevant.annotations, annotationLimit),
+    labels: pick(labels, relevant.labels, labelLimit),
+    annotations: pick(
+      annotations,
+      relevant.statuses,
+      labelLimit,
+      pick(annotations, relevant.annotations, annotationLimit),
+      (status) => statedRevision(status, pod),
+    ),
     injectedBy: cut(annotations[injectedByAnnotation] ?? '', injectedByLimit),
   };
 }
 
+/** An InjectorConfig and the hash of one of its configurations. */
+export interface CarriedConfiguration {
+  readonly name: string;
+  readonly hash: string;
+}
+
 /**
- * The configurations that have injected a pod, as its annotation says. Of a list that somebody else has written the first few: each name is kept in
- * several places.
+ * The configurations that have injected a pod, as its annotation says: its author may have written it. Of a list that somebody else has written the
+ * first few: each name is kept in several places.
  */
-export function carriedBy({
-  injectedBy,
-}: Pick<PodTraits, 'injectedBy'>): { readonly name: string; readonly hash: string }[] {
+export function carriedBy({ injectedBy }: Pick<PodTraits, 'injectedBy'>): CarriedConfiguration[] {
   return injectedBy
     .split(',', carriedLimit)
-    .map((entry) => entry.split('.'))
-    .flatMap(([name = '', hash = '']) => (name === '' ? [] : [{ name, hash }]));
+    .filter((entry) => entryPattern.test(entry))
+    .map((entry) => ({ name: entry.slice(0, -9), hash: entry.slice(-8) }));
 }
 
 /** The same short text for the same traits, and hardly ever for others. */
@@ -89,11 +106,12 @@ function pick(
   from: Readonly<Record<string, string>>,
   names: ReadonlySet<string>,
   limit: number,
+  picked: Record<string, string> = {},
+  read = (value: string): string => value,
 ): Record<string, string> {
-  const picked: Record<string, string> = {};
   for (const name of names) {
     const value = Object.hasOwn(from, name) ? from[name] : undefined;
-    if (value !== undefined) picked[name] = cut(value, limit);
+    if (value !== undefined) picked[name] = cut(read(value), limit);
   }
   return picked;
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { istioKeys } from '../../api/webhook-keys.ts';
 import type { PodRecord } from '../pod-record.ts';
 import type { Claimant } from './claimant.ts';
-import { familyName, judgePod } from './judge-pod.ts';
+import { memberOf, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
 import { by, claimant, logKeys, Pods, rules, told } from './testdata/counted-pods.ts';
@@ -178,7 +178,7 @@ describe('PodUsage, over histories,', () => {
           if (labels === undefined) continue;
           const judgements = judgePod(group!.traits, labels, {
             claimants: { takersOf },
-            familyOf: (name) => (families.has(name) ? familyName(keysOf(name)) : undefined),
+            familyOf: (name) => (families.has(name) ? memberOf(keysOf(name), name) : undefined),
             rulesOf: ({ injectorConfig, hash: of = '' }) => (known.has(`${injectorConfig}.${of}`) ? rules : undefined),
           });
           for (const { state, injectorConfig, taker, isUser } of judgements) {

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { WebhookKeys } from '../../api/webhook-keys.ts';
 import type { PodRecord } from '../pod-record.ts';
 import type { Claimant } from './claimant.ts';
 import { ClaimantIndex, labelTexts } from './claimant-index.ts';
 import { namedBy, stateOf, subjectsOf } from './concerned-subjects.ts';
-import { elsewhere, familyName, judgePod, type PodJudgement } from './judge-pod.ts';
+import { elsewhere, type FamilyMember, judgePod, memberOf, type PodJudgement } from './judge-pod.ts';
 import { MultiMap } from './multi-map.ts';
 import type { PodGroup } from './pod-group.ts';
 import { noPods, UsageSubject, type PodCounts } from './usage-subject.ts';
@@ -43,7 +44,7 @@ export interface PodPlace {
 export class PodUsage {
   readonly #listener: PodUsageListener;
   readonly #claimants = new ClaimantIndex();
-  readonly #families = new Map<string, string>();
+  readonly #families = new Map<string, FamilyMember | typeof elsewhere>();
   readonly #rules = new Map<string, DecisionRules>();
   readonly #namespaces = new Map<string, NamespaceUsage>();
   readonly #subjects = new Map<string, UsageSubject>();
@@ -119,12 +120,16 @@ export class PodUsage {
     for (const group of groups) this.#judge(group);
   }
 
-  /** The family of an InjectorConfig; undefined when it is gone, {@link elsewhere} when it is not ours. Costs what it has injected. */
-  setFamily(injectorConfig: string, keys: WebhookKeys | typeof elsewhere | undefined): void {
-    const family = keys === undefined || keys === elsewhere ? keys : familyName(keys);
-    if (this.#families.get(injectorConfig) === family) return;
-    if (family === undefined) this.#families.delete(injectorConfig);
-    else this.#families.set(injectorConfig, family);
+  /** The family and revision of an InjectorConfig; undefined when it is gone, {@link elsewhere} when it is not ours. Costs what it has injected. */
+  setFamily(
+    injectorConfig: string,
+    keys: WebhookKeys | typeof elsewhere | undefined,
+    revision: string = injectorConfig,
+  ): void {
+    const member = keys === undefined || keys === elsewhere ? keys : memberOf(keys, revision);
+    if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
+    if (member === undefined) this.#families.delete(injectorConfig);
+    else this.#families.set(injectorConfig, member);
     for (const group of [...this.#groupsByCarried.get(injectorConfig)]) this.#judge(group);
   }
 

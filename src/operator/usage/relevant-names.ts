@@ -8,16 +8,18 @@ import type { RelevantNames } from './pod-traits.ts';
 export class KnownNames implements RelevantNames {
   readonly labels = new Set<string>();
   readonly annotations = new Set<string>();
+  readonly statuses = new Set<string>();
 
   /** How many there are: more than before when something new is asked. */
   get size(): number {
-    return this.labels.size + this.annotations.size;
+    return this.labels.size + this.annotations.size + this.statuses.size;
   }
 
   addConfig({ spec: { webhook, injection } }: InjectorConfig): void {
     const { keys } = webhook;
     for (const name of [keys.revision, keys.inject]) this.labels.add(name);
-    for (const name of [keys.inject, keys.status]) this.annotations.add(name);
+    this.annotations.add(keys.inject);
+    this.statuses.add(keys.status);
     for (const selector of [...injection.neverInjectSelector, ...injection.alwaysInjectSelector]) {
       for (const name of namesIn(selector)) this.labels.add(name);
     }

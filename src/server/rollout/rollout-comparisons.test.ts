@@ -25,6 +25,8 @@ const scripted: LaneProgram = {
     if (name.startsWith('exit')) process.exit(3);
     if (name.startsWith('defect')) parentPort.postMessage({ kind: 'defect', error: 'broken' });
     if (name.startsWith('nothing')) parentPort.postMessage({ kind: 'compared', comparison: undefined });
+    const failure = { outcome: 'failed', error: 'refused' };
+    if (name.startsWith('deny')) parentPort.postMessage({ kind: 'compared', comparison: failure });
     if (name.startsWith('same')) parentPort.postMessage({ kind: 'compared', comparison: { outcome: 'same' } });
   });
 `,
@@ -74,13 +76,14 @@ describe('RolloutComparisons', function () {
   }
   afterEach(() => lane.close());
 
-  const offer = (name: string): void => {
+  const offer = (name: string, namespace = 'shop'): void => {
     const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
     comparisons.offer(
       pair,
       targets,
       rolloutPath(noWorkload, 'shadow'),
-      bytesOf(reviewOf({ uid, object: podNamed(name) })),
+      namespace,
+      bytesOf(reviewOf({ uid, namespace, object: podNamed(name) })),
     );
   };
   const report = (): PairReport | undefined => comparisons.reports()[0];
@@ -103,6 +106,29 @@ describe('RolloutComparisons', function () {
     await lane.close();
     offer('same');
     assert.equal(report()?.compared, 6);
+  });
+
+  it('does not take a review for another one that has the same CRC32 and length', async () => {
+    start(scripted);
+    offer('same-f96d78feab');
+    await until(() => report()?.compared === 1);
+    offer('deny-17f58aa49c');
+    await until(() => report()?.compared === 2);
+    assert.equal(report()?.failed, 1);
+  });
+
+  it('keeps room for the pods of others when one namespace fills the queue', async () => {
+    start(scripted, { maxWaiting: 4, deadline: 60_000 });
+    offer('loop');
+    for (let count = 0; count < 100; count++) offer(`same-${count}`, 'flood');
+    offer('deny-1', 'bank');
+    offer('same-own', 'bank');
+    // As much as the other has by now.
+    offer('same-more', 'bank');
+    assert.equal(outcomes.length, 96 + 2 + 1);
+    await lane.close();
+    await until(() => report()?.compared === 4);
+    assert.equal(report()?.failed, 1);
   });
 
   it('drops what finds no room, at once, and counts it; later the same is welcome', async () => {
@@ -179,7 +205,7 @@ describe('RolloutComparisons', function () {
   it('keeps the pairs that were asked for last, whatever tags somebody makes up', () => {
     start(scripted, { maxReviewBytes: 0 });
     for (let index = 0; index < 100; index++) {
-      comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', bytesOf(reviewOf()));
+      comparisons.offer({ ...pair, tag: `t${index}` }, targets, '/', 'shop', bytesOf(reviewOf()));
     }
     const tags = comparisons.reports().map(({ tag }) => tag);
     assert.deepEqual([tags.length, tags[0], tags[31]], [32, 't99', 't68']);

@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import { boundedError, type PairReport, type RolloutPair } from '../../api/shadow-report.ts';
-import { fingerprintOf } from '../decision-memory.ts';
 import type { PodSurroundings } from '../inject-handler.ts';
 import type { HeavyLane } from '../lane/heavy-lane.ts';
 import type { LaneFailure } from '../lane/lane-job.ts';
@@ -53,6 +53,7 @@ export interface RolloutComparisonsOptions {
 }
 
 interface Waiting {
+  readonly namespace: string;
   readonly tally: PairTally;
   readonly known: Known;
   readonly forget: () => void;
@@ -78,8 +79,8 @@ export class RolloutComparisons implements Comparisons {
   readonly #limits: ComparisonLimits;
   readonly #tallies = new PairTallies();
   readonly #waiting: Waiting[] = [];
-  /** By fingerprint and size of the review, in order of use. */
-  readonly #known = new Map<number, Known>();
+  /** By the digest of the path and the review, in order of use. */
+  readonly #known = new Map<string, Known>();
   #isBusy = false;
   #isClosed = false;
 
@@ -88,13 +89,13 @@ export class RolloutComparisons implements Comparisons {
     this.#limits = { ...defaultComparisonLimits, ...options.limits };
   }
 
-  offer(pair: RolloutPair, targets: RolloutTargets, path: string, body: Buffer): void {
+  offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void {
     const tally = this.#tallies.of(pair);
     if (body.length > this.#limits.maxReviewBytes) {
       this.#drop(tally, 1);
       return;
     }
-    const key = fingerprintOf(path, body, splitReview(body)?.restStart ?? 0) * 2 ** 20 + body.length;
+    const key = digestOf(path, body);
     const before = this.#known.get(key);
     if (before !== undefined) {
       this.#known.delete(key);
@@ -103,7 +104,7 @@ export class RolloutComparisons implements Comparisons {
       else this.#count(tally, before.comparison, 1);
       return;
     }
-    if (this.#isClosed || this.#waiting.length >= this.#limits.maxWaiting) {
+    if (this.#isClosed || !this.#makesRoom(namespace)) {
       this.#drop(tally, 1);
       return;
     }
@@ -114,7 +115,7 @@ export class RolloutComparisons implements Comparisons {
     this.#known.set(key, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
-    this.#waiting.push({ tally, known, forget, targets, body: new Uint8Array(body) });
+    this.#waiting.push({ namespace, tally, known, forget, targets, body: new Uint8Array(body) });
     this.#next();
   }
 
@@ -128,6 +129,24 @@ export class RolloutComparisons implements Comparisons {
   /** The pairs that were asked for last, the newest first. */
   reports(): readonly PairReport[] {
     return this.#tallies.reports();
+  }
+
+  /** When the queue is full, the namespace with the most reviews in it gives up its last one, so that no author crowds out the rest. */
+  #makesRoom(namespace: string): boolean {
+    if (this.#waiting.length < this.#limits.maxWaiting) return true;
+    const held = new Map<string, number>();
+    for (const each of this.#waiting) held.set(each.namespace, (held.get(each.namespace) ?? 0) + 1);
+    const [largest, most] = [...held].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
+    if (most <= (held.get(namespace) ?? 0) + 1) return false;
+    const [given] = this.#waiting.splice(
+      this.#waiting.findLastIndex((each) => each.namespace === largest),
+      1,
+    );
+    if (given !== undefined) {
+      given.forget();
+      this.#drop(given.tally, given.known.waiting);
+    }
+    return true;
   }
 
   #next(): void {
@@ -184,6 +203,12 @@ export class RolloutComparisons implements Comparisons {
       this.#options.observer?.compared(tally.pair.canary.name, 'dropped');
     }
   }
+}
+
+/** Equal for the same bytes behind the uid on the same path. Authors choose the bytes: a short checksum would let them make two reviews look the same. */
+function digestOf(path: string, body: Buffer): string {
+  const rest = body.subarray(splitReview(body)?.restStart ?? 0);
+  return createHash('sha256').update(`${path.length} ${path}`).update(rest).digest('base64');
 }
 
 function tooMuch(name: string, what: string): Comparison {

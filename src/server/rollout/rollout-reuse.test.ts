@@ -35,9 +35,9 @@ function webhook(offer: Comparisons['offer'] = () => undefined) {
   });
   let uids = 0;
   /** @returns the track that the answer names */
-  async function send(path: string, object: unknown = somePod): Promise<string | undefined> {
+  async function send(path: string, object: unknown = somePod, dryRun = false): Promise<string | undefined> {
     const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
-    const body = bytesOf(reviewOf({ uid, object }));
+    const body = bytesOf(reviewOf({ uid, object, dryRun }));
     const admitted = admit({ method: 'POST', url: path, contentType: 'application/json', contentLength: body.length });
     assert.ok('respond' in admitted);
     const answer: AnsweredReview = answeredReview((await admitted.respond(body)).body);
@@ -105,9 +105,9 @@ describe('a decision of a rollout that was made before', () => {
 
   it('is told of to those who compare, like any other, after the answer', async () => {
     const offered: string[] = [];
-    const { state, send } = webhook((pair, targets, path, body) => {
+    const { state, send } = webhook((pair, targets, path, namespace, body) => {
       offered.push(
-        `${pair.canary.name} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${body.length > 0}`,
+        `${pair.canary.name} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${namespace} ${body.length > 0}`,
       );
     });
     const pending: Promise<unknown>[] = [];
@@ -120,8 +120,16 @@ describe('a decision of a rollout that was made before', () => {
     assert.equal(state.asked, 2);
     assert.deepEqual(
       offered,
-      Array.from({ length: 4 }, () => 'new new true true'),
+      Array.from({ length: 4 }, () => 'new new true shop true'),
     );
+  });
+
+  it('is no evidence when it is of a dry run', async () => {
+    let offered = 0;
+    const { send } = webhook(() => offered++);
+    for (const dryRun of [true, false, true, true]) await send(rolloutPath(noWorkload, 'shadow'), somePod, dryRun);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(offered, 1);
   });
 
   it('is answered when those who compare break', async () => {

@@ -11,8 +11,8 @@ import { decideRollout, type RolloutTargets } from './rollout-targets.ts';
 
 /** Who renders pods by both injectors of a rollout, when there is time. */
 export interface Comparisons {
-  /** Never throws, and waits for nothing. @param body a whole review, of which nothing is changed */
-  offer(pair: RolloutPair, targets: RolloutTargets, path: string, body: Buffer): void;
+  /** Never throws, and waits for nothing. @param body a whole review of the namespace, of which nothing is changed */
+  offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void;
 }
 
 export interface RolloutRouteOptions {
@@ -61,9 +61,16 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
         surroundings.proxyConfigs?.(namespace),
       ];
       const pair = { tag, stable: { name, hash }, canary: { name: otherName, hash: otherHash } };
-      const compare = ({ track, outcome }: AdmissionDecision, body: Buffer): void => {
+      const compare = (
+        { dryRun, namespace }: AdmissionRequest,
+        { track, outcome }: AdmissionDecision,
+        body: Buffer,
+      ): void => {
+        // A dry run makes no pod, so it is no evidence.
+        if (dryRun) return;
         // A pod that the canary refused is compared too: would the stable one have taken it?
-        if (isShadow || (track === 'canary' && outcome === 'failed')) comparisons?.offer(pair, targets, path, body);
+        if (isShadow || (track === 'canary' && outcome === 'failed'))
+          comparisons?.offer(pair, targets, path, namespace, body);
       };
       return {
         handler: (request) => decideRollout(targets, choice, request, surroundings, inject),

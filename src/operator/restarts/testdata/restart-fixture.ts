@@ -86,7 +86,10 @@ export class RestartFixture extends TagFixture {
         resourceVersion: this.#next(),
         creationTimestamp: this.clock.now().toISOString(),
         labels: { app: name, 'pod-template-hash': '5d9c7bbbf4' },
-        annotations: { 'sidecar-injector.io/config': has },
+        annotations: {
+          'sidecar-injector.io/config': has,
+          'sidecar.istio.io/status': JSON.stringify({ revision: has.split('.')[0] }),
+        },
         ownerReferences: [{ apiVersion: 'apps/v1', ...owner, uid: `uid-${name}`, controller: true }],
       },
       spec: {},

@@ -5,6 +5,7 @@ import { atOnce } from '../../../rollout/restart-steps.ts';
 import type { PodRecord } from '../../pod-record.ts';
 import type { Claimant } from '../../usage/claimant.ts';
 import type { PodJudgement } from '../../usage/judge-pod.ts';
+import { carriedBy } from '../../usage/pod-traits.ts';
 import { PodGroup } from '../../usage/pod-group.ts';
 import { Completions } from '../completions.ts';
 import { restartCandidates, type LookedAt, type RestartSources } from '../restart-candidates.ts';
@@ -59,6 +60,7 @@ export function pods(
       state: state as PodJudgement['state'],
       reason: 'x',
       injectorConfig: 'x',
+      carried: carriedBy(traits)[0],
       taker: taker === 'nobody' ? undefined : taker,
       isUser: true,
     },

@@ -155,7 +155,10 @@ export class RolloutFixture extends TagFixture {
         uid: `uid-${this.#version}`,
         resourceVersion: String(this.#version),
         creationTimestamp: at,
-        annotations: { 'sidecar-injector.io/config': maker },
+        annotations: {
+          'sidecar-injector.io/config': maker,
+          'sidecar.istio.io/status': JSON.stringify({ revision: maker.split('.')[0] }),
+        },
       },
       status: {
         phase: 'Running',

@@ -68,9 +68,9 @@ export class Pods {
   }
 }
 
-/** Traits of a pod that these configurations (`N.<hash8>,…`) have injected. */
+/** Traits of a pod that these configurations (`N.<hash8>,…`) have injected, by the status the first. */
 export const by = (injectedBy: string): Partial<PodTraits> => {
-  return { injectedBy, annotations: { [istioKeys.status]: '{' } };
+  return { injectedBy, annotations: { [istioKeys.status]: injectedBy.split('.')[0] ?? '' } };
 };
 
 /** Everything that a usage says, as text. */
