@@ -31,7 +31,7 @@ const [count, seed, shards, show] = [values.count, values.seed, values.shards, v
   number,
 ];
 /** Of how many templates one at the latest must show a planted mistake. */
-const enoughForMistakes = 20_000;
+const enoughForMistakes = 100_000;
 const source = path.join(import.meta.dirname, '../src');
 
 /** Tasks in processes of their own, as many at a time as there are shards. */

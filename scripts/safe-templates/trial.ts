@@ -146,8 +146,9 @@ export class Trial {
 }
 
 function argumentsOf({ spec }: JsonObject): string[] {
-  const { containers = [], initContainers = [] } = spec as Readonly<Record<string, readonly JsonObject[] | undefined>>;
-  return [...containers, ...initContainers].flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
+  const { containers, initContainers } = spec as Readonly<Record<string, readonly JsonObject[] | null | undefined>>;
+  const all = [...(containers ?? []), ...(initContainers ?? [])];
+  return all.flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }
 
 /** Where an author's text may show: in the spec, in a label or an annotation that the template writes. */
