@@ -23,6 +23,11 @@ const gates: readonly Gate[] = [
     command: ['scripts/template-differential.ts', '--count=100000'],
     keepPrinted: true,
   },
+  {
+    name: 'safe-templates',
+    about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
+    command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],
+  },
   ...benchmarks.map(({ name, file }) => ({
     name,
     about: `${file}, as in npm run bench`,

@@ -1,0 +1,140 @@
+/**
+ * Random templates and hostile authors against preset Safe: what the check accepts is compared with what is injected without the author's annotations and labels, by the rule of docs/annotation-safety.md
+ * written a second time (scripts/safe-templates/compare-pods.ts). With `--planted` the same for engines with planted mistakes, in each of which a leak must be found.
+ *
+ *     safe-templates.ts [--count 20000] [--seed 1] [--shards 2] [--show 10] [--planted] [--record]
+ */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { writeMeasurement } from '../bench/report.ts';
+import { missingFunctions } from './safe-templates/functions.ts';
+import { mistakenCopy, removeCopies } from './safe-templates/mistaken-copy.ts';
+import { plantedMistakes } from './safe-templates/planted-mistakes.ts';
+import { noFigures, type Figures } from './safe-templates/figures.ts';
+import type { WorkerResult, WorkerTask } from './safe-templates/worker.ts';
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    shards: { type: 'string', default: '2' },
+    show: { type: 'string', default: '10' },
+    planted: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+  },
+});
+const [count, seed, shards, show] = [values.count, values.seed, values.shards, values.show].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+/** Of how many templates one at the latest must show a planted mistake. */
+const enoughForMistakes = 100_000;
+const source = path.join(import.meta.dirname, '../src');
+
+/** Tasks in processes of their own, as many at a time as there are shards. */
+async function runAll(tasks: readonly WorkerTask[]): Promise<WorkerResult[]> {
+  const results: WorkerResult[] = [];
+  const waiting = [...tasks.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) results[next[0]] = await run(next[1]);
+  };
+  await Promise.all(Array.from({ length: shards }, work));
+  return results;
+}
+
+async function run(task: WorkerTask): Promise<WorkerResult> {
+  const worker = path.join(import.meta.dirname, 'safe-templates/worker.ts');
+  const child = spawn(process.execPath, ['--import', 'ts-blank-space/register', worker, JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  if (code !== 0) throw new Error(`a worker ended with ${String(code)}: ${JSON.stringify(task)}`);
+  return JSON.parse(output) as WorkerResult;
+}
+
+function sum(results: readonly WorkerResult[]): Figures {
+  const total = noFigures();
+  for (const { figures } of results) {
+    for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += figures[name];
+  }
+  return total;
+}
+
+const started = performance.now();
+const results = await runAll(
+  Array.from({ length: shards }, (_, from) => ({ source, seed, from, to: count, step: shards, show, stop: false })),
+);
+const seconds = (performance.now() - started) / 1000;
+const figures = sum(results);
+const leaks = results.reduce((total, result) => total + result.leaks, 0);
+const errors = results.flatMap((result) => result.errors);
+for (const { index, place, author, template } of results.flatMap(({ shown }) => shown).slice(0, show)) {
+  console.log(`LEAK seed ${seed}, template ${index}: ${place} for ${author}
+${template}
+`);
+}
+for (const error of errors) console.log(`ERROR ${error}`);
+const share = (part: number, whole: number): number => Math.round((1000 * part) / Math.max(1, whole)) / 10;
+const shares = {
+  renderedPercent: share(figures.rendered, figures.templates),
+  acceptedPercent: share(figures.sampledAccepted, figures.sampled),
+  acceptedAndVisiblePercent: share(figures.sampledVisible, figures.sampled),
+};
+console.log(
+  `${figures.templates} templates, ${figures.pods} pods in ${seconds.toFixed(1)} s (${Math.round(figures.templates / seconds)} templates/s): ${shares.renderedPercent} % render; ` +
+    `${figures.forbidden} forbidden differences; ${figures.checked} pods checked, ${figures.refused} refused, ${leaks} leaks; ` +
+    `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value; ` +
+    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted`,
+);
+
+const mistakes = (values.planted ? plantedMistakes : []).map((mistake, index) => ({
+  ...mistake,
+  source: mistakenCopy(mistake, index),
+}));
+let found: WorkerResult[];
+try {
+  found = await runAll(
+    mistakes.map((mistake) => ({
+      source: mistake.source,
+      baseline: source,
+      seed: seed + 1,
+      from: 0,
+      to: enoughForMistakes,
+      step: 1,
+      show: 1,
+      stop: true,
+    })),
+  );
+} finally {
+  removeCopies();
+}
+for (const [index, { title }] of mistakes.entries()) {
+  const { figures: tried, leaks: count, shown } = found[index]!;
+  const first = shown[0] === undefined ? '' : `: ${shown[0].place}`;
+  console.log(`planted: ${title}: ${count > 0 ? `found after ${tried.templates} templates${first}` : 'NOT found'}`);
+}
+
+const checks: [name: string, holds: boolean][] = [
+  ['nothing leaks', leaks === 0],
+  ['a pod is refused or injected as it is without the check', errors.length === 0],
+  ['all functions are used', missingFunctions().length === 0],
+  ['half of the templates render', shares.renderedPercent >= 50],
+  ['a fifth of what is checked is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 20],
+  ['some are refused, and some names are accepted', figures.refused > 0 && figures.namedAccepted > 0],
+  ...mistakes.map(({ title }, index): [string, boolean] => [`a leak is found with: ${title}`, found[index]!.leaks > 0]),
+];
+for (const [name, holds] of checks) if (!holds) console.log(`FAIL ${name}`);
+const failed = checks.filter(([, holds]) => !holds).length;
+if (values.record && failed === 0) {
+  const planted = mistakes.map(({ title }, index) => ({ title, foundAfterTemplates: found[index]!.figures.templates }));
+  writeMeasurement('safe-templates', { seed, seconds: Math.round(seconds), ...figures, ...shares, leaks, planted });
+}
+console.log(`${checks.length - failed} passed, ${failed} failed`);
+if (failed > 0) process.exitCode = 1;

@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../src/inject/patch/json-value.ts';
+import type { Random } from '../template-recorder/random.ts';
+import type { AuthorTexts } from './author-texts.ts';
+
+/** What an author writes into a pod. */
+export interface Author {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Annotations that the engine or another family reads. */
+const engineAnnotations = [
+  'sidecar.istio.io/init-containers-before-proxy',
+  'prometheus.io/scrape',
+  'sidecar.istio.io/rewriteAppHTTPProbers',
+  'inject.istio.io/templates',
+  'proxy.istio.io/config',
+  'sidecar.istio.io/bootstrapOverride',
+];
+const engineTexts = ['setup', 'prepare,setup', 'true', 'false', 'sidecar', 'other', 'concurrency: 2', 'x'];
+
+/** The pod without what its author writes into annotations and labels. */
+export const barePod: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'web-0',
+    namespace: 'shop',
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: '1', controller: true }],
+  },
+  spec: {
+    serviceAccountName: 'web',
+    securityContext: { runAsUser: 1000, fsGroup: 2000, runAsNonRoot: true },
+    terminationGracePeriodSeconds: 5,
+    initContainers: [
+      { name: 'setup', image: 'setup:1' },
+      { name: 'check', image: 'check:1' },
+    ],
+    containers: [
+      {
+        name: 'web',
+        image: 'web:1',
+        args: ['serve'],
+        ports: [{ containerPort: 9090, name: 'main' }],
+        securityContext: { allowPrivilegeEscalation: false },
+        livenessProbe: { httpGet: { path: '/live', port: 9090 } },
+      },
+    ],
+    volumes: [{ name: 'data', emptyDir: {} }],
+  },
+};
+
+/** Words of the pod and of the engine that may come as names of variables. */
+export const givenWords = ['ISTIO_KUBE_APP_PROBERS', 'ISTIO_PROMETHEUS_ANNOTATIONS'] as const;
+
+export function podOf({ annotations, labels }: Author): JsonObject {
+  const metadata = barePod.metadata as JsonObject;
+  return { ...barePod, metadata: { ...metadata, annotations, labels } };
+}
+
+/** Texts for the names that a template reads, each of which may be absent; at least one is there. */
+export function randomAuthor(random: Random, template: string, texts: AuthorTexts): Author {
+  const constants = [...template.matchAll(/"([^"\\{}]{1,40})"/g)]
+    .map(([, constant]) => constant!)
+    .filter((constant) => !constant.startsWith('example.com'));
+  const names = ['example.com/a', 'example.com/b', 'example.com/c'];
+  const read = names.filter((name) => template.includes(name));
+  // A template that goes over all of them reads every name.
+  const wanted = read.length > 0 ? read : names;
+  const annotations: Record<string, string> = {};
+  const labels: Record<string, string> = {};
+  const all = /\.Annotations(?! ["`])/.test(template);
+  for (const name of all && random.chance(0.5) ? names : wanted) {
+    if (random.chance(0.85)) annotations[name] = texts.next(constants);
+  }
+  for (const name of ['team', 'app']) {
+    if (template.includes('Labels') && random.chance(0.75)) labels[name] = texts.next(constants);
+  }
+  if (all && random.chance(0.3)) annotations[texts.next(constants)] = texts.next(constants);
+  if (/\.Labels(?!\.|")/.test(template) && random.chance(0.2)) labels[texts.next(constants)] = texts.next(constants);
+  if (random.chance(template.includes('istio-proxy') ? 0.3 : 0.02))
+    annotations[random.pick(engineAnnotations)] = random.pick(engineTexts);
+  if (Object.keys(annotations).length + Object.keys(labels).length === 0)
+    annotations[wanted[0]!] = texts.next(constants);
+  return { annotations, labels };
+}

@@ -1,0 +1,158 @@
+import type { JsonObject } from '../../src/inject/patch/json-value.ts';
+import { Random } from '../template-recorder/random.ts';
+import { AuthorTexts } from './author-texts.ts';
+import { barePod, givenWords, podOf, randomAuthor, type Author } from './author.ts';
+import { forbiddenDifference } from './compare-pods.ts';
+import type { Figures } from './figures.ts';
+import { OwnWords } from './own-words.ts';
+import { randomTemplate } from './random-template.ts';
+import { LoadedTemplate, type Subject } from './subject.ts';
+
+/** What the rule forbids and the check let pass. */
+export interface Leak {
+  readonly template: string;
+  readonly author: Author;
+  /** Absent: the pod without annotations and labels. */
+  readonly other?: Author;
+  readonly place: string;
+}
+
+const podsPerTemplate = 3;
+/** Of how many templates one is checked also where nothing is forbidden. */
+const sample = 8;
+
+/** The choices of a number. */
+export function randomOf(seed: number, index: number): Random {
+  return new Random((Math.imul(seed, 0x9e3779b1) + Math.imul(index + 1, 0x85ebca6b)) >>> 0);
+}
+
+/** The template of a number, and its pods: the same for the same seed. */
+export function casesOf(
+  seed: number,
+  index: number,
+): { readonly template: string; readonly authors: readonly Author[] } {
+  const random = randomOf(seed, index);
+  const template = randomTemplate(random);
+  const texts = new AuthorTexts(random);
+  const authors = Array.from({ length: podsPerTemplate }, () => randomAuthor(random, template, texts));
+  return { template, authors };
+}
+
+/** Tries the template of a number. */
+export function tryNumber(subject: Subject, seed: number, index: number, figures: Figures): Leak | undefined {
+  const { template, authors } = casesOf(seed, index);
+  const trial = new Trial(subject, template, figures);
+  if (index % sample === 0) trial.sample(authors);
+  return trial.leak(authors);
+}
+
+/** An author, and what is injected without the check; absent when it is not. */
+interface Injected {
+  readonly author: Author;
+  readonly pod: JsonObject;
+}
+
+/** One template in one engine. */
+export class Trial {
+  readonly #template: string;
+  readonly #loaded: LoadedTemplate;
+  readonly #figures: Figures;
+  readonly #injected = new Map<Author, JsonObject | undefined>();
+  readonly #accepted = new Map<Author, boolean>();
+  #reference: { readonly pod: JsonObject | undefined } | undefined;
+
+  constructor(subject: Subject, template: string, figures: Figures) {
+    this.#template = template;
+    this.#loaded = new LoadedTemplate(subject, template);
+    this.#figures = figures;
+  }
+
+  /** The first leak for some authors, each against the pod without any author; where the template insists on one, against each other. */
+  leak(authors: readonly Author[]): Leak | undefined {
+    const figures = this.#figures;
+    const words = new OwnWords(this.#template, givenWords);
+    const rendered = this.#rendered(authors);
+    const reference = this.#withoutAuthor();
+    if (reference !== undefined) words.addArguments(argumentsOf(reference));
+    figures.templates += 1;
+    figures.pods += authors.length;
+    if (reference !== undefined || rendered.length > 0) figures.rendered += 1;
+    for (const [index, one] of rendered.entries()) {
+      const { author, pod } = one;
+      if (reference !== undefined) {
+        const place = forbiddenDifference(pod, reference, words);
+        if (place === undefined) continue;
+        figures.forbidden += 1;
+        if (this.#isAccepted(one)) return { template: this.#template, author, place };
+        continue;
+      }
+      for (const other of rendered.slice(0, index)) {
+        const place = forbiddenDifference(pod, other.pod, words);
+        if (place === undefined) continue;
+        figures.forbidden += 1;
+        if (this.#isAccepted(one) && this.#isAccepted(other)) {
+          return { template: this.#template, author, other: other.author, place };
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** Asks the check about all pods, to see what it leaves possible. */
+  sample(authors: readonly Author[]): void {
+    const figures = this.#figures;
+    for (const one of this.#rendered(authors)) {
+      figures.sampled += 1;
+      if (!this.#isAccepted(one)) continue;
+      figures.sampledAccepted += 1;
+      const reference = this.#withoutAuthor();
+      if (reference === undefined || shownOf(one.pod) !== shownOf(reference)) figures.sampledVisible += 1;
+    }
+  }
+
+  #rendered(authors: readonly Author[]): Injected[] {
+    return authors.flatMap((author) => {
+      if (!this.#injected.has(author)) this.#injected.set(author, this.#inject(podOf(author)));
+      const pod = this.#injected.get(author);
+      return pod === undefined ? [] : [{ author, pod }];
+    });
+  }
+
+  #withoutAuthor(): JsonObject | undefined {
+    this.#reference ??= { pod: this.#inject(barePod) };
+    return this.#reference.pod;
+  }
+
+  #inject(pod: JsonObject): JsonObject | undefined {
+    const result = this.#loaded.inject('Istio', pod);
+    return result.outcome === 'injected' ? result.pod : undefined;
+  }
+
+  /** @throws Error for what the check may not do: fail, or change what is injected */
+  #isAccepted({ author, pod }: Injected): boolean {
+    const known = this.#accepted.get(author);
+    if (known !== undefined) return known;
+    const result = this.#loaded.inject('Safe', podOf(author));
+    if (result.outcome === 'failed' && result.reason === 'Internal') throw new Error(result.message);
+    const accepted = result.outcome === 'injected';
+    this.#accepted.set(author, accepted);
+    this.#figures.checked += 1;
+    this.#figures[accepted ? 'accepted' : 'refused'] += 1;
+    if (accepted && JSON.stringify(result.pod) !== JSON.stringify(pod)) {
+      throw new Error(`accepted, but changed, for ${JSON.stringify(author)}:\n${this.#template}`);
+    }
+    return accepted;
+  }
+}
+
+function argumentsOf({ spec }: JsonObject): string[] {
+  const { containers, initContainers } = spec as Readonly<Record<string, readonly JsonObject[] | null | undefined>>;
+  const all = [...(containers ?? []), ...(initContainers ?? [])];
+  return all.flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
+}
+
+/** Where an author's text may show: in the spec, in a label or an annotation that the template writes. */
+function shownOf({ spec, metadata }: JsonObject): string {
+  const { annotations, labels } = metadata as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
+  return JSON.stringify([spec, annotations?.['example.com/made'], labels?.['example.com/made']]);
+}
