@@ -62,7 +62,7 @@ function findOut(
   return {
     pod,
     workload: workload ?? workloadOf(pod),
-    ...proxyConfigsFor(injector, pod, request.proxyConfigs),
+    proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
     nativeSidecars: useNativeSidecars(injector.settings.nativeSidecars, request.nodes, pod.spec.nodeName),
