@@ -25,11 +25,24 @@ export function byteLength(text: string): number {
 /** The bytes of a Go string. */
 export function toBytes(text: string): Buffer {
   if (!hasStrayBytes(text)) return Buffer.from(text);
-  const pieces: Buffer[] = [];
-  for (const piece of text.split(/([\udc80-\udcff])/u)) {
-    pieces.push(loneEscape.test(piece) ? Buffer.from([piece.charCodeAt(0) - 0xdc00]) : Buffer.from(piece));
+  const bytes = Buffer.allocUnsafe(text.length * 3);
+  let size = 0;
+  let copied = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0xdc80 || code > 0xdcff || isHighSurrogate(text.charCodeAt(at - 1))) continue;
+    if (at > copied) size += bytes.write(text.slice(copied, at), size);
+    bytes[size] = code - 0xdc00;
+    size += 1;
+    copied = at + 1;
   }
-  return Buffer.concat(pieces);
+  if (copied < text.length) size += bytes.write(text.slice(copied), size);
+  return bytes.subarray(0, size);
+}
+
+/** False for NaN too, which stands before a text. */
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -44,16 +57,22 @@ export function fromBytes(bytes: Uint8Array): string {
 }
 
 function decodeLossless(bytes: Uint8Array): string {
-  let text = '';
+  const pieces: string[] = [];
+  let decoded = 0;
+  const decodeUntil = (end: number): void => {
+    if (end > decoded) pieces.push(strict.decode(bytes.subarray(decoded, end)));
+  };
   for (let at = 0; at < bytes.length;) {
     const length = sequenceLength(bytes, at);
-    text +=
-      length === 0
-        ? String.fromCharCode(0xdc00 + (bytes[at] as number))
-        : strict.decode(bytes.subarray(at, at + length));
+    if (length === 0) {
+      decodeUntil(at);
+      pieces.push(String.fromCharCode(0xdc00 + (bytes[at] as number)));
+      decoded = at + 1;
+    }
     at += Math.max(length, 1);
   }
-  return text;
+  decodeUntil(bytes.length);
+  return pieces.join('');
 }
 
 /** The length of the valid UTF-8 sequence at `at`, or 0 when there is none. */
