@@ -5,8 +5,8 @@ const unit = { h: 3_600_000, m: 60_000, s: 1000 } as const;
  * The text must have passed the schema; anything else counts as nothing.
  */
 export function durationMilliseconds(text: string): number {
-  return [...text.matchAll(/(\d+)([hms])/g)].reduce(
-    (total, [, count, letter]) => total + Number(count) * unit[letter as keyof typeof unit],
+  return [...text.matchAll(/(\d+)([hms]?)/g)].reduce(
+    (total, [, count, letter]) => total + Number(count) * (letter === '' ? 0 : unit[letter as keyof typeof unit]),
     0,
   );
 }

@@ -1,7 +1,8 @@
 import { readCertificate } from './read-certificate.ts';
 import type { CertificateFacts } from './read-certificate.ts';
 
-const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const begin = '-----BEGIN CERTIFICATE-----';
+const end = '-----END CERTIFICATE-----';
 
 /** One certificate of a bundle. */
 export interface BundleEntry extends CertificateFacts {
@@ -15,7 +16,7 @@ export interface BundleEntry extends CertificateFacts {
  */
 export function parseBundle(text: string): BundleEntry[] {
   const entries = new Map<string, BundleEntry>();
-  for (const [found] of text.matchAll(block)) {
+  for (const found of blocks(text)) {
     const pem = `${found.replaceAll('\r\n', '\n')}\n`;
     const facts = readable(pem);
     if (facts !== undefined && !entries.has(facts.fingerprint)) {
@@ -23,6 +24,17 @@ export function parseBundle(text: string): BundleEntry[] {
     }
   }
   return [...entries.values()];
+}
+
+/** The parts of a text from a line that begins a certificate to the next that ends one. */
+function* blocks(text: string): Generator<string> {
+  let from = text.indexOf(begin);
+  while (from >= 0) {
+    const last = text.indexOf(end, from + begin.length);
+    if (last < 0) return;
+    yield text.slice(from, last + end.length);
+    from = text.indexOf(begin, last + end.length);
+  }
 }
 
 /** Joins PEM texts to one bundle: each certificate once, in order, each on lines of its own (two PEMs joined without a newline break every call). */

@@ -25,7 +25,11 @@ function readable(info: Logform.TransformableInfo): string {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${shown(value)}`)
     .join('');
-  return `${String(timestamp)} ${level.padEnd(5)} ${printable(String(message).replaceAll(/\s*\n\s*/g, ' | '))}${rest}`;
+  return `${String(timestamp)} ${level.padEnd(5)} ${printable(onOneLine(String(message)))}${rest}`;
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, (space) => (space.includes('\n') ? ' | ' : space));
 }
 
 function shown(value: unknown): string {

@@ -10,6 +10,7 @@ import type { Meter } from '../template/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { Injector } from './injector.ts';
 import type { Message } from './mesh/decode-message.ts';
+import type { PodProxyConfigs } from './mesh/proxy-configs-for.ts';
 import { isJsonObject } from './patch/json-value.ts';
 import { parseStatus, type InjectionStatus } from './pod/injection-status.ts';
 import type { ProxyIds } from './pod/open-shift.ts';
@@ -29,12 +30,7 @@ import { templateValue } from './template-data/template-data.ts';
 export interface PodInjection {
   readonly pod: Pod;
   readonly workload: Workload;
-  /** The MeshConfig that holds for this pod. */
-  readonly meshConfig: Message;
-  /** The ProxyConfig that holds for this pod. */
-  readonly proxyConfig: Message;
-  /** Whether the application's containers wait for the proxy. */
-  readonly holdApplication: boolean;
+  readonly proxyConfigs: PodProxyConfigs;
   readonly environment: Environment;
   readonly proxyIds: ProxyIds;
   readonly nativeSidecars: boolean;
@@ -51,11 +47,11 @@ const networkVariable = 'ISTIO_META_NETWORK';
  */
 export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const { family } = injector;
-  const { pod, meshConfig, meter } = injection;
+  const { pod, meter } = injection;
   const problems = family.proxy ? annotationProblems(pod.metadata.annotations ?? noStrings) : undefined;
   if (problems !== undefined)
     throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
-  const statusPort = statusPortOf(meshConfig);
+  const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
   const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : parseStatus(statusText);
   const saved = savedOverrides(pod, family.overridesKey);
@@ -84,7 +80,7 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
     injectedAnnotations: injector.injectedAnnotations,
   });
   // Where a proxy stands is the business of the family that brings it.
-  return family.proxy ? orderContainers(marked, injection.holdApplication) : marked;
+  return family.proxy ? orderContainers(marked, injection.proxyConfigs.holdApplication) : marked;
 }
 
 const noEnvironment: Environment = new Map();
@@ -97,7 +93,7 @@ function finishProxy(
   injection: PodInjection,
   environment: Environment,
 ): Pod {
-  const { meshConfig, proxyConfig } = injection;
+  const { meshConfig, proxyConfig } = injection.proxyConfigs;
   const statusPort = statusPortOf(meshConfig);
   let result = adjustInitContainerUser(pod, injection.pod, proxyConfig.interceptionMode);
   result = setClusterEnvironment(result, environment);
@@ -127,19 +123,25 @@ function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInj
 
 function dataFor(injector: Injector, injection: PodInjection, pod: Pod): unknown {
   const { values, settings } = injector;
-  const { workload, meshConfig, proxyConfig, proxyIds, nativeSidecars } = injection;
+  const { workload, proxyConfigs, proxyIds, nativeSidecars } = injection;
+  const { meshConfig } = proxyConfigs;
   const annotations = pod.metadata.annotations ?? noStrings;
   return templateValue({
     TypeMeta: workload,
     DeploymentMeta: workload,
     ObjectMeta: pod.metadata,
     Spec: pod.spec,
-    ProxyConfig: proxyConfig,
+    // Read when a template first asks: most authors' annotations and most templates have nothing to do with a proxy.
+    get ProxyConfig() {
+      return proxyConfigs.proxyConfig;
+    },
     MeshConfig: meshConfig,
     Values: injector.templates.changesData ? structuredClone(values.all) : values.all,
     Revision: settings.revision,
     NativeSidecars: nativeSidecars,
-    ProxyImage: proxyImage(values, proxyConfig, annotations),
+    get ProxyImage() {
+      return proxyImage(values, proxyConfigs.proxyConfig, annotations);
+    },
     ProxyInitImage: proxyInitImage(values, meshConfig.defaultConfig as Message),
     ProxyUID: proxyIds.user,
     ProxyGID: proxyIds.group,

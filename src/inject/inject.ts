@@ -66,7 +66,7 @@ function findOut(
   return {
     pod,
     workload: workload ?? workloadOf(pod),
-    ...proxyConfigsFor(injector, pod, request.proxyConfigs),
+    proxyConfigs: proxyConfigsFor(injector, pod, request.proxyConfigs),
     environment: new Map([...injector.environment, ...parsePathEnvironment(request.path ?? '')]),
     proxyIds: openShift ? openShiftProxyIds(request.namespaceMetadata) : defaultProxyIds,
     meter: new Meter(injector.templates.limits.work),

@@ -16,6 +16,12 @@ export function clientConfig(
   { namespace, advertise }: ManifestContext,
 ): Record<string, unknown> {
   const caBundle = base64(caBundlePem);
-  if (url !== undefined) return { caBundle, url: url.replace(/\/+$/, '') + path };
+  if (url !== undefined) return { caBundle, url: withoutTrailingSlashes(url) + path };
   return { caBundle, service: { namespace, name: service, path, port: advertise?.port ?? servicePort } };
+}
+
+function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
 }

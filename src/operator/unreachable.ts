@@ -21,7 +21,7 @@ const causes: readonly (readonly [says: RegExp, advice: string])[] = [
     'the address cannot be reached from where the API server runs: use a url or a network that both have',
   ],
   [
-    /service ".*" not found|no endpoints available|no service port|could not find the requested/,
+    /service "[^"]*" not found|no endpoints available|no service port|could not find the requested/,
     'the Service leads to no ready pod that serves this: look at its selector and at the readiness of the pods of the operator',
   ],
   [

@@ -15,7 +15,7 @@ const unitMilliseconds: Readonly<Record<string, number>> = {
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > 32 || !/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
   let milliseconds = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]*)/g)) {
     milliseconds += Number(amount) * (unitMilliseconds[unit ?? ''] ?? 0);
   }
   return milliseconds > 0 ? milliseconds : undefined;

@@ -100,8 +100,15 @@ function rounded(value: number, unit: 'significant' | 'fraction', count: number)
   return { digits: unit === 'significant' ? raised.slice(0, keep) : raised, point: point + 1 };
 }
 
+/** @param least digits that stay, zeros or not */
+export function withoutTrailingZeros(digits: string, least = 0): string {
+  let end = digits.length;
+  while (end > least && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
+}
+
 function trimZeros({ digits, point }: Decimal): Decimal {
-  return { digits: digits.replace(/(?<=.)0+$/, ''), point };
+  return { digits: withoutTrailingZeros(digits, 1), point };
 }
 
 /** mantissa × 2^exponent, the mantissa with its implicit bit. */
@@ -143,7 +150,7 @@ function formatHexadecimal(value: number, precision: number): string {
     }
   }
   const all = (mantissa & ((1n << 52n) - 1n)).toString(16).padStart(13, '0');
-  const fraction = precision < 0 ? all.replace(/0+$/, '') : all.slice(0, precision).padEnd(precision, '0');
+  const fraction = precision < 0 ? withoutTrailingZeros(all) : all.slice(0, precision).padEnd(precision, '0');
   const power = String(Math.abs(exponent)).padStart(2, '0');
   return `0x1${fraction === '' ? '' : `.${fraction}`}p${exponent < 0 ? '-' : '+'}${power}`;
 }

@@ -26,13 +26,23 @@ export function byteLength(text: string): number {
 export function toBytes(text: string): Buffer {
   if (!hasStrayBytes(text)) return Buffer.from(text);
   const bytes = Buffer.allocUnsafe(text.length * 3);
-  let length = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) as number;
-    if (code >= 0xdc80 && code <= 0xdcff) bytes[length++] = code - 0xdc00;
-    else length += bytes.write(character, length);
+  let size = 0;
+  let copied = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0xdc80 || code > 0xdcff || isHighSurrogate(text.charCodeAt(at - 1))) continue;
+    if (at > copied) size += bytes.write(text.slice(copied, at), size);
+    bytes[size] = code - 0xdc00;
+    size += 1;
+    copied = at + 1;
   }
-  return bytes.subarray(0, length);
+  if (copied < text.length) size += bytes.write(text.slice(copied), size);
+  return bytes.subarray(0, size);
+}
+
+/** False for NaN too, which stands before a text. */
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -47,23 +57,22 @@ export function fromBytes(bytes: Uint8Array): string {
 }
 
 function decodeLossless(bytes: Uint8Array): string {
-  const units = new Uint16Array(bytes.length);
-  let count = 0;
+  const pieces: string[] = [];
+  let decoded = 0;
+  const decodeUntil = (end: number): void => {
+    if (end > decoded) pieces.push(strict.decode(bytes.subarray(decoded, end)));
+  };
   for (let at = 0; at < bytes.length;) {
     const length = sequenceLength(bytes, at);
-    const code = length === 0 ? 0xdc00 + (bytes[at] as number) : codePointAt(bytes, at, length);
-    if (code > 0xffff) units[count++] = 0xd7c0 + (code >> 10);
-    units[count++] = code > 0xffff ? 0xdc00 + (code & 0x3ff) : code;
+    if (length === 0) {
+      decodeUntil(at);
+      pieces.push(String.fromCharCode(0xdc00 + (bytes[at] as number)));
+      decoded = at + 1;
+    }
     at += Math.max(length, 1);
   }
-  return Buffer.from(units.buffer, 0, count * 2).toString('utf16le');
-}
-
-/** The code point of a valid UTF-8 sequence: the low bits of its bytes. */
-function codePointAt(bytes: Uint8Array, at: number, length: number): number {
-  let code = (bytes[at] as number) & (length === 1 ? 0x7f : 0xff >> (length + 1));
-  for (let offset = 1; offset < length; offset += 1) code = (code << 6) | ((bytes[at + offset] as number) & 0x3f);
-  return code;
+  decodeUntil(bytes.length);
+  return pieces.join('');
 }
 
 /** The length of the valid UTF-8 sequence at `at`, or 0 when there is none. */

@@ -33,3 +33,14 @@ export function int(value: number): bigint {
 export function int64(value: bigint): Integer {
   return new Integer('int64', BigInt.asIntN(64, value));
 }
+
+/** Every integer of 64 bits has fewer digits. */
+const mostDigits = 20;
+const beyond = 10n ** BigInt(mostDigits);
+
+/** The number that decimal digits make. One that is far beyond 64 bits counts as 10^20: reading it exactly takes more than linear time. */
+export function readDigits(digits: string): bigint {
+  let start = 0;
+  while (start < digits.length - 1 && digits[start] === '0') start += 1;
+  return digits.length - start > mostDigits ? beyond : BigInt(digits.slice(start));
+}

@@ -1,6 +1,6 @@
 import { quoteString } from './quote.ts';
 import { unquote } from './unquote.ts';
-import { Complex } from './integer.ts';
+import { Complex, readDigits } from './integer.ts';
 
 /** A number in a template: every kind of value that it can stand for. */
 export interface NumberLiteral {
@@ -18,10 +18,9 @@ const longestLiteral = 1000;
 const integerForm =
   /^([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]((?:_?[0-7])+)|0((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))$/;
 const decimalForm =
-  /^[+-]?(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?$/;
+  /^[+-]?(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?$/;
 const hexadecimalForm =
   /^([+-]?)0[xX](?=_?[0-9a-fA-F]|\.[0-9a-fA-F])((?:_?[0-9a-fA-F])*)(?:\.((?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP]([+-]?[0-9](?:_?[0-9])*)$/;
-const complexForm = /^(.*[0-9.])([+-].*)i$/;
 const bits64 = 2n ** 64n;
 const bits63 = 2n ** 63n;
 
@@ -58,21 +57,15 @@ export function parseNumber(text: string): NumberLiteral | string {
   return { ...integersOf(float), float, complex: undefined };
 }
 
-/** Go's strconv.ParseInt(text, 0, …) without a limit of size; `undefined` when it is not an integer literal. */
+/** Go's strconv.ParseInt(text, 0, …); `undefined` when it is not an integer literal, a number beyond 64 bits for one that is beyond them. */
 export function parseInteger(text: string): bigint | undefined {
   const match = integerForm.exec(text);
   if (match === null) return undefined;
   const [, sign, hexadecimal, binary, octal, legacyOctal, decimal] = match;
   const old = octal ?? legacyOctal;
-  const digits =
-    hexadecimal !== undefined
-      ? `0x${hexadecimal}`
-      : binary !== undefined
-        ? `0b${binary}`
-        : old !== undefined
-          ? `0o${old}`
-          : String(decimal);
-  const value = BigInt(digits.replaceAll('_', ''));
+  const prefix = hexadecimal !== undefined ? '0x' : binary !== undefined ? '0b' : old !== undefined ? '0o' : '';
+  const digits = String(hexadecimal ?? binary ?? old ?? decimal).replaceAll('_', '');
+  const value = prefix === '' ? readDigits(digits) : BigInt(prefix + digits);
   return sign === '-' ? -value : value;
 }
 
@@ -96,11 +89,9 @@ function parseHexadecimalFloat(text: string): number | undefined {
 }
 
 function parseComplex(text: string): NumberLiteral | undefined {
-  const pair = complexForm.exec(text);
-  // An exponent's sign separates nothing: 1e+2i is imaginary.
-  const split = pair !== null && !/[eEpP]$/.test(String(pair[1])) ? pair : undefined;
-  const real = split === undefined ? 0 : parsePart(String(split[1]));
-  const imaginary = parsePart(split === undefined ? text.slice(0, -1) : String(split[2]));
+  const split = startOfImaginary(text);
+  const real = split === 0 ? 0 : parseFloat64(text.slice(0, split));
+  const imaginary = parseFloat64(text.slice(split, -1));
   if (real === undefined || imaginary === undefined) return undefined;
   const complex = new Complex(real, imaginary);
   return imaginary === 0
@@ -108,8 +99,12 @@ function parseComplex(text: string): NumberLiteral | undefined {
     : { integer: undefined, unsigned: undefined, float: undefined, complex };
 }
 
-function parsePart(text: string): number | undefined {
-  return parseFloat64(text);
+/** Where the imaginary part begins: at the last sign behind a digit or a point. An exponent's sign separates nothing: 1e+2i is imaginary. */
+function startOfImaginary(text: string): number {
+  for (let at = text.length - 2; at > 0; at -= 1) {
+    if ((text[at] === '+' || text[at] === '-') && /[0-9.]/.test(text.charAt(at - 1))) return at;
+  }
+  return 0;
 }
 
 /** The integers that a float is equal to. */

@@ -1,5 +1,6 @@
 import { byteLength } from './go-string.ts';
 import { formatFloat } from './format-float.ts';
+import { readDigits } from './integer.ts';
 import { encodeJson } from './json-encode.ts';
 import { decodeJson } from './json-decode.ts';
 import type { Meter } from './meter.ts';
@@ -33,14 +34,18 @@ export function encodeYaml(value: unknown, meter: Meter): string {
 /** Long integers as marked strings, so that they keep their digits. */
 function markIntegers(json: string): string {
   if (!/[0-9]{16}/.test(json)) return json;
-  return json.replace(/"(?:[^"\\]|\\.)*"|-?[0-9]{16,}(?![0-9.eE])/g, (token) =>
-    token.startsWith('"') ? token : `"${integerMark}${token}"`,
+  return json.replace(/"(?:[^"\\]|\\.)*"|[0-9.eE+-]+/g, (token) =>
+    /^-?[0-9]{16,}$/.test(token) ? `"${integerMark}${token}"` : token,
   );
 }
 
 /** The character NEL is a line break to YAML's reader: one is folded into a space, of several one is dropped. */
 function foldNextLine(json: string): string {
-  return json.replace(/ *(?:\u0085 *)+/g, (breaks) => '\\n'.repeat(breaks.split('\u0085').length - 2) || ' ');
+  if (!json.includes('\u0085')) return json;
+  return json.replace(/[ \u0085]+/g, (breaks) => {
+    const count = breaks.split('\u0085').length - 1;
+    return count === 0 ? breaks : '\\n'.repeat(count - 1) || ' ';
+  });
 }
 
 type Context = 'root' | 'sequence' | 'mapping' | 'key';
@@ -309,6 +314,6 @@ function formatNumber(value: number): string {
 
 /** An integer that does not fit 64 bits is a float. */
 function formatInteger(digits: string): string {
-  const value = BigInt(digits);
+  const value = digits.startsWith('-') ? -readDigits(digits.slice(1)) : readDigits(digits);
   return value >= -(2n ** 63n) && value < 2n ** 64n ? digits : formatFloat(Number(digits), 'g', -1);
 }

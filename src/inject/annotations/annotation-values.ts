@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { readDigits } from '../../template/integer.ts';
 import { QuantityError, canonicalQuantity } from '../kubernetes/quantity.ts';
 
 /** Why a value is not acceptable, in Istio's words; `undefined` when it is. */
@@ -117,5 +118,5 @@ export const interfacesProblem: ValueCheck = (value) => {
 function parseUnsignedProblem(text: string, limit: bigint): string | undefined {
   const parsing = `strconv.ParseUint: parsing ${JSON.stringify(text)}`;
   if (!/^\d+$/.test(text)) return `${parsing}: invalid syntax`;
-  return BigInt(text) < limit ? undefined : `${parsing}: value out of range`;
+  return readDigits(text) < limit ? undefined : `${parsing}: value out of range`;
 }

@@ -32,7 +32,18 @@ function orderAroundNativeProxy(initContainers: readonly Container[], pod: Pod):
   const wanted = annotationOf(pod, beforeProxyAnnotation) ?? '';
   const before = wanted === '' ? [] : [...new Set(wanted.split(','))];
   const leading = [initContainer, validationContainer, ...before, proxyContainer, coreDumpContainer];
-  return leading.reduceRight<readonly Container[]>(moveFirst, initContainers);
+  return moveAllFirst(initContainers, leading);
+}
+
+/** The containers of these names, in this order, and then the others; of several with one name the last is kept. */
+function moveAllFirst(containers: readonly Container[], names: readonly string[]): readonly Container[] {
+  const moved = new Map<string, Container | undefined>(names.map((name) => [name, undefined]));
+  const others: Container[] = [];
+  for (const container of containers) {
+    if (moved.has(container.name)) moved.set(container.name, container);
+    else others.push(container);
+  }
+  return [...[...moved.values()].filter((container) => container !== undefined), ...others];
 }
 
 function orderWithoutNativeProxy(initContainers: readonly Container[]): readonly Container[] {

@@ -17,7 +17,7 @@ const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
 /** What Go accepts: looser than the expression that its message quotes; the number may even be missing, which means zero. */
-const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
+const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?\d*|[+-]\d*)?)$/;
 /** Texts that Go keeps as they are because they are short and cannot be written shorter. */
 const PLAIN_DECIMAL = /^[1-9]\d{0,14}[numkMGTPE]?$/;
 /** Less than 1024 of a unit is canonical. */

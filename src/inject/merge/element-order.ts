@@ -21,10 +21,11 @@ export function orderElements<T>(
   const merged: T[] = [];
   let next = 0;
   for (const item of right) {
-    for (const waiting of left.slice(next)) {
-      if (!isBefore(originalPlaces.get(keyOf(waiting)), originalPlaces.get(keyOf(item)))) break;
+    const place = originalPlaces.get(keyOf(item));
+    for (; next < left.length; next += 1) {
+      const waiting = left[next] as T;
+      if (!isBefore(originalPlaces.get(keyOf(waiting)), place)) break;
       merged.push(waiting);
-      next += 1;
     }
     merged.push(item);
   }

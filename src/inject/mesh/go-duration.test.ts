@@ -16,6 +16,8 @@ describe('parseGoDuration', () => {
     ['0', '0s'],
     ['.5m', '30s'],
     ['1.s', '1s'],
+    ['0.1234567891h', '444.444440760s'],
+    [`${'0'.repeat(98)}1s`, '1s'],
   ];
   for (const [text, canonical] of rows) {
     it(`reads ${text} as ${canonical}`, () => {
@@ -32,6 +34,12 @@ describe('parseGoDuration', () => {
     ['10d', 'time: unknown unit "d" in duration "10d"'],
     ['1constructor', 'time: unknown unit "constructor" in duration "1constructor"'],
     ['9999999999h', 'time: invalid duration "9999999999h"'],
+    ['1.5', 'time: missing unit in duration "1.5"'],
+    ['1h1', 'time: missing unit in duration "1h1"'],
+    ['9223372036854775809', 'time: invalid duration "9223372036854775809"'],
+    ['1µ\n"\\', 'time: unknown unit "\\xc2\\xb5\\x0a\\"\\\\" in duration "1\\xc2\\xb5\\x0a\\"\\\\"'],
+    [`${'0'.repeat(100)}s`, 'a duration has at most 100 characters, this one has 101'],
+    [`${'9'.repeat(52_000)}s`, 'a duration has at most 100 characters, this one has 52001'],
   ];
   for (const [text, message] of wrong) {
     it(`refuses ${JSON.stringify(text)}`, () => {

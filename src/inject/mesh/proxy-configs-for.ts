@@ -8,7 +8,7 @@ import type { Message } from './decode-message.ts';
 import { effectiveProxyConfig } from './effective-proxy-config.ts';
 import { applyProxyConfig } from './proxy-config.ts';
 
-/** The configurations that hold for one pod. */
+/** The configurations that hold for one pod. The webhook reads the pod's annotation when the engine or a template first asks for what it changes. */
 export interface PodProxyConfigs {
   readonly meshConfig: Message;
   readonly proxyConfig: Message;
@@ -25,27 +25,69 @@ export function proxyConfigsFor(
   pod: Pod,
   resources: readonly ProxyConfigResource[] | undefined,
 ): PodProxyConfigs {
-  const { meshConfig, values } = injector;
+  return injector.semantics === 'KubeInject'
+    ? commandLineConfigs(injector, pod)
+    : new WebhookProxyConfigs(injector, pod, resources);
+}
+
+function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProxyConfigs {
   const annotation = annotationOf(pod, proxyConfigAnnotation);
   const defaultConfig = meshConfig.defaultConfig as Message;
-  if (injector.semantics === 'KubeInject') {
-    const proxyConfig = annotation === undefined ? defaultConfig : applyAnnotation(defaultConfig, annotation);
-    return {
-      meshConfig: proxyConfig === defaultConfig ? meshConfig : { ...meshConfig, defaultConfig: proxyConfig },
-      proxyConfig,
-      holdApplication: values.holdApplication || proxyConfig.holdApplicationUntilProxyStarts === true,
-    };
-  }
-  const message = annotation === undefined ? undefined : annotationProxyConfig(annotation);
-  const facts = { namespace: pod.metadata.namespace ?? '', labels: pod.metadata.labels ?? noStrings };
+  const proxyConfig = annotation === undefined ? defaultConfig : applyAnnotation(defaultConfig, annotation);
   return {
-    meshConfig,
-    proxyConfig: effectiveProxyConfig(injector.proxyConfigLayers, facts, message, resources),
-    // Resources have no say in the order of containers.
-    holdApplication:
-      values.holdApplication ||
-      (message?.holdApplicationUntilProxyStarts ?? defaultConfig.holdApplicationUntilProxyStarts) === true,
+    meshConfig: proxyConfig === defaultConfig ? meshConfig : { ...meshConfig, defaultConfig: proxyConfig },
+    proxyConfig,
+    holdApplication: values.holdApplication || proxyConfig.holdApplicationUntilProxyStarts === true,
   };
+}
+
+class WebhookProxyConfigs implements PodProxyConfigs {
+  readonly #injector: Injector;
+  readonly #pod: Pod;
+  readonly #resources: readonly ProxyConfigResource[] | undefined;
+  #annotation: { readonly message: Message | undefined } | undefined;
+  #proxyConfig: Message | undefined;
+
+  constructor(injector: Injector, pod: Pod, resources: readonly ProxyConfigResource[] | undefined) {
+    this.#injector = injector;
+    this.#pod = pod;
+    this.#resources = resources;
+  }
+
+  get meshConfig(): Message {
+    return this.#injector.meshConfig;
+  }
+
+  get proxyConfig(): Message {
+    const { namespace = '', labels = noStrings } = this.#pod.metadata;
+    return (this.#proxyConfig ??= effectiveProxyConfig(
+      this.#injector.proxyConfigLayers,
+      { namespace, labels },
+      this.#message(),
+      this.#resources,
+    ));
+  }
+
+  /** Resources have no say in the order of containers. */
+  get holdApplication(): boolean {
+    const { meshConfig, values } = this.#injector;
+    const defaultConfig = meshConfig.defaultConfig as Message;
+    return (
+      values.holdApplication ||
+      (this.#message()?.holdApplicationUntilProxyStarts ?? defaultConfig.holdApplicationUntilProxyStarts) === true
+    );
+  }
+
+  /** What the pod's annotation says. */
+  #message(): Message | undefined {
+    this.#annotation ??= { message: this.#readAnnotation() };
+    return this.#annotation.message;
+  }
+
+  #readAnnotation(): Message | undefined {
+    const annotation = annotationOf(this.#pod, proxyConfigAnnotation);
+    return annotation === undefined ? undefined : annotationProxyConfig(annotation);
+  }
 }
 
 function applyAnnotation(base: Message, annotation: string): Message {

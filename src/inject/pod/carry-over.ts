@@ -29,11 +29,20 @@ function carryMembers(raw: JsonObject, read: JsonObject, result: JsonObject): Js
 
 /** An item is the one it was read from, or the one of its name. Reading never changes how many items there are. */
 function carryItems(raw: readonly unknown[], read: readonly unknown[], result: readonly unknown[]): unknown[] {
+  const places = new Map<unknown, number>();
+  const placesByName = new Map<string, number>();
+  for (const [index, item] of read.entries()) {
+    if (!places.has(item)) places.set(item, index);
+    const name = nameOf(item);
+    if (name !== undefined && !placesByName.has(name)) placesByName.set(name, index);
+  }
   return result.map((item) => {
-    let index = read.indexOf(item);
-    if (index < 0 && isJsonObject(item) && typeof item.name === 'string') {
-      index = read.findIndex((other) => isJsonObject(other) && other.name === item.name);
-    }
-    return index < 0 ? item : carryOver(raw[index], read[index], item);
+    const name = nameOf(item);
+    const index = places.get(item) ?? (name === undefined ? undefined : placesByName.get(name));
+    return index === undefined ? item : carryOver(raw[index], read[index], item);
   });
+}
+
+function nameOf(item: unknown): string | undefined {
+  return isJsonObject(item) && typeof item.name === 'string' ? item.name : undefined;
 }

@@ -58,5 +58,6 @@ export function reinsertOverrides(pod: Pod, saved: Overrides): Pod {
 }
 
 function missingFrom(present: readonly Container[], saved: readonly Container[]): Container[] {
-  return saved.filter(({ name }) => !present.some((container) => container.name === name));
+  const names = new Set(present.map(({ name }) => name));
+  return saved.filter(({ name }) => !names.has(name));
 }

@@ -1,7 +1,12 @@
+import { InjectionFailure } from '../injection-failure.ts';
 import { annotationOf, type Pod } from './pod.ts';
+
+/** Each is rendered and merged, so an author must not choose how many. */
+const mostTemplates = 32;
 
 /**
  * The names of the templates for a pod, in order: its annotation (`templatesKey`, comma-separated) or the defaults, aliases expanded once.
+ * @throws InjectionFailure when the annotation names too many
  */
 export function selectTemplates(
   pod: Pod,
@@ -11,5 +16,10 @@ export function selectTemplates(
 ): readonly string[] {
   const chosen = annotationOf(pod, templatesKey);
   const names = chosen === undefined ? defaultTemplates : chosen.split(',').map((name) => name.trim());
-  return names.flatMap((name) => aliases.get(name) ?? [name]);
+  const expanded = names.flatMap((name) => aliases.get(name) ?? [name]);
+  if (chosen !== undefined && expanded.length > mostTemplates) {
+    const problem = `annotation ${templatesKey} names ${expanded.length} templates, a pod can have ${mostTemplates}`;
+    throw new InjectionFailure('TemplateLimit', `failed to run injection template: ${problem}`);
+  }
+  return expanded;
 }

@@ -3,6 +3,7 @@ import { goFunction } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
 import { Integer } from '../integer.ts';
 import { any } from '../parameters.ts';
+import { atoi } from './number-value.ts';
 
 /** The units that sprig rounds to, largest first, in seconds. */
 const roundUnits: readonly (readonly [string, bigint])[] = [
@@ -20,11 +21,8 @@ function int64Of(value: unknown): bigint | undefined {
 
 /** Seconds as a string or int64; anything else is 0. */
 function duration(value: unknown): string {
-  const seconds =
-    typeof value === 'string' && /^[+-]?[0-9]+$/.test(value) ? BigInt(value.replace('+', '')) : int64Of(value);
-  const limit = 2n ** 63n;
-  const limited = seconds === undefined ? 0n : seconds >= limit ? limit - 1n : seconds < -limit ? -limit : seconds;
-  return formatDuration(BigInt.asIntN(64, limited * 1_000_000_000n));
+  const seconds = typeof value === 'string' ? atoi(value) : (int64Of(value) ?? 0n);
+  return formatDuration(BigInt.asIntN(64, seconds * 1_000_000_000n));
 }
 
 /** A duration as a string, or nanoseconds as an int64, in its largest unit. */

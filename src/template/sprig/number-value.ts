@@ -1,4 +1,4 @@
-import { Integer } from '../integer.ts';
+import { Integer, readDigits } from '../integer.ts';
 import { parseFloat64, parseInteger } from '../number-literal.ts';
 import { typed, TypedValue } from '../typed-value.ts';
 
@@ -61,4 +61,13 @@ function stringToFloat64(text: string): number {
   const special = /^(?:([+-]?)(inf|infinity)|nan)$/i.exec(text);
   if (special !== null) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity;
   return parseFloat64(text) ?? 0;
+}
+
+/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. */
+export function atoi(text: string): bigint {
+  if (!/^[+-]?[0-9]+$/.test(text)) return 0n;
+  const digits = readDigits(text.replace(/^[+-]/, ''));
+  const value = text.startsWith('-') ? -digits : digits;
+  const limit = 2n ** 63n;
+  return value >= limit ? limit - 1n : value < -limit ? -limit : value;
 }

@@ -9,7 +9,7 @@ import { any, float64, integer, string } from '../parameters.ts';
 import { formatValue } from '../print-value.ts';
 import { TypedValue } from '../typed-value.ts';
 import { decimalOperation } from './decimal.ts';
-import { toFloat64, toInt64 } from './number-value.ts';
+import { atoi, toFloat64, toInt64 } from './number-value.ts';
 
 function dividing(divisor: bigint): bigint {
   if (divisor === 0n) throw new Error('runtime error: integer divide by zero');
@@ -49,14 +49,6 @@ function round(value: unknown, places: bigint, ...options: readonly number[]): n
   const digits = power * toFloat64(value);
   const rounded = digits - Math.trunc(digits) >= (options[0] ?? 0.5) ? Math.ceil(digits) : Math.floor(digits);
   return rounded / power;
-}
-
-/** strconv.Atoi without its errors: out of range is the nearest int, no number is 0. */
-function atoi(text: string): bigint {
-  if (!/^[+-]?[0-9]+$/.test(text)) return 0n;
-  const value = BigInt(text.replace('+', ''));
-  const limit = 2n ** 63n;
-  return value >= limit ? limit - 1n : value < -limit ? -limit : value;
 }
 
 /** The octal number that the value prints as; 0 when it is none. */

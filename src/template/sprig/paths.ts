@@ -18,8 +18,9 @@ function clean(path: string): string {
 /** Go's path.Base: the last element, without trailing slashes. */
 function base(path: string): string {
   if (path === '') return '.';
-  const trimmed = path.replace(/\/+$/, '');
-  return trimmed === '' ? '/' : trimmed.slice(trimmed.lastIndexOf('/') + 1);
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return end === 0 ? '/' : path.slice(path.lastIndexOf('/', end - 1) + 1, end);
 }
 
 /** Go's path.Ext: from the last dot of the last element. */

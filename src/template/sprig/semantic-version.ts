@@ -1,3 +1,5 @@
+import { readDigits } from '../integer.ts';
+
 /** A version as github.com/Masterminds/semver reads it: minor and patch may be absent, a leading v is allowed. */
 export interface SemanticVersion {
   readonly original: string;
@@ -21,7 +23,7 @@ export function parseVersion(original: string): SemanticVersion {
 }
 
 function segment(digits = '0'): bigint {
-  const value = BigInt(digits);
+  const value = readDigits(digits);
   if (value >= 2n ** 64n) {
     throw new Error(`error parsing version segment: strconv.ParseUint: parsing "${digits}": value out of range`);
   }
@@ -60,11 +62,11 @@ function comparePart(left: string, right: string): number {
   if (left === '' || right === '') return order(left, right);
   const leftIsNumber = isNumber(left);
   const rightIsNumber = isNumber(right);
-  if (leftIsNumber && rightIsNumber) return order(BigInt(left), BigInt(right));
+  if (leftIsNumber && rightIsNumber) return order(readDigits(left), readDigits(right));
   if (leftIsNumber || rightIsNumber) return leftIsNumber ? -1 : 1;
   return order(left, right);
 }
 
 function isNumber(part: string): boolean {
-  return /^[0-9]+$/.test(part) && BigInt(part) < 2n ** 64n;
+  return /^[0-9]+$/.test(part) && readDigits(part) < 2n ** 64n;
 }

@@ -152,8 +152,9 @@ function checkPort(port: string): void {
 
 /** The host without its port, and without brackets. */
 function hostname(host: string): string {
-  const match = /^\[(.*)\](?::.*)?$/.exec(host);
-  return match === null ? host.replace(/:[0-9]*$/, '') : String(match[1]);
+  const colon = host.lastIndexOf(':');
+  const name = colon >= 0 && /^:[0-9]*$/.test(host.slice(colon)) ? host.slice(0, colon) : host;
+  return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
 }
 
 /** sprig's urlParse. */

@@ -12,15 +12,13 @@ interface Constraint {
   readonly open: boolean;
 }
 
-const version = String.raw`v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?`;
-// Longer operators first: JavaScript's alternation takes the first that lets the rest match, as Go's does.
-const operator = String.raw`=||!=|>|<|>=|=>|<=|=<|~|~>|\^`;
-const single = new RegExp(String.raw`^\s*(${operator})\s*(?:${version})\s*$`);
-const each = new RegExp(String.raw`(?:${operator})\s*(?:${version})`, 'g');
-const list = new RegExp(
-  String.raw`^(?:\s*(?:${operator})\s*(?:${version})\s*)(?:(?:\s+|,\s*)(?:${operator})\s*(?:${version})\s*)*$`,
-);
-const range = new RegExp(String.raw`\s*(${version})\s+-\s+(${version})\s*`, 'g');
+/** The longest that stands at a place; none is one too. */
+const operator = /!=|>=|=>|<=|=<|~>|[=><~^]|/y;
+const version =
+  /v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
+/** Two versions with a hyphen between them. */
+const range =
+  /(v?[0-9|xX*]+(?:\.[0-9|xX*]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)\s+-\s+(v?[0-9|xX*]+(?:\.[0-9|xX*]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)\s*/g;
 const longest = 512;
 const mostGroups = 32;
 
@@ -43,16 +41,45 @@ export function satisfies(constraint: string, versionText: string): boolean {
 
 /** 1.2 - 2.3 is >= 1.2, <= 2.3. */
 function rewriteRanges(constraint: string): string {
-  return constraint.replace(range, (...groups: string[]) => `>= ${String(groups[1])}, <= ${String(groups[6])} `);
+  const pieces: string[] = [];
+  let end = 0;
+  for (const match of constraint.matchAll(range)) {
+    const [all, from, to] = match;
+    pieces.push(constraint.slice(end, match.index).trimEnd(), `>= ${String(from)}, <= ${String(to)} `);
+    end = match.index + all.length;
+  }
+  return pieces.join('') + constraint.slice(end);
 }
 
+/** Constraints with spaces or a comma between them. */
 function parseGroup(group: string): Constraint[] {
-  if (!list.test(group)) throw new Error(`improper constraint: ${quoteString(group)}`);
-  return (group.match(each) as string[]).map(parseConstraint);
+  const found: [sign: string, numbers: RegExpExecArray][] = [];
+  let at = skipSpace(group, 0);
+  for (;;) {
+    const [sign = ''] = matchAt(operator, group, at) ?? [];
+    const numbers = matchAt(version, group, skipSpace(group, at + sign.length));
+    if (numbers === null) throw new Error(`improper constraint: ${quoteString(group)}`);
+    found.push([sign, numbers]);
+    const end = numbers.index + numbers[0].length;
+    at = skipSpace(group, end);
+    if (at === group.length) return found.map(constraintOf);
+    if (group[at] === ',') at = skipSpace(group, at + 1);
+    else if (at === end) throw new Error(`improper constraint: ${quoteString(group)}`);
+  }
 }
 
-function parseConstraint(text: string): Constraint {
-  const [, sign = '', major, minor, patch, prerelease = ''] = single.exec(text) as RegExpExecArray;
+function matchAt(expression: RegExp, text: string, at: number): RegExpExecArray | null {
+  expression.lastIndex = at;
+  return expression.exec(text);
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function constraintOf([sign, [, major, minor, patch, prerelease = '']]: [string, RegExpExecArray]): Constraint {
   const anyMajor = isOpen(major);
   const anyMinor = !anyMajor && isOpen(minor);
   const anyPatch = !anyMajor && !anyMinor && isOpen(patch);

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { loadInjector } from '../injector.ts';
+import { inject } from '../inject.ts';
+import type { Pod } from '../pod/pod.ts';
+import { logFiles, proxyFiles } from '../testdata/configurations.ts';
+import { proxyConfigsFor } from './proxy-configs-for.ts';
+
+/** A pod that counts how often its annotation is read. */
+function countingPod(value: string): { pod: Pod; reads: () => number } {
+  let count = 0;
+  const annotations = Object.defineProperty({}, 'proxy.istio.io/config', {
+    enumerable: true,
+    get: () => {
+      count += 1;
+      return value;
+    },
+  });
+  return { pod: { metadata: { annotations }, spec: { containers: [] } }, reads: () => count };
+}
+
+describe('proxyConfigsFor', () => {
+  it('reads the annotation when it is needed, and once', () => {
+    const { pod, reads } = countingPod('{concurrency: 7, holdApplicationUntilProxyStarts: true}');
+    const configs = proxyConfigsFor(loadInjector(proxyFiles), pod, undefined);
+    assert.equal(configs.meshConfig.rootNamespace, 'istio-system');
+    assert.equal(reads(), 0);
+    assert.equal(configs.proxyConfig.concurrency, 7);
+    assert.equal(configs.proxyConfig, configs.proxyConfig);
+    assert.equal(configs.holdApplication, true);
+    assert.equal(reads(), 1);
+  });
+
+  for (const value of ['drainDuration: 99d', '{', `drainDuration: ${'9'.repeat(1000)}s`]) {
+    it(`leaves a family without a proxy alone: ${value.slice(0, 30)}`, () => {
+      const request = {
+        namespace: 'shop',
+        pod: {
+          metadata: { name: 'web', annotations: { 'proxy.istio.io/config': value } },
+          spec: { containers: [{ name: 'web', image: 'web:1' }] },
+        },
+      };
+      assert.equal(inject(loadInjector(logFiles), request).outcome, 'injected');
+      assert.equal(inject(loadInjector(proxyFiles), request).outcome, 'failed');
+    });
+  }
+});
