@@ -12,20 +12,14 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** A configuration takes more to read, compile or render than there is for it. As it is, it is never tried again. */
+/** A configuration takes more to read, compile or render than there is for it. As it is, it is not tried again. */
 export class TooCostlyError extends ConfigurationError {
-  /** @param problem what follows "the configuration" */
-  constructor(problem: string) {
-    super(
-      'spec.injection',
-      `the configuration ${problem}; make its templates, values or mesh config smaller or simpler`,
-    );
+  constructor(message: string) {
+    super('spec.injection', message);
   }
+}
 
-  /** With a message that has been made before: by another process, or before a restart. */
-  static saying(message: string): TooCostlyError {
-    const error = new TooCostlyError('');
-    error.message = message;
-    return error;
-  }
+/** The message of a {@link TooCostlyError}. @param problem what follows "the configuration" */
+export function tooCostly(problem: string): string {
+  return `the configuration ${problem}; make its templates, values or mesh config smaller or simpler`;
 }

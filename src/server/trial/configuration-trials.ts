@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deserialize } from 'node:v8';
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
+import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
 import { laneProgram, type LaneProgram } from '../lane/lane-program.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
@@ -182,7 +182,7 @@ export class ConfigurationTrials {
       this.#finish('fine', running).resolve(configuration);
     } else {
       const { field, message: text, isCostly } = message;
-      const error = isCostly ? TooCostlyError.saying(text) : new ConfigurationError(field, text);
+      const error = isCostly ? new TooCostlyError(text) : new ConfigurationError(field, text);
       this.#finish(isCostly ? 'costly' : 'mistake', running).reject(error);
     }
     this.#next();
@@ -205,7 +205,7 @@ export class ConfigurationTrials {
   }
 
   #refuse(running: RunningTrial, problem: string, what = ' to'): void {
-    const error = new TooCostlyError(`${problem}${what} read, compile and render for pods of our own`);
+    const error = new TooCostlyError(tooCostly(`${problem}${what} read, compile and render for pods of our own`));
     this.#finish('costly', running).reject(error);
   }
 

@@ -1,5 +1,5 @@
 import { serialize } from 'node:v8';
-import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
+import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
@@ -19,7 +19,7 @@ export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial 
     refuseHopeless(loadInjector(files, { read }));
     const configuration = serialize(read);
     if (configuration.byteLength > maxAnswerBytes) {
-      throw new TooCostlyError(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`);
+      throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));
     }
     return { kind: 'fine', configuration };
   } catch (error) {
@@ -53,12 +53,14 @@ function refuseIfAllExceed(injector: Injector, template: string | undefined): vo
     else areAllExceeded = false;
   }
   injector.templates.outputs.forget();
-  if (exceeded !== undefined && areAllExceeded) throw new TooCostlyError(`injects no pod at all: ${exceeded}`);
+  if (exceeded !== undefined && areAllExceeded)
+    throw new TooCostlyError(tooCostly(`injects no pod at all: ${exceeded}`));
 }
 
 function asRefusal(error: unknown): ConfigurationError {
   if (error instanceof ConfigurationError) return error;
-  if (error instanceof RangeError) return new TooCostlyError(`nests too deeply or is too large (${error.message})`);
+  if (error instanceof RangeError)
+    return new TooCostlyError(tooCostly(`nests too deeply or is too large (${error.message})`));
   const problem = error instanceof Error ? error.message : String(error);
   return new ConfigurationError(
     'spec.injection',
