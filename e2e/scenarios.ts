@@ -32,6 +32,7 @@ import { rolloutCommands } from './scenarios/rollout-commands.ts';
 import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
+import { templateBomb } from './scenarios/template-bomb.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -47,6 +48,7 @@ export const scenarios: Scenario[] = [
   istioTemplates,
   repair,
   hostileInput,
+  templateBomb,
   roles,
   killSwitch,
   rollingRestarts,

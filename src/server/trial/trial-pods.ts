@@ -7,13 +7,8 @@ export const trialPodKinds = 6;
  * Pods as most are: what a new configuration is tried with before anybody's pod meets it. None asks for anything special, and each differs from the others where pods of one
  * workload, and workloads, do.
  * @param injectKey the label that asks for injection whatever the policy is
- * @param annotations more of them
  */
-export function trialPod(
-  injectKey: string,
-  index: number,
-  annotations: Readonly<Record<string, string>> = {},
-): JsonObject {
+export function trialPod(injectKey: string, index: number): JsonObject {
   const name = `trial-${index % 7}`;
   const revision = (0x6d4f5b7c + index).toString(16);
   const owner = index % 3 === 2 ? job(name) : replicaSet(`${name}-${revision}`);
@@ -31,7 +26,6 @@ export function trialPod(
       annotations: {
         'example.com/checksum': revision,
         'prometheus.io/scrape': index % 2 === 0 ? 'true' : 'false',
-        ...annotations,
       },
       ownerReferences: [{ ...owner, uid: '2c2c2c60-1111-4a5b-9a44-0d8b6b0e2f11', controller: true }],
     },

@@ -98,6 +98,8 @@ export class TrialProcess {
   /** Ends it, whatever it is doing; nothing more comes from it. */
   async end(): Promise<void> {
     this.#isOver = true;
+    // Somebody waits for it now.
+    this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;
   }

@@ -29,25 +29,23 @@ export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial 
   }
 }
 
-/** Each template is tried: the default ones as pods without a wish get them, and each alone. */
+/** Each template is tried: the default ones as pods without a wish get them, and each of the others alone, also where a policy lets no pod ask for it. */
 function refuseHopeless(injector: Injector): void {
-  refuseIfAllExceed(injector, undefined);
+  refuseIfAllExceed(injector);
   const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
-  for (const name of others) refuseIfAllExceed(injector, name);
+  for (const name of others) refuseIfAllExceed({ ...injector, defaultTemplates: [name] });
 }
 
 /**
  * A template that fails at our pods may be right for others, so that is for others to judge. One that exceeds the bounds of an execution at every one of them costs each
  * review all the time that a review may take, and then refuses the pod.
  */
-function refuseIfAllExceed(injector: Injector, template: string | undefined): void {
-  const { settings, family } = injector;
-  const wish = template === undefined ? {} : { [family.templatesKey]: template };
+function refuseIfAllExceed(injector: Injector): void {
   const begun = performance.now();
   let exceeded: string | undefined;
   let areAllExceeded = true;
   for (let index = 0; index < trialPodKinds && performance.now() < begun + enough; index++) {
-    const pod = trialPod(settings.keys.inject, index, wish);
+    const pod = trialPod(injector.settings.keys.inject, index);
     const result = inject(injector, { pod, namespace: 'default', path: '/inject' });
     if (result.outcome === 'failed' && result.reason === 'TemplateLimit') exceeded = result.message;
     else areAllExceeded = false;
