@@ -170,7 +170,7 @@ async function checkAtAdmission(context: ScenarioContext): Promise<void> {
     });
     const answer = await context.check(`${bomb.name}: one that does is refused by a limit`, async () => {
       const said = await answerFor(context, namespace, { 'example.com/bomb': 'on' });
-      return said.includes('limit') && said;
+      return /exceeded|limit of/.test(said) && said;
     });
     context.say(`${bomb.name}: ${answer.replaceAll(/\s+/g, ' ').slice(0, 140)}`);
   }

@@ -104,7 +104,11 @@ export const atAdmission: readonly Bomb[] = Object.entries({
   'recursion-on-demand': '{{ template "r" . }}',
 }).map(([name, text]) => ({
   name,
-  injection: sidecar(
-    `{{ define "r" }}{{ template "r" . }}{{ end }}{{ if index .ObjectMeta.Annotations "example.com/bomb" }}${text}{{ end }}${rendered}`,
-  ),
+  injection: {
+    // The annotation may show what it likes: this is about limits.
+    annotationOverrides: { preset: 'Istio' },
+    ...sidecar(
+      `{{ define "r" }}{{ template "r" . }}{{ end }}{{ if index .ObjectMeta.Annotations "example.com/bomb" }}${text}{{ end }}${rendered}`,
+    ),
+  },
 }));
