@@ -33,6 +33,7 @@ import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { stall } from './scenarios/stall.ts';
+import { templateBomb } from './scenarios/template-bomb.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -49,6 +50,7 @@ export const scenarios: Scenario[] = [
   repair,
   hostileInput,
   stall,
+  templateBomb,
   roles,
   killSwitch,
   rollingRestarts,

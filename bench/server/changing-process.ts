@@ -9,9 +9,9 @@ import { loadInjector } from '../../src/inject/injector.ts';
 import { createAdmissionServer } from '../../src/server/admission-server.ts';
 import { ConfigurationLoader } from '../../src/server/lane/configuration-loader.ts';
 import { HeavyLane } from '../../src/server/lane/heavy-lane.ts';
-import { readIn } from '../../src/server/lane/read-job.ts';
 import { revisionRoute } from '../../src/server/revision-route.ts';
 import { ServerMetrics } from '../../src/server/server-metrics.ts';
+import { ConfigurationTrials } from '../../src/server/trial/configuration-trials.ts';
 import { certificatePair } from './benchmarked.ts';
 
 /** What the parent asks for: how configurations are loaded from now on. */
@@ -44,7 +44,11 @@ async function serve(configurationFile = ''): Promise<void> {
   const quiet = (): void => undefined;
   const log = { error: console.error, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: () => false };
   const lane = new HeavyLane({ log, clock });
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
+  const loader = new ConfigurationLoader({
+    clock,
+    trials: new ConfigurationTrials({ log, clock }),
+    collect: youngCollector(),
+  });
   const direct = loadInjector(files);
   let current = await loader.load(files);
   const [inLane, withoutLane] = [

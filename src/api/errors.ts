@@ -11,3 +11,15 @@ export class ConfigurationError extends Error {
     this.field = field;
   }
 }
+
+/** A configuration takes more to read, compile or render than there is for it. As it is, it is not tried again. */
+export class TooCostlyError extends ConfigurationError {
+  constructor(message: string) {
+    super('spec.injection', message);
+  }
+}
+
+/** The message of a {@link TooCostlyError}. @param problem what follows "the configuration" */
+export function tooCostly(problem: string): string {
+  return `the configuration ${problem}; make its templates, values or mesh config smaller or simpler`;
+}

@@ -11,6 +11,13 @@ export const injectorConfigStatusSchema = z.object({
     .object({
       hash: z.string().max(64).exactOptional().describe('Hash of the configuration that the webhook names.'),
       servedBy: z.int().min(0).exactOptional().describe('How many live replicas say that they serve it.'),
+      refused: z
+        .string()
+        .max(64)
+        .exactOptional()
+        .describe(
+          'Hash of the configuration that the spec asks for and that takes too much to load (TemplatesValid says what). It is not tried again; any other one is.',
+        ),
     })
     .exactOptional()
     .describe('The configuration that is served.'),

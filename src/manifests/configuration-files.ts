@@ -3,6 +3,7 @@ import type { ConfigurationFiles } from '../api/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
 import type { InjectionSettings } from '../api/injection-settings.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from '../api/injector-config.ts';
+import { refuseUnbounded } from './bounded-text.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { valuesJson } from './values-json.ts';
@@ -25,6 +26,8 @@ export interface ReferencedTexts {
 export function configurationFiles(config: InjectorConfig, references: ReferencedTexts = {}): ConfigurationFiles {
   const { injection } = config.spec;
   const { values, meshConfig = {} } = injection;
+  refuseUnbounded(values, 'spec.injection.values');
+  refuseUnbounded(meshConfig, 'spec.injection.meshConfig');
   const { config: configReference, values: valuesReference, mesh: meshReference } = configurationReferences(injection);
   const inlineMesh = Object.keys(meshConfig).length === 0 ? '' : yaml(meshConfig);
   return {

@@ -1,5 +1,6 @@
 import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
+import { refuseUnbounded } from './bounded-text.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /**
@@ -14,7 +15,9 @@ export function valuesJson(text: string, field: string): string {
   try {
     value = JSON.parse(text);
   } catch {
+    refuseUnbounded(text, field);
     value = readYaml(text, field);
+    refuseUnbounded(value, field);
     json = canonicalJson(value);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

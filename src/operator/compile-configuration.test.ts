@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { ConfigurationError } from '../api/errors.ts';
-import type { InjectorConfig } from '../api/injector-config.ts';
+import { ConfigurationError, TooCostlyError } from '../api/errors.ts';
+import type { InjectorConfig, InjectorConfigStatus } from '../api/injector-config.ts';
 import { parseInjectorConfig } from '../api/parse-injector-config.ts';
-import { ConfigurationCompiler } from './compile-configuration.ts';
+import { ConfigurationCompiler, RefusedConfigurationError } from './compile-configuration.ts';
 import { ReferenceWatches } from './reference-watches.ts';
+import type { LoadConfiguration } from './ports.ts';
 import { injectorConfig, loadAtOnce, template } from './testdata/operator-fixture.ts';
 
 const { signal } = new AbortController();
@@ -14,7 +15,7 @@ function config(generation: number, injection: Record<string, unknown>): Injecto
   return parseInjectorConfig(object);
 }
 
-function compilerReading(values: Record<string, string>): ConfigurationCompiler {
+function compilerReading(values: Record<string, string>, load: LoadConfiguration = loadAtOnce): ConfigurationCompiler {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
   const find = <T>(): Promise<T | undefined> => Promise.resolve(configMap as T);
   return new ConfigurationCompiler(
@@ -23,7 +24,7 @@ function compilerReading(values: Record<string, string>): ConfigurationCompiler 
       () => undefined,
       () => undefined,
     ),
-    loadAtOnce,
+    load,
   );
 }
 
@@ -151,6 +152,37 @@ describe('ConfigurationCompiler', () => {
     const first = await compiler.compile(refers, signal);
     values.key = '{"image": "b"}';
     assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
+  });
+
+  it('does not try again what was too costly, also not in a new process, unless it changes', async () => {
+    let tried = 0;
+    const load: LoadConfiguration = () => {
+      tried++;
+      return Promise.reject(new TooCostlyError('too large'));
+    };
+    const refusalOf = async (each: InjectorConfig): Promise<RefusedConfigurationError> => {
+      const error: unknown = await compilerReading({}, load)
+        .compile(each, signal)
+        .catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof RefusedConfigurationError);
+      return error;
+    };
+    const bomb = config(1, { templates: { sidecar: template('a') } });
+    const { hash, message } = await refusalOf(bomb);
+    assert.equal(message, 'too large');
+    const statusWith = (reason: string): InjectorConfigStatus => ({
+      config: { refused: hash },
+      conditions: [{ type: 'TemplatesValid', status: 'False', reason, message: 'recorded', lastTransitionTime: '' }],
+    });
+    const recorded = { ...bomb, status: statusWith('TooCostly') };
+    assert.deepEqual([(await refusalOf(recorded)).message, tried], ['recorded', 1]);
+    // Nothing of the spec has to change for that: a new generation of the same texts is the same configuration.
+    const sameTexts = { ...config(2, { templates: { sidecar: template('a') } }), status: recorded.status };
+    assert.deepEqual([(await refusalOf(sameTexts)).message, tried], ['recorded', 1]);
+    const edited = { ...config(3, { templates: { sidecar: template('b') } }), status: recorded.status };
+    assert.deepEqual([(await refusalOf(edited)).message, tried], ['too large', 2]);
+    await refusalOf({ ...bomb, status: statusWith('ConfigurationInvalid') });
+    assert.equal(tried, 3);
   });
 
   const refused: [what: string, injection: Record<string, unknown>, values: string, message: RegExp][] = [

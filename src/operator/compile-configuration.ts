@@ -1,9 +1,10 @@
 import { configurationHash } from '../api/configuration-hash.ts';
 import type { ConfigurationFiles } from '../api/configuration-files.ts';
-import { ConfigurationError } from '../api/errors.ts';
+import { ConfigurationError, TooCostlyError } from '../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../api/injector-config.ts';
 import { validateInjectorConfig } from '../api/validate-injector-config.ts';
 import type { Injector } from '../inject/injector.ts';
+import { maximumConfigurationBytes } from '../manifests/bounded-text.ts';
 import { configurationFiles, type ReferencedTexts } from '../manifests/configuration-files.ts';
 import {
   configurationReferences,
@@ -21,8 +22,18 @@ export interface CompiledConfiguration {
   readonly warnings: readonly string[];
 }
 
-/** A ConfigMap holds 1 MiB; what is left is room for metadata. */
-const maximumBytes = 900 * 1024;
+/** Which configuration takes too much to load. It is remembered in the status, so that no other process tries it again. */
+export class RefusedConfigurationError extends TooCostlyError {
+  readonly hash: string;
+  /** @param reason becomes the message */
+  constructor(hash: string, reason: string) {
+    super(reason);
+    this.hash = hash;
+  }
+}
+
+/** The reason of the condition TemplatesValid then. */
+export const tooCostlyReason = 'TooCostly';
 
 interface Compilation {
   /** What the outcome depends on. */
@@ -99,12 +110,26 @@ export class ConfigurationCompiler {
     try {
       const files = configurationFiles(config, texts);
       refuseOversize(files);
-      const injector = await this.#load(files);
+      const hash = configurationHash(files);
+      const injector = await this.#loadUnlessRefused(config, files, hash);
       refuseUseless(injector);
       const { templateNames, warnings } = injector;
-      return { files, hash: configurationHash(files), templates: templateNames.length, warnings };
+      return { files, hash, templates: templateNames.length, warnings };
     } catch (error) {
       throw error instanceof ConfigurationError ? placed(error, config, references) : error;
+    }
+  }
+
+  /** What was too costly for this process, or one before it, is not tried again. */
+  async #loadUnlessRefused(config: InjectorConfig, files: ConfigurationFiles, hash: string): Promise<Injector> {
+    const recorded = config.status?.conditions?.find(({ type }) => type === 'TemplatesValid');
+    if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason) {
+      throw new RefusedConfigurationError(hash, recorded.message);
+    }
+    try {
+      return await this.#load(files);
+    } catch (error) {
+      throw error instanceof TooCostlyError ? new RefusedConfigurationError(hash, error.message) : error;
     }
   }
 
@@ -165,7 +190,7 @@ function refuseUseless({ rules: { policy }, defaultTemplates, aliases, templateN
 function refuseOversize(files: ConfigurationFiles): void {
   const sizes = Object.entries(files).map(([key, text]): [string, number] => [key, Buffer.byteLength(String(text))]);
   const total = sizes.reduce((sum, [, size]) => sum + size, 0);
-  if (total <= maximumBytes) return;
+  if (total <= maximumConfigurationBytes) return;
   const each = sizes.map(([key, size]) => `${key} ${Math.ceil(size / 1024)} KiB`).join(', ');
   throw new ConfigurationError(
     'spec.injection',

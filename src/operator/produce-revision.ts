@@ -6,7 +6,12 @@ import type { Logger } from '../kube/ports.ts';
 import { claimantOfConfig, isTagged as isStoodInFor } from '../manifests/claims.ts';
 import { servingObjects } from '../manifests/desired-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
-import type { CompiledConfiguration, ConfigurationCompiler } from './compile-configuration.ts';
+import {
+  RefusedConfigurationError,
+  tooCostlyReason,
+  type CompiledConfiguration,
+  type ConfigurationCompiler,
+} from './compile-configuration.ts';
 import { manifestContext } from './manifest-context.ts';
 import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
 import type { ReplicaReports } from './ports.ts';
@@ -162,12 +167,14 @@ export class RevisionProducer {
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
       const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
       findings.TemplatesValid = { status: 'True', reason: 'Compiled', message };
+      findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
       return compiled;
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      const reason = /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';
+      const reason = reasonOf(error);
       findings.TemplatesValid = { status: 'False', reason, message: error.message };
+      findings.refusedHash = error instanceof RefusedConfigurationError ? error.hash : undefined;
       refusals.refuse(object, 'Configuration', reason, error.message);
       return undefined;
     }
@@ -186,4 +193,10 @@ export class RevisionProducer {
     this.#options.compiler.forget(name);
     this.#options.publication.forget(name);
   }
+}
+
+/** Why a configuration cannot be published. */
+function reasonOf(error: ConfigurationError): string {
+  if (error instanceof RefusedConfigurationError) return tooCostlyReason;
+  return /^spec\.injection\.\w+From/.test(error.field) ? 'ReferenceInvalid' : 'ConfigurationInvalid';
 }

@@ -7,6 +7,7 @@ import { capturingLogger } from '../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../kube/testdata/manual-clock.ts';
 import { configurationFiles } from '../manifests/configuration-files.ts';
 import { hashedConfigMap } from '../manifests/config-maps.ts';
+import type { LoadConfiguration } from './ports.ts';
 import { Replica } from './replica.ts';
 import { MemoryCluster } from './testdata/memory-cluster.ts';
 import { injectorConfig, loadAtOnce, MemoryRegistry, OperatorFixture, template } from './testdata/operator-fixture.ts';
@@ -35,6 +36,7 @@ describe('Replica', () => {
   let registry: MemoryRegistry;
   let certificates: ServingCertificates;
   let replica: Replica;
+  let load: LoadConfiguration;
   let secret: KubernetesObject;
   const logger = capturingLogger();
   const { object: one, hash: hashOne } = configuration('blue', 'one');
@@ -43,6 +45,7 @@ describe('Replica', () => {
   });
   beforeEach(async () => {
     cluster = new MemoryCluster();
+    load = loadAtOnce;
     clock = new ManualClock(Date.UTC(2026, 5, 1));
     registry = new MemoryRegistry();
     certificates = new ServingCertificates();
@@ -54,7 +57,7 @@ describe('Replica', () => {
       namespace: 'injection',
       operatorClass: 'default',
       registry,
-      load: loadAtOnce,
+      load: (files) => load(files),
       certificates,
       clock,
       random: () => 0,
@@ -106,6 +109,20 @@ describe('Replica', () => {
     replica.start();
     await until(() => replica.ready);
     assert.equal(registry.injectors.size, 4);
+  });
+
+  it('tries again what could not be tried, and is not ready before', async () => {
+    let tries = 0;
+    load = (files) => (++tries < 3 ? Promise.reject(new Error('no process')) : loadAtOnce(files));
+    cluster.put('configmaps', one);
+    replica.start();
+    for (const turn of [1, 2]) {
+      await until(() => tries === turn && clock.pending().includes(5000));
+      assert.equal(replica.ready, false);
+      await clock.advance(5000);
+    }
+    await until(() => replica.ready);
+    assert.notEqual(registry.get('blue', hashOne), undefined);
   });
 
   it('refuses a configuration that is not what its label says, and one that does not compile', async () => {

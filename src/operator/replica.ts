@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../api/errors.ts';
 import type { KubernetesObject } from '../api/kubernetes.ts';
 import { labelNames } from '../api/labels.ts';
 import { objectNames, validatorNames } from '../api/names.ts';
@@ -38,6 +39,9 @@ const lingerMs = 15_000;
 /** How long a pair of strangers is left to the leader, which puts such a Secret right within a second, before it is taken over after all. */
 const strangerMs = 3000;
 
+/** After how long a configuration is loaded again that could not be tried: the machine was to blame. Milliseconds. */
+const triedAgainMs = 5000;
+
 /** A serving Secret that is followed, alone: that is all a replica may read of Secrets. */
 interface FollowedSecret {
   readonly store: ObjectStore;
@@ -63,6 +67,8 @@ export class Replica implements NodeSource {
   readonly #pairs = new Map<string, ServingPair>();
   /** The hashes that are loaded, by InjectorConfig. */
   readonly #loaded = new Map<string, Set<string>>();
+  /** Configurations, by the ConfigMap's name, that could not be tried: until they are, this replica is not ready. */
+  readonly #untried = new Set<string>();
   #loading = false;
   #wasReady = false;
   #nodeFacts: readonly NodeFacts[] | undefined;
@@ -98,7 +104,7 @@ export class Replica implements NodeSource {
   /** True once configurations and certificates have been read and everything that was there is loaded: from then on an unknown hash is unknown. */
   get ready(): boolean {
     const secretsRead = [...this.#secrets.values()].every(({ store }) => store.hasSynced);
-    this.#wasReady ||= this.#configMaps.hasSynced && this.#toLoad.size === 0 && secretsRead;
+    this.#wasReady ||= this.#configMaps.hasSynced && this.#toLoad.size === 0 && this.#untried.size === 0 && secretsRead;
     return this.#wasReady;
   }
 
@@ -210,11 +216,23 @@ export class Replica implements NodeSource {
       this.#loaded.set(name, (this.#loaded.get(name) ?? new Set()).add(hash));
       logger.info('loaded', { injectorConfig: name, hash });
     } catch (error) {
+      if (!(error instanceof ConfigurationError)) this.#tryAgainLater(object);
       logger.error('a configuration cannot be loaded', {
         configMap,
         error: error instanceof Error ? error.message : String(error),
       });
     }
+  }
+
+  #tryAgainLater(object: KubernetesObject): void {
+    const { clock, namespace } = this.#options;
+    const key = object.metadata.name ?? '';
+    this.#untried.add(key);
+    clock.after(triedAgainMs, () => {
+      this.#untried.delete(key);
+      if (this.#configMaps.get(key, namespace) === object)
+        this.#onConfigMap({ type: 'Modified', object, before: object });
+    });
   }
 
   #onSecret({ type, object }: StoreChange<KubernetesObject>): void {

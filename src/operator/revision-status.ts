@@ -35,6 +35,8 @@ export interface RevisionFindings {
   publishedHash?: string | undefined;
   /** How many live replicas say that they serve it. */
   servedBy?: number;
+  /** The hash of a configuration that takes too much to load. */
+  refusedHash?: string | undefined;
   rotation?: Rotation | undefined;
   /** The answer to the latest request for a renewal. */
   rotateRequest?: RotateAnswer | undefined;
@@ -63,11 +65,16 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   const certificate = certificateStatus(findings, before?.certificate);
   const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
+  const refused = 'refusedHash' in findings ? findings.refusedHash : before?.config?.refused;
+  const configuration = {
+    ...(hash === undefined ? {} : { hash, ...(servedBy === undefined ? {} : { servedBy }) }),
+    ...(refused === undefined ? {} : { refused }),
+  };
   return {
     observedGeneration,
     revision: revisionOf(config),
     conditions,
-    ...(hash === undefined ? {} : { config: { hash, ...(servedBy === undefined ? {} : { servedBy }) } }),
+    ...(Object.keys(configuration).length === 0 ? {} : { config: configuration }),
     ...(certificate === undefined ? {} : { certificate }),
     ...(findings.usage ?? usageOf(before)),
   };

@@ -7,10 +7,10 @@ import { createAdmissionServer } from '../../server/admission-server.ts';
 import { injectRoute, type CurrentInjector } from '../../server/inject-route.ts';
 import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
 import { HeavyLane } from '../../server/lane/heavy-lane.ts';
-import { readIn } from '../../server/lane/read-job.ts';
 import { readyRoute } from '../../server/ready-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
+import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
 import { youngCollector } from '../heap-bounds.ts';
 import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
@@ -86,7 +86,8 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   const clock = (): number => performance.now();
   const lane = new HeavyLane({ log: logger, clock });
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
+  const trials = new ConfigurationTrials({ log: logger, clock });
+  const loader = new ConfigurationLoader({ clock, trials, collect: youngCollector() });
   const configuration = new FollowedFiles({
     read: () => readConfigurationDirectory(options.configDir, settings),
     load: async (files): Promise<CurrentInjector> => ({
@@ -133,6 +134,7 @@ async function serve(options: ServeOptions): Promise<void> {
   });
   await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
   await lane.close();
+  await trials.close();
   for (const stop of stopFollowing) stop();
 }
 

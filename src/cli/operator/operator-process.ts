@@ -3,8 +3,12 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ApiClient } from '../../kube/api-client.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { systemClock } from '../../kube/clock.ts';
-import { loadInjector } from '../../inject/injector.ts';
+import type { LoadConfiguration } from '../../operator/ports.ts';
 import { createHealthServer } from '../../server/health-server.ts';
+import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
+import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
+import { TrialMetrics } from '../../server/trial/trial-metrics.ts';
+import { youngCollector } from '../heap-bounds.ts';
 import type { Logger } from '../logger.ts';
 import { version } from '../version.ts';
 import { createControllingPart } from './controlling-part.ts';
@@ -38,9 +42,11 @@ export async function startOperator(
   const { testClockOffsetFile } = options;
   const clock = testClockOffsetFile === undefined ? systemClock : offsetClock(systemClock, testClockOffsetFile, logger);
   const context = { client, namespace, identity, clock, random: Math.random, logger, metrics };
-  const serving = role === 'controller' ? undefined : createServingPart(options, context, registry);
-  // Where nobody waits for an answer, nobody needs a turn.
-  const load = serving?.load ?? ((files) => Promise.resolve().then(() => loadInjector(files)));
+  const monotonic = (): number => performance.now();
+  const trials = new ConfigurationTrials({ log: logger, clock: monotonic, observer: new TrialMetrics(registry) });
+  const loader = new ConfigurationLoader({ clock: monotonic, trials, collect: youngCollector() });
+  const load: LoadConfiguration = (files) => loader.load(files);
+  const serving = role === 'controller' ? undefined : createServingPart(options, context, registry, load);
   const controlling = role === 'webhook' ? undefined : createControllingPart(options, context, kubeConfig, load);
   const health = createHealthServer({
     bindAddress: options.bindAddress,
@@ -53,7 +59,7 @@ export async function startOperator(
   await health.listen();
   const stop = async (): Promise<void> => {
     // Both at once: nobody needs a leader to be injected, and another candidate can take over meanwhile.
-    await Promise.all([controlling?.stop(), serving?.stop()]);
+    await Promise.all([trials.close(), controlling?.stop(), serving?.stop()]);
     await health.close();
     client.close();
   };
@@ -63,6 +69,7 @@ export async function startOperator(
   } catch (error) {
     // Left open it would keep the process alive, and nobody would be told to start another.
     await health.close();
+    await trials.close();
     await serving?.close();
     client.close();
     throw error;

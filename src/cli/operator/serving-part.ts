@@ -8,10 +8,8 @@ import { Replica } from '../../operator/replica.ts';
 import { ReviewedObjects } from '../../operator/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/certificates-check.ts';
-import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
 import { HeavyLane } from '../../server/lane/heavy-lane.ts';
 import { LaneMetrics } from '../../server/lane/lane-metrics.ts';
-import { readIn } from '../../server/lane/read-job.ts';
 import { listenerCheck } from '../../server/listener-check.ts';
 import type { ReadinessCheck } from '../../server/readiness.ts';
 import { withPathProbe } from '../../server/path-probe-route.ts';
@@ -21,7 +19,6 @@ import { rolloutRoute } from '../../server/rollout/rollout-route.ts';
 import { ServerMetrics } from '../../server/server-metrics.ts';
 import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/shut-down.ts';
 import { validateRoute } from '../../server/validate-route.ts';
-import { youngCollector } from '../heap-bounds.ts';
 import { InjectorRegistry } from '../injector-registry.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import type { PartContext } from './part-context.ts';
@@ -30,8 +27,6 @@ import { validateReview } from './validate-review.ts';
 /** What serves admission, in a process of role `webhook` or `all`. */
 export interface ServingPart {
   readonly checks: readonly ReadinessCheck[];
-  /** Loads a configuration without holding up what is served. */
-  readonly load: LoadConfiguration;
   /** @throws ConfigurationError when the address or port cannot be used. */
   listen(): Promise<void>;
   /** Closes the listener when the process cannot go on. */
@@ -43,15 +38,18 @@ export interface ServingPart {
 }
 
 /** Hands the replica that follows the cluster and the server that answers from memory the same registries. */
-export function createServingPart(options: OperatorOptions, context: PartContext, registry: Registry): ServingPart {
+export function createServingPart(
+  options: OperatorOptions,
+  context: PartContext,
+  registry: Registry,
+  load: LoadConfiguration,
+): ServingPart {
   const { namespace, identity, metrics, ...shared } = context;
   const { operatorClass, requestsPerConnection } = options;
   const clock = (): number => performance.now();
   const laneMetrics = new LaneMetrics(registry);
   const lane = new HeavyLane({ log: shared.logger, clock, observer: laneMetrics });
   laneMetrics.readFrom(lane);
-  const loader = new ConfigurationLoader({ clock, readElsewhere: readIn(lane), collect: youngCollector() });
-  const load: LoadConfiguration = (files) => loader.load(files);
   const injectors = new InjectorRegistry();
   const certificates = new ServingCertificates();
   const replica = new Replica({
@@ -100,7 +98,6 @@ export function createServingPart(options: OperatorOptions, context: PartContext
   const valid = certificatesCheck(certificates, () => shared.clock.now());
   return {
     checks: [synced, servingCheck(server), listenerCheck(server), valid],
-    load,
     listen: () => server.listen(),
     close: () => server.close(0),
     start() {

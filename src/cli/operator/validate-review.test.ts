@@ -42,6 +42,17 @@ describe('the review of an InjectorConfig', () => {
     assert.match(warnings?.join() ?? '', /^not published: .*templates\.sidecar.*line 2/s);
   });
 
+  it('warns of what could not be tried, or not in time, and refuses nothing', async () => {
+    const request = creation(sidecar('spec: {}'));
+    const failing = await validateReview(() => Promise.reject(new Error('no process')), request);
+    assert.deepEqual(failing, { mistakes: [], warnings: ['not published yet: no process'] });
+    const late = await validateReview(() => new Promise(() => undefined), request);
+    assert.deepEqual(late, {
+      mistakes: [],
+      warnings: ['not published yet: trying it takes longer than 2 s; the condition TemplatesValid will say more'],
+    });
+  });
+
   it('leaves what it cannot read to the operator', async () => {
     const valuesFrom = { namespace: 'a', name: 'b', key: 'c' };
     const spec = { injection: { templates: { sidecar: '{{ if }}' }, valuesFrom } };

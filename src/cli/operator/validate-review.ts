@@ -14,6 +14,9 @@ import type { Validation } from '../../server/validate-route.ts';
 import { inUseRefusal } from './in-use.ts';
 import { configOverlaps, hostMistakes, tagMistakes, tagsLeadingTo } from './validate-claims.ts';
 
+/** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
+const trialMs = 2000;
+
 /** What is known of the other InjectorConfigs and RevisionTags. */
 export interface KnownObjects {
   readonly targets: TagTargets;
@@ -80,10 +83,25 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
   const { injection } = config.spec;
   if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
   try {
-    const { warnings } = await load(configurationFiles(config));
-    return [...warnings];
+    const loaded = await inTime(load(configurationFiles(config)));
+    if (loaded !== undefined) return [...loaded.warnings];
+    const seconds = String(trialMs / 1000);
+    return [`not published yet: trying it takes longer than ${seconds} s; the condition TemplatesValid will say more`];
   } catch (error) {
-    if (error instanceof ConfigurationError) return [`not published: ${error.message}`];
-    throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    return [`${error instanceof ConfigurationError ? 'not published' : 'not published yet'}: ${message}`];
+  }
+}
+
+/** What takes longer goes on, for whoever asks next. */
+async function inTime<Value>(value: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, trialMs, undefined);
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

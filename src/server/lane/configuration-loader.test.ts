@@ -7,16 +7,18 @@ import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationLoader } from './configuration-loader.ts';
 
 function loader(clock = (): number => performance.now()) {
-  const readElsewhere: ConfigurationFiles[] = [];
+  const tried: ConfigurationFiles[] = [];
   const made = new ConfigurationLoader({
     clock,
-    readElsewhere: (files) => {
-      readElsewhere.push(files);
-      return Promise.resolve(readConfigurationAtOnce(files));
+    trials: {
+      try: (files) => {
+        tried.push(files);
+        return Promise.resolve().then(() => readConfigurationAtOnce(files));
+      },
     },
     slices: { work: 0, busy: 0, patience: 0, rest: 0, lately: 0 },
   });
-  return { readElsewhere, load: (files: ConfigurationFiles) => made.load(files) };
+  return { tried, load: (files: ConfigurationFiles) => made.load(files) };
 }
 const pod = { metadata: {}, spec: { containers: [] } };
 const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });
@@ -43,14 +45,15 @@ describe('ConfigurationLoader', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  it('has large configurations read elsewhere', async () => {
-    const { readElsewhere, load } = loader();
-    const large = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
+  it('has every configuration tried first, and loads nothing that fails there', async () => {
+    const { tried, load } = loader();
+    const values = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
+    const broken = withConfig('policy: [');
     await load(someInjector.files);
-    const injector = await load(large);
-    assert.deepEqual(readElsewhere, [large]);
-    assert.deepEqual(injector.templateNames, ['hello']);
-    assert.equal(injector.files, large);
+    const injector = await load(values);
+    await assert.rejects(load(broken), { name: 'ConfigurationError' });
+    assert.deepEqual(tried, [someInjector.files, values, broken]);
+    assert.equal(injector.files, values);
   });
 
   it('loads one after the other, and goes on after a mistake', async () => {
@@ -64,7 +67,7 @@ describe('ConfigurationLoader', () => {
     };
     const long = `policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`;
     await Promise.all([follow('first', long), follow('second', 'policy: ['), follow('third', 'policy: enabled')]);
-    assert.deepEqual(order, ['first', 'ConfigurationError', 'third']);
+    assert.deepEqual(order, ['ConfigurationError', 'first', 'third']);
   });
 
   it('loads the first one once more, for practice, unless there is another one to load', async () => {

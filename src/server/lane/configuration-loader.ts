@@ -9,17 +9,17 @@ import { firstTrial, laterTrial, tryOut, type Trial } from './try-out.ts';
 
 export interface ConfigurationLoaderOptions {
   readonly clock: MonotonicClock;
-  /** Reads what is too large to be read here, where it cannot be interrupted; it compiles it too, so that a mistake is found there. */
-  readonly readElsewhere: (files: ConfigurationFiles) => Promise<ReadConfiguration>;
+  /** Reads, compiles and renders it where it can do no harm: what fails there never gets here. */
+  readonly trials: { try(files: ConfigurationFiles): Promise<ReadConfiguration> };
   readonly slices?: Slices;
   /** Collects young garbage, see in-slices.ts. */
   readonly collect?: () => void;
 }
 
-/** Characters of all texts together. Istio's default configuration has 115,000, most of them template: 2 ms. */
-const largeConfiguration = 192 * 1024;
-
-/** Loads configurations in a process that answers requests: none waits for longer than a slice of the work. One after the other. */
+/**
+ * Loads configurations in a process that lives on: each is tried in a process of its own first (see ../trial), and then loaded here, one after the other, in slices: no request waits
+ * for longer than a slice of the work.
+ */
 export class ConfigurationLoader {
   readonly #options: ConfigurationLoaderOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -34,24 +34,24 @@ export class ConfigurationLoader {
   }
 
   /**
-   * Loads a configuration for this thread, whose bounds it gets, and tries it out: nobody's pod shall pay for what happens at first use only.
-   * @throws ConfigurationError naming the key, and where there is one the line and column.
+   * Loads a configuration for this thread, whose bounds it gets, and renders pods of our own by it: nobody's pod shall pay for what happens at first use only.
+   * @throws ConfigurationError naming the key, and where there is one the line and column; any other Error: it could not be tried now
    */
-  load(files: ConfigurationFiles): Promise<Injector> {
+  async load(files: ConfigurationFiles): Promise<Injector> {
+    const read = await this.#options.trials.try(files);
     this.#waiting++;
     const loaded = this.#last.then(() => {
       this.#waiting--;
-      return this.#load(files);
+      return this.#load(files, read);
     });
-    this.#last = loaded.then(() => this.#rehearse(files)).catch(() => undefined);
+    this.#last = loaded.then(() => this.#rehearse(files, read)).catch(() => undefined);
     return loaded;
   }
 
-  async #load(files: ConfigurationFiles): Promise<Injector> {
-    const { clock, readElsewhere } = this.#options;
-    const read = isLarge(files) ? { read: await readElsewhere(files) } : {};
+  async #load(files: ConfigurationFiles, read: ReadConfiguration): Promise<Injector> {
+    const { clock } = this.#options;
     const trial = this.#loaded === 0 ? firstTrial : laterTrial;
-    const injector = await this.#inSlices(loadAndTry(files, { ...read, known: this.#known }, clock, trial));
+    const injector = await this.#inSlices(loadAndTry(files, { read, known: this.#known }, clock, trial));
     this.#loaded++;
     return injector;
   }
@@ -60,9 +60,9 @@ export class ConfigurationLoader {
    * Loads the first configuration of a process once more and lets go of it. Code that has only seen one is compiled for that one; the first change would throw it away while requests
    * wait, and take four times as long as later ones. Anything that is to be loaded is rehearsal enough, and goes first.
    */
-  async #rehearse(files: ConfigurationFiles): Promise<void> {
-    if (this.#loaded !== 1 || isLarge(files)) return;
-    const steps = loadAndTry(files, {}, this.#options.clock, laterTrial);
+  async #rehearse(files: ConfigurationFiles, read: ReadConfiguration): Promise<void> {
+    if (this.#loaded !== 1) return;
+    const steps = loadAndTry(files, { read }, this.#options.clock, laterTrial);
     await this.#inSlices(untilDone(steps, () => this.#waiting > 0));
   }
 
@@ -87,8 +87,4 @@ function* loadAndTry(
 /** Work that nobody waits for: it ends early when there is something else to do. */
 function* untilDone(steps: Generator<void, unknown, void>, isOver: () => boolean): Generator<void, void, void> {
   while (!isOver() && steps.next().done !== true) yield;
-}
-
-function isLarge({ config, values, mesh, settings }: ConfigurationFiles): boolean {
-  return config.length + values.length + mesh.length + settings.length > largeConfiguration;
 }

@@ -5,7 +5,6 @@ import { someInjector } from '../testdata/some-injector.ts';
 import { until } from '../testdata/until.ts';
 import { HeavyLane } from './heavy-lane.ts';
 import type { LaneLimits } from './lane-limits.ts';
-import { readIn } from './read-job.ts';
 import type { LaneVerdict } from './review-lane.ts';
 import { laneOf } from './target-lane.ts';
 
@@ -13,7 +12,6 @@ import { laneOf } from './target-lane.ts';
 const scripted = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
-    if (message.kind === 'read') throw new Error('broken');
     if (message.kind !== 'review') return;
     const script = Buffer.from(message.body).toString().trim();
     if (script === 'loop') for (;;);
@@ -166,43 +164,6 @@ describe('HeavyLane', () => {
     assert.equal(lane.isAwake, false);
     await lane.close();
   });
-
-  const readFailures: [name: string, limits: Partial<LaneLimits>, script: string, error: object][] = [
-    [
-      'takes too long',
-      { readDeadline: 200 },
-      'for (;;);',
-      { name: 'ConfigurationError', message: /longer than the limit of 200 ms/ },
-    ],
-    [
-      'takes too much memory',
-      { heapMebibytes: 24 },
-      'const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 }));',
-      { name: 'ConfigurationError', message: /more memory/ },
-    ],
-    ['breaks the thread', {}, 'throw new Error("broken")', { name: 'Error', message: /has ended/ }],
-    [
-      'is a defect',
-      {},
-      'parentPort.postMessage({ kind: "defect", error: "broken" })',
-      { name: 'Error', message: 'broken' },
-    ],
-    [
-      'is answered with nonsense',
-      {},
-      `parentPort.postMessage(${decided})`,
-      { name: 'Error', message: /unexpected answer: decided/ },
-    ],
-  ];
-  for (const [name, limits, script, error] of readFailures) {
-    it(`says so when reading a configuration ${name}`, async () => {
-      start(
-        limits,
-        `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { ${script} });`,
-      );
-      await assert.rejects(readIn(lane)(someInjector.files), error);
-    });
-  }
 
   it('takes up what a handler gave up at a bound, nothing else', () => {
     start();

@@ -4,8 +4,6 @@ import type { InjectorOptions } from '../../inject/injector.ts';
 export interface LaneLimits {
   /** What a review may take, from when it reaches the thread: then the thread is ended, and a new one takes what comes next. */
   readonly deadline: number;
-  /** The same for a configuration that is read. */
-  readonly readDeadline: number;
   /** For reviews that do not say how long they can wait. */
   readonly defaultTimeout: number;
   /** All reviews that wait, together; beyond it the largest of them is refused. */
@@ -21,7 +19,6 @@ export interface LaneLimits {
 
 export const defaultLaneLimits: LaneLimits = {
   deadline: 5_000,
-  readDeadline: 10_000,
   defaultTimeout: 10_000,
   maxWaitingBytes: 40 * 1024 * 1024,
   maxWaiting: 256,

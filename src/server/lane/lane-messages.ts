@@ -1,5 +1,4 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
 import type { NamespaceMetadata, NodeFacts, ProxyConfigResource } from '../../inject/injection-request.ts';
 import type { AdmissionDecision, RolloutTrack } from '../admission-decision.ts';
 import type { AdmissionRequest, ReviewVersion } from '../admission-request.ts';
@@ -42,8 +41,7 @@ export type ToLane =
       readonly canary: LaneTarget;
     }
   /** Answers `decoded`. */
-  | { readonly kind: 'surroundings'; readonly surroundings: LaneSurroundings }
-  | { readonly kind: 'read'; readonly files: ConfigurationFiles };
+  | { readonly kind: 'surroundings'; readonly surroundings: LaneSurroundings };
 
 /** From the lane's thread. */
 export type FromLane =
@@ -60,7 +58,6 @@ export type FromLane =
   | { readonly kind: 'decided'; readonly decision: AdmissionDecision; readonly encoded: string }
   /** Undefined for what is not the creation of a pod. */
   | { readonly kind: 'compared'; readonly comparison: Comparison | undefined }
-  | { readonly kind: 'read'; readonly configuration: ReadConfiguration }
   /** A ConfigurationError. */
   | { readonly kind: 'refused'; readonly field: string; readonly message: string }
   /** An exception that nobody expected. */

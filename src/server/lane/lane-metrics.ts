@@ -11,7 +11,7 @@ export class LaneMetrics implements LaneObserver {
     const registers = [registry];
     this.#jobs = new Counter({
       name: 'injector_lane_jobs_total',
-      help: 'Large or slow reviews and large configurations that were given to the other thread, by how that ended.',
+      help: 'Large or slow reviews that were given to the other thread, by how that ended.',
       labelNames: ['outcome'],
       registers,
     });

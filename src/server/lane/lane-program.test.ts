@@ -13,7 +13,6 @@ import { bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { HeavyLane } from './heavy-lane.ts';
 import { mainThreadLimits } from './lane-limits.ts';
-import { readIn } from './read-job.ts';
 import { laneOf } from './target-lane.ts';
 
 const endless = 60_000;
@@ -37,7 +36,7 @@ describe("the lane's own program", function () {
   let log: RecordingLog;
   before(() => {
     log = new RecordingLog();
-    const limits = { deadline: endless, readDeadline: endless, defaultTimeout: 4 * endless, idle: endless };
+    const limits = { deadline: endless, defaultTimeout: 4 * endless, idle: endless };
     lane = new HeavyLane({ log, clock: () => performance.now(), limits });
   });
   after(() => lane.close());
@@ -82,7 +81,6 @@ describe("the lane's own program", function () {
       surroundings: {},
       dependencies: () => [someInjector],
     };
-    const read = readIn(lane);
     const order: string[] = [];
     const decide = async (uid: string): Promise<void> => {
       const body = bytesOf(reviewOf({ uid }));
@@ -92,15 +90,8 @@ describe("the lane's own program", function () {
       assert.equal(verdict.dependencies?.[0], someInjector);
       order.push(uid);
     };
-    const readOne = async (): Promise<void> => {
-      const { config } = await read(someInjector.files);
-      assert.deepEqual([...config.templates.keys()], ['hello']);
-      order.push('read');
-    };
-    await Promise.all([decide('a'), decide('b'), readOne()]);
-    assert.deepEqual(order, ['a', 'read', 'b']);
-    const broken = read({ ...someInjector.files, config: 'policy: [' });
-    await assert.rejects(broken, { name: 'ConfigurationError', field: 'config', message: /line 2/ });
+    await Promise.all([decide('a'), decide('b')]);
+    assert.deepEqual(order, ['a', 'b']);
   });
 
   it('gives the same bytes as the main thread, whatever the pod', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LaneQueue, type Waiting } from './lane-queue.ts';
 
-const job = (bytes: number, isUrgent = false): Waiting => ({ bytes, isUrgent });
+const job = (bytes: number): Waiting => ({ bytes });
 const drain = <Job extends Waiting>(queue: LaneQueue<Job>): Job[] => {
   const jobs: Job[] = [];
   for (let next = queue.next(); next !== undefined; next = queue.next()) jobs.push(next);
@@ -12,13 +12,13 @@ const drain = <Job extends Waiting>(queue: LaneQueue<Job>): Job[] => {
 describe('LaneQueue', () => {
   const wide = { maxWaiting: 10, maxWaitingBytes: 1000 };
 
-  it('gives the urgent first, then the smallest, and of one size the one that came first', () => {
+  it('gives the smallest first, and of one size the one that came first', () => {
     const queue = new LaneQueue(wide);
-    const jobs = [job(30), job(10), job(0, true), job(20), job(10), job(0, true)];
+    const jobs = [job(30), job(10), job(20), job(10)];
     for (const each of jobs) assert.deepEqual(queue.add(each), []);
-    assert.deepEqual([queue.length, queue.bytes], [6, 70]);
+    assert.deepEqual([queue.length, queue.bytes], [4, 70]);
     const order = drain(queue).map((each) => jobs.indexOf(each));
-    assert.deepEqual(order, [2, 5, 1, 4, 3, 0]);
+    assert.deepEqual(order, [1, 3, 2, 0]);
     assert.deepEqual([queue.length, queue.bytes, queue.next()], [0, 0, undefined]);
   });
 
@@ -32,16 +32,16 @@ describe('LaneQueue', () => {
     assert.deepEqual(drain(queue), [small, middle]);
   });
 
-  it('refuses as many of the largest as bytes are missing, never what is urgent', () => {
+  it('refuses as many of the largest as bytes are missing', () => {
     const queue = new LaneQueue({ ...wide, maxWaitingBytes: 100 });
-    const [urgent, first, second, third] = [job(500, true), job(40), job(50), job(39)];
-    for (const each of [urgent, first, second]) assert.deepEqual(queue.add(each), []);
+    const [first, second, third] = [job(40), job(50), job(39)];
+    for (const each of [first, second]) assert.deepEqual(queue.add(each), []);
     assert.deepEqual(queue.add(third), [second]);
     assert.equal(queue.bytes, 79);
   });
 
   it('keeps its bounds and loses nothing, whatever comes', () => {
-    const jobs = fc.array(fc.record({ bytes: fc.nat(60), isUrgent: fc.boolean() }), { maxLength: 30 });
+    const jobs = fc.array(fc.record({ bytes: fc.nat(60) }), { maxLength: 30 });
     fc.assert(
       fc.property(jobs, (all) => {
         const queue = new LaneQueue({ maxWaiting: 5, maxWaitingBytes: 100 });
@@ -52,8 +52,7 @@ describe('LaneQueue', () => {
         }
         const given = drain(queue);
         assert.equal(given.length + refused.length, all.length);
-        assert.ok(given.filter(({ isUrgent }) => !isUrgent).length <= 5);
-        assert.ok(refused.every(({ isUrgent }) => !isUrgent));
+        assert.ok(given.length <= 5);
       }),
     );
   });

@@ -1,8 +1,6 @@
 /** What waits for the lane. */
 export interface Waiting {
   readonly bytes: number;
-  /** A milestone of others, not a request of anybody: it goes first, and is never refused. */
-  readonly isUrgent: boolean;
 }
 
 /**
@@ -12,7 +10,6 @@ export interface Waiting {
 export class LaneQueue<Job extends Waiting> {
   readonly #bounds: { readonly maxWaiting: number; readonly maxWaitingBytes: number };
   /** By size; of one size, in order of arrival. */
-  readonly #urgent: Job[] = [];
   readonly #reviews: Job[] = [];
   #bytes = 0;
 
@@ -21,7 +18,7 @@ export class LaneQueue<Job extends Waiting> {
   }
 
   get length(): number {
-    return this.#urgent.length + this.#reviews.length;
+    return this.#reviews.length;
   }
 
   /** Of the reviews that wait. */
@@ -31,10 +28,6 @@ export class LaneQueue<Job extends Waiting> {
 
   /** @returns those for which there is no room any more */
   add(job: Job): Job[] {
-    if (job.isUrgent) {
-      this.#urgent.push(job);
-      return [];
-    }
     const place = this.#reviews.findIndex((other) => other.bytes > job.bytes);
     this.#reviews.splice(place === -1 ? this.#reviews.length : place, 0, job);
     this.#bytes += job.bytes;
@@ -50,8 +43,6 @@ export class LaneQueue<Job extends Waiting> {
   }
 
   next(): Job | undefined {
-    const urgent = this.#urgent.shift();
-    if (urgent !== undefined) return urgent;
     const smallest = this.#reviews.shift();
     this.#bytes -= smallest?.bytes ?? 0;
     return smallest;

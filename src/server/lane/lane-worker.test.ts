@@ -75,17 +75,6 @@ describe('LaneWorker', () => {
     assert.equal(native({ nodes: undefined }), 'false');
   });
 
-  it('reads a configuration and compiles it', () => {
-    const [read] = worker()({ kind: 'read', files: someInjector.files });
-    assert.equal(read?.kind, 'read');
-    assert.deepEqual([...read.configuration.config.templates.keys()], ['hello']);
-    const broken = { ...someInjector.files, config: 'policy: enabled\ntemplates: {a: "{{ if }}"}\n' };
-    const [refused] = worker()({ kind: 'read', files: broken });
-    assert.equal(refused?.kind, 'refused');
-    assert.equal(refused.field, 'config.templates.a');
-    assert.match(refused.message, /missing value for if/);
-  });
-
   const defects: [name: string, messages: ToLane[], error: RegExp][] = [
     ['a review for an injector that it was never told', [review()], /does not know injector 1/],
     [

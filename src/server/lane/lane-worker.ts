@@ -1,6 +1,5 @@
 import type { ConfigurationFiles } from '../../api/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { RolloutTrack } from '../admission-decision.ts';
 import type { AdmissionRequest } from '../admission-request.ts';
@@ -57,9 +56,6 @@ export class LaneWorker {
         return;
       case 'surroundings':
         this.#act(message.surroundings);
-        return;
-      case 'read':
-        this.#read(message.files);
     }
   }
 
@@ -132,12 +128,5 @@ export class LaneWorker {
       namespaceMetadata: () => namespaceMetadata,
     });
     this.#post(outcome);
-  }
-
-  /** Compiles too: what takes for ever there, or fails, is not for the main thread to find out. */
-  #read(files: ConfigurationFiles): void {
-    const configuration = readConfigurationAtOnce(files);
-    loadInjector(files, { read: configuration, limits: laneThreadLimits });
-    this.#post({ kind: 'read', configuration });
   }
 }

@@ -23,7 +23,6 @@ export interface ReviewContext {
 /** One review for the lane. */
 export class ReviewJob implements LaneJob {
   readonly bytes: number;
-  readonly isUrgent = false;
   readonly startBy: number;
   readonly allowed: number;
   readonly #review: HeavyReview;
@@ -91,7 +90,6 @@ export class ReviewJob implements LaneJob {
         this.#defect(message.kind === 'defect' ? message.error : message.message);
         this.#refuse('Internal', 'internal error of the injector; its log says more');
         return true;
-      case 'read':
       case 'compared':
         return false;
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-import { trialPod } from './trial-pods.ts';
+import { trialPod } from '../trial/trial-pods.ts';
 import { tryOut } from './try-out.ts';
 
 const settings = JSON.parse(someInjector.files.settings) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { inject } from '../../inject/inject.ts';
 import type { Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
-import { trialPod } from './trial-pods.ts';
+import { trialPod } from '../trial/trial-pods.ts';
 
 /** How much a configuration is tried. */
 export interface Trial {

@@ -16,7 +16,6 @@ const maxDepth = 1000;
 /** One review to be rendered by both injectors of a rollout. */
 export class ComparisonJob implements LaneJob {
   readonly bytes: number;
-  readonly isUrgent = false;
   readonly startBy = Infinity;
   readonly allowed: number;
   readonly #body: Uint8Array<ArrayBuffer>;
@@ -76,7 +75,6 @@ export class ComparisonJob implements LaneJob {
         return true;
       case 'malformed':
       case 'decided':
-      case 'read':
         this.#end('nothing');
         return true;
     }

@@ -1,5 +1,8 @@
 import type { JsonObject } from '../../inject/patch/json-value.ts';
 
+/** After so many, trial pods differ in names and numbers only. */
+export const trialPodKinds = 6;
+
 /**
  * Pods as most are: what a new configuration is tried with before anybody's pod meets it. None asks for anything special, and each differs from the others where pods of one
  * workload, and workloads, do.
@@ -20,7 +23,10 @@ export function trialPod(injectKey: string, index: number): JsonObject {
         'pod-template-hash': revision,
         [injectKey]: 'true',
       },
-      annotations: { 'example.com/checksum': revision, 'prometheus.io/scrape': index % 2 === 0 ? 'true' : 'false' },
+      annotations: {
+        'example.com/checksum': revision,
+        'prometheus.io/scrape': index % 2 === 0 ? 'true' : 'false',
+      },
       ownerReferences: [{ ...owner, uid: '2c2c2c60-1111-4a5b-9a44-0d8b6b0e2f11', controller: true }],
     },
     spec: {

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processUsage } from '../../bench/server/process-usage.ts';
+import type { Condition } from '../../src/api/kubernetes.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { found } from '../harness/found.ts';
+import { Losses } from '../harness/load/losses.ts';
+import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import type { ScenarioContext } from '../harness/scenario-context.ts';
+import { atAdmission, type Bomb, bombs } from './template-bomb/bombs.ts';
+import { answerFor, bombName, plant, verdictOf } from './template-bomb/conditions.ts';
+
+/** MiB: the most that the operator may take, which the chart gives 768. */
+const mostMemory = 600;
+/** All bombs have their verdict by then, in milliseconds; on a calm machine it takes a tenth of it. */
+const verdictsWithin = 300_000;
+
+/** Nothing that the author of a template writes may stop the injector. */
+export const templateBomb: Scenario = {
+  name: 'template-bomb',
+  about:
+    'InjectorConfigs that take endless time or memory beside an innocent one: it keeps serving, and a restart stays up',
+  destructive: 'it needs the embedded control plane and its audit log',
+  run: async (context) => {
+    checkThreadsDie(context);
+    const installation = await context.install();
+    const operator = await installation.startOperator();
+    await applyUntilReady(context.client, markedConfig('innocent', 'one'));
+    const namespace = await context.namespace('pods', { 'istio.io/rev': 'innocent' });
+    const texts = await context.namespace('texts');
+    const audit = context.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const { pid } = operator.process;
+    const load = await context.startLoad({ namespace, perSecond: 10, replicaSetPods: 0, inspect: markDefect });
+    const losses = new Losses(context, load, audit);
+    await sleep(3000);
+    const undisturbed = losses.report();
+
+    const began = Date.now();
+    const planted: Bomb[] = [];
+    for (const bomb of bombs) if (await plant(context, texts, bomb)) planted.push(bomb);
+    const verdicts = await checkVerdicts(context, planted);
+    const seconds = (Date.now() - began) / 1000;
+    await checkAtAdmission(context);
+    await losses.checkNone('while the bombs were tried', { askedSince: began });
+    const disturbed = losses.report({ askedSince: began });
+    await load.stop();
+    await context.check('the operator is the same process as before', () => operator.process.pid === pid, {
+      timeout: 0,
+    });
+    const memory = Math.round(processUsage(pid ?? 0).peakResidentBytes / 1024 / 1024);
+    await context.check(`it never took more than ${mostMemory} MiB`, () => memory <= mostMemory, { timeout: 0 });
+
+    await operator.process.kill();
+    const restarted = Date.now();
+    await operator.restart();
+    const readyAfter = Date.now() - restarted;
+    context.say(`ready ${readyAfter} ms after a restart with all bombs in place`);
+    await context.check('it leads, has looked at every bomb, and stands', async () => {
+      const metrics = await operator.metrics();
+      return planted.every((bomb) => new RegExp(`reconcile\\w*\\{[^}]*"${bombName(bomb)}"`).test(metrics));
+    });
+    const again = new Map(
+      await Promise.all(planted.map(async (bomb) => [bomb, await verdictOf(context, bomb)] as const)),
+    );
+    await context.check(
+      "every bomb's condition is what it was",
+      () => {
+        const changed = planted.filter((bomb) => again.get(bomb)?.message !== verdicts.get(bomb)?.message);
+        return found(changed.map(bombName).join(', '), '');
+      },
+      { timeout: 0 },
+    );
+    await context.check('none that was found too costly has been tried again', async () => {
+      const metrics = await operator.metrics();
+      return !/injector_configuration_trials_total\{outcome="(costly|put off)"\} [1-9]/.test(metrics);
+    });
+    await context.check(
+      'the innocent one is served',
+      async () => (await answerFor(context, namespace, {})) === 'injected',
+    );
+    const [first] = planted.filter((bomb) => verdicts.get(bomb)?.reason === 'TooCostly');
+    if (first === undefined) throw new Error('no bomb was too costly');
+    await applyUntilReady(context.client, smallConfig(bombName(first)));
+    await context.check('a bomb that is mended is tried, and serves', () => true, { timeout: 0 });
+
+    const tooCostly = [...verdicts.values()].filter(({ reason }) => reason === 'TooCostly').length;
+    const refused = [...verdicts.values()].filter(({ status }) => status === 'False').length;
+    context.measured({
+      bombs: bombs.length,
+      refusedByApiServer: bombs.length - planted.length,
+      refused,
+      tooCostly,
+      published: planted.length - refused,
+      secondsUntilAllVerdicts: Math.round(seconds),
+      createdMeanwhile: disturbed.created,
+      lost: 0,
+      p99Milliseconds: { undisturbed: undisturbed.p99Milliseconds, disturbed: disturbed.p99Milliseconds },
+      peakResidentMebibytes: memory,
+      readyAfterRestartMilliseconds: readyAfter,
+    });
+    return [
+      `${bombs.length} bombs: ${bombs.length - planted.length} refused by the API server, ${refused} with a condition (${tooCostly} too costly) after ${seconds.toFixed(0)} s at most`,
+      `${disturbed.created} innocent pods meanwhile, 0 lost, p99 ${disturbed.p99Milliseconds} ms (undisturbed ${undisturbed.p99Milliseconds})`,
+      `RSS at most ${memory} MiB; ready ${readyAfter} ms after a restart`,
+    ].join('; ');
+  },
+};
+
+/** What an unbounded `concat` does, on a thread with a limit for its heap. */
+const onThread = `new (require('node:worker_threads').Worker)('let list = [1]; for (;;) list = list.concat(list);', {
+  eval: true,
+  resourceLimits: { maxOldGenerationSizeMb: 128 },
+}).on('error', () => console.log('the thread ended alone'));`;
+
+/** The negative control, in a process of its own: why configurations are not tried on a thread. V8 ends the whole process. */
+function checkThreadsDie(context: ScenarioContext): void {
+  const { signal, stdout } = spawnSync(process.execPath, ['-e', onThread], { timeout: 60_000, encoding: 'utf8' });
+  if (signal !== 'SIGABRT') throw new Error(`the process was to end by SIGABRT: ${signal ?? 'no signal'} ${stdout}`);
+  context.say('a thread that runs out of memory in one allocation ends its whole process (SIGABRT)');
+}
+
+/** Each has its condition; one that is published after all answers for its pods: with a clear refusal, or by injecting them. */
+async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[]): Promise<Map<Bomb, Condition>> {
+  const verdicts = new Map<Bomb, Condition>();
+  await context.check(
+    `each of ${planted.length} bombs has its condition TemplatesValid`,
+    async () => {
+      for (const bomb of planted) {
+        const verdict = verdicts.has(bomb) ? undefined : await verdictOf(context, bomb);
+        if (verdict !== undefined) verdicts.set(bomb, verdict);
+      }
+      if (verdicts.size === planted.length) return true;
+      throw new Error(
+        `nothing is said of ${planted
+          .filter((bomb) => !verdicts.has(bomb))
+          .map(bombName)
+          .join(', ')}`,
+      );
+    },
+    { timeout: verdictsWithin, interval: 500 },
+  );
+  for (const [bomb, { status, reason, message }] of verdicts) {
+    if (status === 'False') context.say(`${bomb.name}: ${reason}: ${message.replaceAll(/\s+/g, ' ').slice(0, 140)}`);
+    else await checkPublished(context, bomb, {});
+  }
+  return verdicts;
+}
+
+async function checkPublished(
+  context: ScenarioContext,
+  bomb: Bomb,
+  annotations: Record<string, string>,
+): Promise<void> {
+  const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
+  const answer = await context.check(`${bomb.name} is published, and answers for its pods`, async () => {
+    const said = await answerFor(context, namespace, annotations);
+    return /injected|template|injecting this pod|limit|strings and lists|YAML|yaml/.test(said) && said;
+  });
+  context.say(`${bomb.name}: ${answer.replaceAll(/\s+/g, ' ').slice(0, 140)}`);
+}
+
+/** Pods without the annotation are served; with it the template goes off. */
+async function checkAtAdmission(context: ScenarioContext): Promise<void> {
+  for (const bomb of atAdmission) {
+    const config = { ...smallConfig(bombName(bomb)), spec: { injection: bomb.injection } };
+    await applyUntilReady(context.client, config);
+    const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
+    await context.check(`${bomb.name}: pods that do not set it off are served`, async () => {
+      return (await answerFor(context, namespace, {})) === 'injected';
+    });
+    const answer = await context.check(`${bomb.name}: one that does is refused by a limit`, async () => {
+      const said = await answerFor(context, namespace, { 'example.com/bomb': 'on' });
+      return /exceeded|limit of/.test(said) && said;
+    });
+    context.say(`${bomb.name}: ${answer.replaceAll(/\s+/g, ' ').slice(0, 140)}`);
+  }
+}

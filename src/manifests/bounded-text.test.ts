@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import { configurationFiles } from './configuration-files.ts';
+
+/** So many levels of maps around a value. */
+function nested(levels: number, value: unknown): Record<string, unknown> {
+  let around: Record<string, unknown> = { value };
+  for (let level = 1; level < levels; level++) around = { level: around };
+  return around;
+}
+
+const filesOf = (injection: Record<string, unknown>, texts = {}): unknown =>
+  configurationFiles(
+    parseInjectorConfig({
+      apiVersion: 'sidecar-injector.io/v1alpha1',
+      kind: 'InjectorConfig',
+      metadata: { name: 'deep' },
+      spec: { injection: { templates: { sidecar: '' }, ...injection } },
+    }),
+    texts,
+  );
+
+describe('the texts of a configuration', () => {
+  const zeros = new Array<number>(100_000).fill(0);
+  const valuesFrom = { namespace: 'a', name: 'b', key: 'c' };
+  for (const [what, injection, texts, message] of [
+    [
+      'values that are mostly indentation',
+      { values: nested(200, zeros) },
+      {},
+      /^spec\.injection\.values is larger than/,
+    ],
+    ['a mesh config that is', { meshConfig: nested(200, zeros) }, {}, /^spec\.injection\.meshConfig is larger than/],
+    ['values that nest too deeply', { values: nested(400, 0) }, {}, /^spec\.injection\.values nests deeper than 300/],
+    [
+      'values by reference that repeat a long text',
+      { valuesFrom },
+      { values: `a: &a ${'x'.repeat(200_000)}\nb: [*a, *a, *a, *a, *a]\n` },
+      /^spec\.injection\.valuesFrom is larger than/,
+    ],
+    [
+      'values by reference that are longer than anything that fits',
+      { valuesFrom },
+      { values: `a: ${'x'.repeat(1_000_000)}` },
+      /^spec\.injection\.valuesFrom is larger than/,
+    ],
+  ] as const) {
+    it(`do not begin to be written for ${what}`, () => {
+      assert.throws(() => filesOf(injection, texts), { name: 'ConfigurationError', message });
+    });
+  }
+
+  it('are written for values of some depth and length', () => {
+    assert.ok(filesOf({ values: nested(50, zeros.slice(0, 2_000)), meshConfig: { trustDomain: 'a' } }));
+  });
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { ConfigurationTrials } from './configuration-trials.ts';
+import type { TrialLimits } from './trial-limits.ts';
+
+/** A process that does as a configuration's values say. */
+const scripted = `
+  const { serialize } = require('node:v8');
+  process.on('disconnect', () => process.exit());
+  process.on('message', ({ files }) => {
+    const [script, times] = files.values.split(' ');
+    if (script === 'loop') for (;;);
+    if (script === 'work') { const end = process.cpuUsage().user + times * 1000; while (process.cpuUsage().user < end); }
+    if (script === 'abort') process.abort();
+    if (script === 'kill') process.kill(process.pid, 'SIGKILL');
+    if (script === 'exit') process.exit(3);
+    if (script === 'gather') { const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 })); }
+    if (script === 'large') [new Array(3e7).fill({})].concat(new Array(3e7).fill({}));
+    if (script === 'mistake') process.send({ kind: 'refused', field: 'config', message: 'config: no', isCostly: false });
+    else process.send({ kind: 'fine', configuration: serialize({ read: files.values }) });
+  });
+  process.send({ kind: 'ready' });
+`;
+const files = (values: string): ConfigurationFiles => ({ ...someInjector.files, values });
+
+describe('ConfigurationTrials', function () {
+  // Processes start, on machines that may be busy.
+  this.timeout(60_000);
+  let trials: ConfigurationTrials;
+  let outcomes: string[];
+  let log: RecordingLog;
+
+  function start(limits: Partial<TrialLimits> = {}, source = scripted): void {
+    log = new RecordingLog();
+    outcomes = [];
+    trials = new ConfigurationTrials({
+      log,
+      clock: () => performance.now(),
+      observer: { ended: (outcome) => outcomes.push(outcome) },
+      limits: { processorTimes: [100, 300], heapMebibytes: 24, ...limits },
+      program: { source, isText: true },
+    });
+  }
+  afterEach(() => trials.close());
+  const attempt = (values: string): Promise<unknown> => trials.try(files(values));
+
+  it('hands over what was read', async () => {
+    start();
+    assert.deepEqual(await attempt('a'), { read: 'a' });
+    assert.deepEqual(outcomes, ['fine']);
+  });
+
+  const costly: [values: string, message: RegExp, outcomes: string[]][] = [
+    [
+      'loop',
+      /the configuration takes longer than the limit of 300 ms to read, compile and render/,
+      ['put off', 'costly'],
+    ],
+    ['gather', /takes more than the limit of 24 MiB to read, compile and render/, ['costly']],
+    ['large', /takes more than the limit of 24 MiB/, ['costly']],
+    ['abort', /takes more than the limit of 24 MiB/, ['costly']],
+    ['kill', /takes more than the limit of 24 MiB/, ['costly']],
+    ['exit', /ends the process that tries configurations/, ['costly']],
+  ];
+  for (const [values, message, expected] of costly) {
+    it(`refuses a configuration at which the process comes to "${values}", remembers it, and goes on`, async () => {
+      start({ processorTimes: values === 'loop' ? [100, 300] : [20_000, 20_000] });
+      await assert.rejects(attempt(values), { name: 'ConfigurationError', field: 'spec.injection', message });
+      assert.deepEqual(outcomes, expected);
+      assert.deepEqual(await attempt('fine'), { read: 'fine' });
+      await assert.rejects(attempt(values), { message });
+      assert.deepEqual(outcomes, [...expected, 'fine']);
+    });
+  }
+
+  it('says what is wrong with a configuration that is a mistake', async () => {
+    start();
+    await assert.rejects(attempt('mistake'), { name: 'ConfigurationError', field: 'config', message: 'config: no' });
+    assert.deepEqual(outcomes, ['mistake']);
+  });
+
+  it('puts off what takes long until all else that waits has been tried', async () => {
+    start({ processorTimes: [100, 20_000] });
+    const order: string[] = [];
+    const follow = async (values: string): Promise<void> => {
+      await attempt(values);
+      order.push(values);
+    };
+    await Promise.all([follow('work 300'), follow('a'), follow('work 400'), follow('b')]);
+    assert.deepEqual(order, ['a', 'b', 'work 300', 'work 400']);
+    assert.deepEqual(outcomes, ['put off', 'fine', 'put off', 'fine', 'fine', 'fine']);
+  });
+
+  it('tries a configuration once for all who ask at the same time', async () => {
+    start();
+    const [first, second] = await Promise.all([attempt('a'), attempt('a')]);
+    assert.equal(first, second);
+    assert.deepEqual(outcomes, ['fine']);
+  });
+
+  it('blames the machine, and tries again when asked, where the process does not start', async () => {
+    start({}, 'process.exit(1)');
+    const refusal = { name: 'Error', message: /could not be tried: the process .* does not start/ };
+    await assert.rejects(attempt('a'), refusal);
+    await assert.rejects(attempt('a'), refusal);
+    assert.deepEqual(outcomes, ['not tried', 'not tried']);
+  });
+
+  it('blames the machine where the process gets no time', async () => {
+    start({ patience: 300 }, 'process.on("message", () => undefined); process.send({ kind: "ready" });');
+    await assert.rejects(attempt('a'), { name: 'Error', message: /gets no time/ });
+    assert.deepEqual(outcomes, ['not tried']);
+  });
+
+  it('fails what runs and what waits when it is closed, and tries nothing any more', async () => {
+    start({ processorTimes: [20_000, 20_000] });
+    const all = [attempt('loop'), attempt('a')];
+    await Promise.all([
+      ...all.map((each) => assert.rejects(each, { name: 'Error', message: /this process stops/ })),
+      trials.close(),
+    ]);
+    await assert.rejects(attempt('b'), { name: 'Error', message: /this process stops/ });
+  });
+
+  it('ends a process that has nothing to do, and starts one when there is something', async () => {
+    start({ idle: 20 });
+    for (const values of ['a', 'b']) {
+      assert.deepEqual(await attempt(values), { read: values });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    assert.deepEqual(outcomes, ['fine', 'fine']);
+  });
+});

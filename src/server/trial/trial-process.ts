@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { LaneProgram } from '../lane/lane-program.ts';
+import type { MonotonicClock } from '../ports.ts';
+import type { TrialLimits } from './trial-limits.ts';
+import type { FromTrial, ToTrial } from './trial-messages.ts';
+
+/** How a process ended that nobody asked to. */
+export interface TrialLoss {
+  /** Whether it ran out of memory: V8 gives up with SIGABRT, the kernel with SIGKILL. */
+  readonly isMemory: boolean;
+  /** For the log. */
+  readonly problem: string;
+}
+
+/** Linux counts CPU time in ticks of 10 ms (USER_HZ is 100 on every platform that Node supports). */
+const millisecondsPerTick = 10;
+/** Of what it writes to its standard error, for the log. */
+const maxComplaint = 2_000;
+
+/**
+ * A process that tries configurations. Not a thread: a thread's heap limit bounds what it gathers, but one large allocation beyond it ends the whole process, and code that
+ * makes no calls cannot be terminated (docs/adr/0011).
+ */
+export class TrialProcess {
+  readonly #child: ChildProcess;
+  readonly #clock: MonotonicClock;
+  readonly #begun: number;
+  readonly #exited: Promise<void>;
+  #complaint = '';
+  #isOver = false;
+
+  /** @param lost is told once, when it ends without having been asked to */
+  constructor(
+    program: LaneProgram,
+    limits: TrialLimits,
+    clock: MonotonicClock,
+    receive: (message: FromTrial) => void,
+    lost: (loss: TrialLoss) => void,
+  ) {
+    this.#clock = clock;
+    this.#begun = clock();
+    const flags = [`--max-old-space-size=${limits.heapMebibytes}`, `--stack-size=${limits.stackKibibytes}`];
+    const args = program.isText ? [...flags, '-'] : [...process.execArgv, ...flags, fileURLToPath(program.source)];
+    this.#child = spawn(process.execPath, args, {
+      stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+      serialization: 'advanced',
+      // Nothing of ours is its business: no proxies, no tokens, no options for Node.
+      env: {},
+    });
+    const { stdin, stderr } = this.#child;
+    stdin?.on('error', () => undefined);
+    stdin?.end(program.isText ? program.source : undefined);
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (this.#complaint.length < maxComplaint) this.#complaint += text.slice(0, maxComplaint);
+    });
+    this.#child.on('message', (message: FromTrial) => {
+      if (!this.#isOver) receive(message);
+    });
+    const end = (isMemory: boolean, problem: string): void => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      lost({ isMemory, problem: `${problem} ${this.#complaint}`.trim() });
+    };
+    this.#child.on('error', (error) => {
+      end(false, error.message);
+    });
+    this.#exited = new Promise((resolve) => {
+      // When its standard error has been read, too.
+      this.#child.on('close', (code, signal) => {
+        const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
+        end(isMemory, `ended with ${signal ?? `code ${code}`}`);
+        resolve();
+      });
+    });
+    this.#letGo();
+  }
+
+  /** @returns milliseconds of CPU time that it has used; where that cannot be known, since when it runs */
+  processorTime(): number {
+    try {
+      const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8');
+      // The second field is the command in parentheses and may hold spaces; utime and stime are the 14th and 15th.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
+    } catch {
+      return this.#clock() - this.#begun;
+    }
+  }
+
+  send(message: ToTrial): void {
+    // What cannot be sent any more has been lost, which is told.
+    this.#child.send(message, () => undefined);
+  }
+
+  /** Ends it, whatever it is doing; nothing more comes from it. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    // Somebody waits for it now.
+    this.#child.ref();
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  /** While it has something to do, there is a timer that keeps our process alive; an idle one must not. */
+  #letGo(): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+    // Pipes of a child are sockets.
+    for (const stream of [this.#child.stdin, this.#child.stderr]) if (stream instanceof Socket) stream.unref();
+  }
+}

@@ -1,0 +1,67 @@
+import { serialize } from 'node:v8';
+import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
+import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
+import type { FromTrial, ToTrial } from './trial-messages.ts';
+import { trialPod, trialPodKinds } from './trial-pods.ts';
+
+/** Milliseconds of rendering after which one set of templates has been tried enough. */
+const enough = 500;
+
+/**
+ * What the process does that tries configurations: it reads, compiles and renders, with nobody waiting beside it. Whatever goes wrong here would go wrong on the main
+ * thread, so it is a refusal. Never throws.
+ */
+export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial {
+  try {
+    const read = readConfigurationAtOnce(files);
+    refuseHopeless(loadInjector(files, { read }));
+    const configuration = serialize(read);
+    if (configuration.byteLength > maxAnswerBytes) {
+      throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));
+    }
+    return { kind: 'fine', configuration };
+  } catch (error) {
+    const refusal = asRefusal(error);
+    const { field, message } = refusal;
+    return { kind: 'refused', field, message, isCostly: refusal instanceof TooCostlyError };
+  }
+}
+
+/** Each template is tried: the default ones as pods without a wish get them, and each of the others alone, also where a policy lets no pod ask for it. */
+function refuseHopeless(injector: Injector): void {
+  refuseIfAllExceed(injector);
+  const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
+  for (const name of others) refuseIfAllExceed({ ...injector, defaultTemplates: [name] });
+}
+
+/**
+ * A template that fails at our pods may be right for others, so that is for others to judge. One that exceeds the bounds of an execution at every one of them costs each
+ * review all the time that a review may take, and then refuses the pod.
+ */
+function refuseIfAllExceed(injector: Injector): void {
+  const begun = performance.now();
+  let exceeded: string | undefined;
+  let areAllExceeded = true;
+  for (let index = 0; index < trialPodKinds && performance.now() < begun + enough; index++) {
+    const pod = trialPod(injector.settings.keys.inject, index);
+    const result = inject(injector, { pod, namespace: 'default', path: '/inject' });
+    if (result.outcome === 'failed' && result.reason === 'TemplateLimit') exceeded = result.message;
+    else areAllExceeded = false;
+  }
+  injector.templates.outputs.forget();
+  if (exceeded !== undefined && areAllExceeded)
+    throw new TooCostlyError(tooCostly(`injects no pod at all: ${exceeded}`));
+}
+
+function asRefusal(error: unknown): ConfigurationError {
+  if (error instanceof ConfigurationError) return error;
+  if (error instanceof RangeError)
+    return new TooCostlyError(tooCostly(`nests too deeply or is too large (${error.message})`));
+  const problem = error instanceof Error ? error.message : String(error);
+  return new ConfigurationError(
+    'spec.injection',
+    `the configuration cannot be read, by a defect of the injector: ${problem}`,
+  );
+}
