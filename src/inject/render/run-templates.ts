@@ -54,9 +54,11 @@ export function runTemplates(
   meter: Meter,
 ): RenderedPod {
   let result: RenderedPod = { pod, templatePod: emptyPod, rewriteProbes: false, contents: [] };
+  // A pod's author chooses templates, and may name one a thousand times.
+  const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const output = readOutput(templates.outputs, render(templates, name, data, meter), meter);
-    spend(meter, mergeCost);
+    spend(meter, mergingCost);
     result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
   }
   return result;
@@ -81,6 +83,8 @@ export function readContents({ outputs }: TemplateSet, texts: readonly string[],
 const readingCost = 8;
 /** What merging costs besides: the pod is gone through. */
 const mergeCost = 10_000;
+/** Merging so many costs little even where the pod is large. */
+const usualTemplates = 4;
 
 function spend(meter: Meter, units: number): void {
   try {
