@@ -6,6 +6,7 @@ import type { InjectionSettings } from '../../src/api/injection-settings.ts';
 import { istioKeys } from '../../src/api/webhook-keys.ts';
 import type { NamespaceMetadata, NodeFacts } from '../../src/inject/injection-request.ts';
 import { loadInjector, type Injector, type InjectionSemantics } from '../../src/inject/injector.ts';
+import { mainThreadLimits } from '../../src/server/lane/lane-limits.ts';
 
 /** What the recorder ran the injector with: a case or a set-up of the cross product. */
 export interface Setting {
@@ -66,7 +67,7 @@ export class Golden {
     const key = JSON.stringify([config, values, mesh, features, revision, semantics]);
     const known = this.#injectors.get(key);
     if (known !== undefined) return known;
-    const injector = loadInjector(this.files(setting, revision), { semantics });
+    const injector = loadInjector(this.files(setting, revision), { semantics, limits: mainThreadLimits });
     this.#injectors.set(key, injector);
     return injector;
   }

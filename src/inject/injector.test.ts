@@ -52,6 +52,24 @@ describe('loadInjector', () => {
     assert.match(result.message, /exceeded the limit of 50 steps/);
   });
 
+  it('bounds the work of all templates of a pod together, reading and merging included', () => {
+    const config = 'policy: enabled\ntemplates: {sidecar: "metadata: {labels: {a: b}}"}\n';
+    const injector = loadInjector({ ...files, config }, { limits: { work: 100_000 } });
+    const outcome = (count: number): string => {
+      const annotations = { 'inject.istio.io/templates': Array.from({ length: count }, () => 'sidecar').join() };
+      const result = inject(injector, {
+        pod: { metadata: { annotations }, spec: { containers: [] } },
+        namespace: 'shop',
+      });
+      return result.outcome === 'failed' ? `${result.reason} ${result.message}` : result.outcome;
+    };
+    assert.equal(outcome(3), 'injected');
+    assert.equal(
+      outcome(20),
+      'TemplateLimit failed to run injection template: exceeded the limit of 100000 units of work',
+    );
+  });
+
   it('takes what another thread has read', () => {
     const other = { ...files, config: 'policy: disabled\ntemplates: {a: ""}\n', values: '{"global": {"hub": "h"}}' };
     const read = structuredClone(readConfigurationAtOnce(other));

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { functionsOfFamily } from './function-families.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
@@ -7,6 +9,16 @@ import { bombs } from './testdata/bombs.ts';
 const functions = functionsOfFamily('istio');
 /** What the server's main thread allows. */
 const work = 4_000_000;
+
+/** Those that keep most of what they make. */
+const largest = [
+  'a copy of nested dicts',
+  'a copy of nested lists',
+  'nested dicts, compared',
+  'nested dicts as indented JSON',
+  'numbers to a million',
+  'numbered parts of a text',
+];
 
 describe('templates that would take for ever, or all memory', () => {
   for (const [name, text] of Object.entries(bombs)) {
@@ -18,4 +30,11 @@ describe('templates that would take for ever, or all memory', () => {
       );
     });
   }
+
+  it('leave a small heap alive, with the bounds of an execution that has none of its own', () => {
+    const program = fileURLToPath(new URL('testdata/explode.ts', import.meta.url));
+    const options = ['--max-old-space-size=256', '--import', 'ts-blank-space/register'];
+    const { status, stderr } = spawnSync(process.execPath, [...options, program, ...largest], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  });
 });

@@ -57,10 +57,12 @@ export function runTemplates(
   let result: MergedPod = { pod, templatePod: emptyPod, rewriteProbes: false };
   const texts: string[] = [];
   const contents: JsonObject[] = [];
+  // A pod's author chooses templates, and may name one a thousand times.
+  const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const text = render(templates, name, data, meter);
     const output = readOutput(templates.outputs, text, meter);
-    spend(meter, mergeCost);
+    spend(meter, mergingCost);
     result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
     texts.push(text);
     contents.push(output.content);
@@ -87,6 +89,8 @@ export function readContents({ outputs }: TemplateSet, texts: readonly string[],
 const readingCost = 8;
 /** What merging costs besides: the pod is gone through. */
 const mergeCost = 10_000;
+/** Merging so many costs little even where the pod is large. */
+const usualTemplates = 4;
 
 function spend(meter: Meter, units: number): void {
   try {

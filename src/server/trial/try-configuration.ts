@@ -3,6 +3,7 @@ import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { laneThreadLimits } from '../lane/lane-limits.ts';
 import type { FromTrial, ToTrial } from './trial-messages.ts';
 import { trialPod, trialPodKinds } from './trial-pods.ts';
 
@@ -16,7 +17,7 @@ const enough = 500;
 export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial {
   try {
     const read = readConfigurationAtOnce(files);
-    refuseHopeless(loadInjector(files, { read }));
+    refuseHopeless(loadInjector(files, { read, limits: laneThreadLimits }));
     const configuration = serialize(read);
     if (configuration.byteLength > maxAnswerBytes) {
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { functionsOfFamily } from './function-families.ts';
+import { compileTemplate } from './template.ts';
+import { TemplateError } from './template-error.ts';
+
+const functions = functionsOfFamily('istio');
+const numbers = Array.from({ length: 12_000 }, (_, index) => index);
+
+const refused: readonly (readonly [name: string, text: string, reason: RegExp])[] = [
+  ['a number of many digits', `{{ ${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
+  ['an exponent of many digits', `{{ 1e${'1'.repeat(900_000)} }}`, /number constant of more than 1000 characters/],
+  ['a number beyond all bounds', '{{ 1e1000000 }}', /illegal number syntax/],
+  ['many variables', numbers.map((index) => `{{ $v${index} := 1 }}`).join(''), /more than 250 variables/],
+  ['many operands', `{{ print ${'1 '.repeat(12_000)} }}`, /more than 10000 operands/],
+  ['many fields', `{{ ${'.a'.repeat(400_000)} }}`, /more than 1000 fields/],
+  ['many parentheses', `{{ ${'('.repeat(400_000)}`, /max expression depth exceeded/],
+  ['many branches', '{{ if .a }}'.repeat(80_000), /max expression depth exceeded/],
+  ['a long function', `{{ ${'a'.repeat(900_000)} }}`, /function "a+" not defined$/],
+];
+
+const accepted: readonly (readonly [name: string, text: string])[] = [
+  ['templates that call each other', `${chain((index) => index + 1)}{{ template "t0" . }}`],
+  ['templates that call each other, the last one first', `${chain((index) => index - 1)}{{ template "t11999" . }}`],
+  [
+    'a variable of many parts',
+    `{{ $y := print ${numbers
+      .slice(0, 400)
+      .map((index) => `.a${index}`)
+      .join(' ')} }}${'{{ $y }}'.repeat(20_000)}`,
+  ],
+];
+
+function chain(next: (index: number) => number): string {
+  return numbers.map((index) => `{{ define "t${index}" }}{{ template "t${next(index)}" . }}{{ end }}`).join('');
+}
+
+describe('compiling', () => {
+  for (const [name, text, reason] of refused) {
+    it(`refuses ${name}`, () => {
+      assert.throws(
+        () => compileTemplate(text, { name: 't', functions, stableFields: ['Values'] }),
+        (error) => error instanceof TemplateError && error.kind === 'syntax' && reason.test(error.reason),
+      );
+    });
+  }
+
+  for (const [name, text] of accepted) {
+    it(`ends for ${name}`, () => {
+      assert.ok(compileTemplate(text, { name: 't', functions, stableFields: ['Values'] }));
+    });
+  }
+});

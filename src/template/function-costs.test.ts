@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { builtins } from './builtins.ts';
+import { functionsOfFamily } from './function-families.ts';
+import { goFunction, meteredFunction } from './go-function.ts';
+import type { GoFunction } from './go-function.ts';
+import { stringMapType, stringSliceType } from './go-type.ts';
+import type { GoType } from './go-type.ts';
+import { containersType, durationType, meshConfigType, messageType, objectMetaType } from './istio/istio-types.ts';
+import { cost, Meter, shallowCost, textCost } from './meter.ts';
+import { any } from './parameters.ts';
+import { compileTemplate } from './template.ts';
+import { TemplateError } from './template-error.ts';
+import { typed, TypedValue } from './typed-value.ts';
+
+const functions = functionsOfFamily('istio');
+/** `and` and `or` are compiled, and hand on what they are given; `call` calls another; `fail` makes an error; `hello` takes nothing. */
+const names = Object.keys({ ...builtins, ...functions }).filter(
+  (name) => !['and', 'or', 'call', 'fail', 'hello'].includes(name),
+);
+
+const few = 75;
+const many = 300;
+const grown = many - few;
+
+function list(size: number): string[] {
+  return Array.from({ length: size }, (_, index) => `e${index}`);
+}
+
+function map(size: number): Record<string, string> {
+  return Object.fromEntries(list(size).map((key) => [key, 'v']));
+}
+
+/** Values of any size. */
+const sized: Readonly<Record<string, (size: number) => unknown>> = {
+  letters: (size) => 'a'.repeat(size),
+  digits: (size) => '1'.repeat(size),
+  words: (size) => 'ab '.repeat(size / 3),
+  lines: (size) => 'ab\n'.repeat(size / 3),
+  list,
+  strings: (size) => new TypedValue(stringSliceType, list(size)),
+  map,
+  'string map': (size) => new TypedValue(stringMapType, map(size)),
+};
+
+/** A small value that a parameter accepts. */
+function small(type: GoType): unknown {
+  if (type === objectMetaType) return typed(objectMetaType, { annotations: { a: 'b' } });
+  if (([containersType, durationType, meshConfigType] as readonly GoType[]).includes(type)) return typed(type, null);
+  if (type === messageType) return null;
+  switch (type.kind) {
+    case 'string':
+      return '1';
+    case 'int':
+      return 2n;
+    case 'float64':
+      return 1.5;
+    case 'bool':
+      return true;
+    case 'map':
+      return typed(type, { a: 'b' });
+    default:
+      return '1';
+  }
+}
+
+interface Outcome {
+  readonly units: number;
+  readonly result: unknown;
+}
+
+/** What a call costs until its result is there; `undefined` when it fails. */
+function call(name: string, args: readonly unknown[], work = 64_000_000): Outcome | undefined {
+  let outcome: Outcome | undefined;
+  const capture = meteredFunction(
+    [any],
+    (meter, result) => {
+      // What handing the result to this function costs is not the function's.
+      outcome = { units: meter.spent - cost.step - textCost(result), result };
+      return '';
+    },
+    { looksInto: true },
+  );
+  const template = compileTemplate(`{{ ${name} ${args.map((_, index) => `.a${index}`).join(' ')} | capture }}`, {
+    name: 't',
+    functions: { ...functions, capture },
+  });
+  try {
+    template.execute(Object.fromEntries(args.map((arg, index) => [`a${index}`, arg])), { meter: new Meter(work) });
+  } catch (error) {
+    if (error instanceof TemplateError && error.kind === 'execution') return undefined;
+    throw error;
+  }
+  return outcome;
+}
+
+/** The arguments of calls that have a value in the place of one of them, or of all. */
+function* calls({ parameters, rest }: GoFunction, value: unknown): Generator<unknown[]> {
+  for (const more of rest === undefined ? [[]] : [[rest], [rest, rest], [rest, rest, rest]]) {
+    const types = [...parameters, ...more];
+    yield types.map(() => value);
+    for (const replaced of types.keys()) yield types.map((type, index) => (index === replaced ? value : small(type)));
+  }
+}
+
+/** A map of maps: 2^40 of them for who does not see that they are the same. */
+function graph(): unknown {
+  let value: unknown = { leaf: 'a' };
+  for (let depth = 0; depth < 40; depth += 1) value = { left: value, right: value };
+  return value;
+}
+
+describe('the cost of every function', () => {
+  const untouched = new Set(names);
+
+  for (const name of names) {
+    const implementation = (functions[name] ?? builtins[name]) as GoFunction;
+
+    it(`${name} grows with its arguments and its result`, () => {
+      for (const [kind, make] of Object.entries(sized)) {
+        const less = [...calls(implementation, make(few))].map((args) => call(name, args));
+        const more = [...calls(implementation, make(many))].map((args) => call(name, args));
+        for (const [index, outcome] of more.entries()) {
+          const before = less[index];
+          if (outcome === undefined || before === undefined) continue;
+          untouched.delete(name);
+          const isText = typeof make(1) === 'string';
+          const most = Math.max(isText ? grown : 0, (shallowCost(outcome.result) - shallowCost(before.result)) / 2);
+          if (isText || implementation.traits.looksInto !== true)
+            assert.ok(
+              outcome.units - before.units >= Math.max(grown, most),
+              `${kind}: ${before.units} and ${outcome.units}`,
+            );
+        }
+      }
+    });
+
+    it(`${name} ends for a graph of maps`, () => {
+      for (const value of [graph(), [graph(), graph()]]) {
+        for (const args of calls(implementation, value)) {
+          try {
+            call(name, args, 300_000);
+          } catch (error) {
+            assert.ok(error instanceof TemplateError && error.kind === 'limit', String(error));
+          }
+        }
+      }
+    });
+  }
+
+  it('has been seen of all that take texts, lists or maps', () => {
+    assert.deepEqual([...untouched].sort(), [
+      'applicationPorts',
+      'formatDuration',
+      'includeInboundPorts',
+      'protoToJSON',
+      'semver',
+      'semverCompare',
+      'seq',
+      'until',
+      'untilStep',
+    ]);
+  });
+
+  it('is counted for functions of data, too', () => {
+    const copying = goFunction([any], (value) => value);
+    const units = [300, 1200].map((size) => {
+      const meter = new Meter();
+      const data = { f: copying, text: 'a'.repeat(size) };
+      compileTemplate('{{ $x := call .f .text }}', { name: 't' }).execute(data, { meter });
+      return meter.spent;
+    }) as [number, number];
+    assert.ok(units[1] - units[0] >= 2700, String(units));
+  });
+});

@@ -1,0 +1,15 @@
+// Executes the bombs whose names are given, each with the engine's own bounds: the parent gives it a small heap.
+import { functionsOfFamily } from '../function-families.ts';
+import { compileTemplate } from '../template.ts';
+import { TemplateError } from '../template-error.ts';
+import { bombs } from './bombs.ts';
+
+const functions = functionsOfFamily('istio');
+for (const name of process.argv.slice(2)) {
+  try {
+    compileTemplate(String(bombs[name]), { name: 't', functions }).execute({}, {});
+    throw new Error(`${name} has not been bounded`);
+  } catch (error) {
+    if (!(error instanceof TemplateError) || error.kind !== 'limit') throw error;
+  }
+}
