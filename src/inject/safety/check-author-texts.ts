@@ -64,7 +64,14 @@ export function checkAuthorTexts(
   withHarmlessNames(rendering, oddNames, (base) => {
     const named = check(guard, base, 'without', written, withoutInputs, within('presence'));
     if (!named) return;
-    check(guard, base, 'other', own, firstOf(otherLetters, otherPiece, without), within('presence'));
+    check(
+      guard,
+      base,
+      'other',
+      own,
+      eachOf(otherLetters, otherPiece, () => strangeWord),
+      within('presence'),
+    );
     check(guard, base, 'other', own, renamed, within('presence'));
   });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
@@ -116,9 +123,30 @@ function firstOf(...replacements: readonly Replacement[]): Look {
   };
 }
 
+/** The pod with each of several other texts that templates do not refuse; what any of them makes a difference in. */
+function eachOf(...replacements: readonly Replacement[]): Look {
+  return (view, inputs, differenceTo) => {
+    const found = replacements
+      .map((replace) => differenceTo(withInputs(view, inputs, replace)))
+      .filter((one) => one !== undefined);
+    if (found.length === 0) return undefined;
+    return found.find(({ place }) => place !== undefined) ?? { named: found.some(({ named }) => named) };
+  };
+}
+
+/** No template has this word. */
+const strangeWord = 'zq7x4k';
+
 /** The pod with other names of annotations and labels: a template that goes over all of them may show these. */
 const renamed: Look = (view, inputs, differenceTo) =>
-  differenceTo(withInputs(view, inputs, (text) => text, otherLetters)) ?? { named: false };
+  differenceTo(
+    withInputs(
+      view,
+      inputs,
+      (text) => text,
+      (name) => `${strangeWord}${otherLetters(name)}`,
+    ),
+  ) ?? { named: false };
 
 /** Texts of many kinds, for templates that insist on one. */
 const probes: readonly Replacement[] = [
@@ -146,10 +174,10 @@ const withoutInputs: Look = (view, inputs, differenceTo) => {
       return false;
     });
   }
-  const others = probes.map((replace) => differenceTo(withInputs(bare, staying, replace)));
-  const found = [differenceTo(bare), ...others].filter((one) => one !== undefined);
-  if (others.every((one) => one === undefined)) return undefined;
-  return found.find(({ place }) => place !== undefined) ?? { named: found.some(({ named }) => named) };
+  const probed = eachOf(...probes)(bare, staying, differenceTo);
+  const plain = differenceTo(bare);
+  if (probed === undefined || plain === undefined) return undefined;
+  return plain.place === undefined && !plain.named ? probed : { ...probed, ...plain };
 };
 
 /**
