@@ -74,7 +74,8 @@ export const templateBomb: Scenario = {
     );
     await context.check('none that was found too costly has been tried again', async () => {
       const metrics = await operator.metrics();
-      return !/injector_configuration_trials_total\{outcome="(costly|put off)"\} [1-9]/.test(metrics);
+      // A published one may be put off until the others have been tried.
+      return !/injector_configuration_trials_total\{outcome="costly"\} [1-9]/.test(metrics);
     });
     await context.check(
       'the innocent one is served',
