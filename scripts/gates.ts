@@ -23,6 +23,12 @@ const gates: readonly Gate[] = [
     command: ['scripts/template-differential.ts', '--count=100000'],
     keepPrinted: true,
   },
+  {
+    name: 'linear-time',
+    about: 'every expression, function and field with hostile texts of growing length, some minutes',
+    command: ['scripts/linear-time.ts', '--full'],
+    keepPrinted: true,
+  },
   ...benchmarks.map(({ name, file }) => ({
     name,
     about: `${file}, as in npm run bench`,

@@ -41,6 +41,7 @@ const steps: Step[] = [
     needsGo: true,
   },
   { name: 'hostile annotations', command: [...typescript, 'scripts/hostile-annotations.ts'], counts: 'summary' },
+  { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary' },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
   { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsGo: true },
 ];

@@ -1,7 +1,8 @@
 import { goFunction, goVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
-import { compareStrings } from '../go-string.ts';
+import { canonical, compareStrings } from '../go-string.ts';
 import { anySliceType, sliceOf } from '../go-type.ts';
+import { encodeJson } from '../json-encode.ts';
 import { any, integer, string } from '../parameters.ts';
 import { typed, TypedValue } from '../typed-value.ts';
 import { isTrue, rawElements, typeOf } from '../value-kind.ts';
@@ -26,20 +27,58 @@ const reverse = goFunction([any], (list) => [...requireElements(list, 'Cannot fi
 const compact = goFunction([any], (list) => requireElements(list, 'Cannot compact on type').filter(isTrue));
 const uniq = goFunction([any], (list) => {
   const found: unknown[] = [];
+  const seen = new Seen();
   for (const element of requireElements(list, 'Cannot find uniq on type')) {
-    if (!includes(found, element)) found.push(element);
+    if (seen.has(element)) continue;
+    seen.add(element);
+    found.push(element);
   }
   return found;
 });
-const without = goVariadic([any], any, (list, ...omitted) =>
-  requireElements(list, 'Cannot find without on type').filter((element) => !includes(omitted, element)),
-);
+const without = goVariadic([any], any, (list, ...omitted) => {
+  const seen = new Seen(omitted);
+  return requireElements(list, 'Cannot find without on type').filter((element) => !seen.has(element));
+});
 const has = goFunction([any, any], (needle, haystack) => {
   return haystack !== null && includes(requireElements(haystack, 'Cannot find has on type'), needle);
 });
 const list = goVariadic([], any, (...values) => values);
 const slice = goVariadic([any], any, sliceList);
 const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values));
+
+/** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
+class Seen {
+  readonly #texts = new Set<string>();
+  readonly #others = new Map<string, unknown[]>();
+
+  constructor(elements: readonly unknown[] = []) {
+    for (const element of elements) this.add(element);
+  }
+
+  add(element: unknown): void {
+    if (typeof element === 'string') this.#texts.add(canonical(element));
+    else this.#alike(element).push(element);
+  }
+
+  has(element: unknown): boolean {
+    return typeof element === 'string' ? this.#texts.has(canonical(element)) : includes(this.#alike(element), element);
+  }
+
+  #alike(element: unknown): unknown[] {
+    const looks = looksOf(element);
+    const found = this.#others.get(looks) ?? [];
+    this.#others.set(looks, found);
+    return found;
+  }
+}
+
+function looksOf(element: unknown): string {
+  try {
+    return encodeJson(element);
+  } catch {
+    return '';
+  }
+}
 
 function includes(elements: readonly unknown[], wanted: unknown): boolean {
   return elements.some((element) => deepEqual(element, wanted));

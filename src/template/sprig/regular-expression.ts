@@ -9,6 +9,9 @@ export interface RegularExpression {
   readonly names: readonly string[];
 }
 
+/** Compiling takes more than linear time. */
+const longest = 1000;
+
 /** What an expression is made of, as far as its groups need to be known. */
 const token =
   /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[^]|[^\]\\])*(?:\]|$)|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
@@ -19,6 +22,7 @@ const token =
  * @throws Error with Go's message.
  */
 export function compileExpression(expression: string): RegularExpression {
+  if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
   const names: string[] = [];
   // The engine wants names to be unique: groups are only numbered there.

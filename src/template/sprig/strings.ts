@@ -7,6 +7,7 @@ import { quoteString } from '../quote.ts';
 import { byteSpace, changes, onBytes, tests } from './byte-string.ts';
 import { stringMapOf, stringSlice } from './elements.ts';
 import { space, swapCase, toLower, toTitle, toUpper, untitle } from './letter-case.ts';
+import { includesPart, splitAt } from './search.ts';
 import { stringValue } from './string-value.ts';
 import { pascalCase, separatedCase } from './word-case.ts';
 import { wrap } from './wrap.ts';
@@ -103,7 +104,7 @@ function indent(count: bigint, text: string): string {
 
 /** Go's strings.Split: by an empty separator into characters. */
 function splitText(text: string, separator: string): string[] {
-  return separator === '' ? Array.from(canonical(text)) : text.split(separator);
+  return separator === '' ? Array.from(canonical(text)) : splitAt(text, separator);
 }
 
 /** Go's strings.SplitN: at most `count` parts, the last with the rest. */
@@ -135,7 +136,9 @@ export const stringFunctions: FunctionTable = {
       .map(formatValue)
       .join(' '),
   ),
-  contains: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.includes(needle))),
+  contains: goFunction([string, string], (part, text) =>
+    tests(part, text, (needle, bytes) => includesPart(bytes, needle)),
+  ),
   hasPrefix: goFunction([string, string], (part, text) =>
     tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
   ),
@@ -199,5 +202,5 @@ export const stringFunctions: FunctionTable = {
 
 /** Go replaces the empty string before each character and at the end. */
 function splitForReplace(text: string, old: string): string[] {
-  return old === '' ? ['', ...Array.from(canonical(text)), ''] : text.split(old);
+  return old === '' ? ['', ...Array.from(canonical(text)), ''] : splitAt(text, old);
 }
