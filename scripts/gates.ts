@@ -28,6 +28,12 @@ const gates: readonly Gate[] = [
     about: '1,000,000 random templates with hostile authors against preset Safe, half an hour',
     command: ['scripts/safe-templates.ts', '--count=1000000', '--planted', '--record'],
   },
+  {
+    name: 'linear-time',
+    about: 'every expression, function and field with hostile texts of growing length, some minutes',
+    command: ['scripts/linear-time.ts', '--full'],
+    keepPrinted: true,
+  },
   ...benchmarks.map(({ name, file }) => ({
     name,
     about: `${file}, as in npm run bench`,

@@ -47,6 +47,7 @@ const steps: Step[] = [
     command: [...typescript, 'scripts/safe-templates.ts', '--count=8000'],
     counts: 'summary',
   },
+  { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary' },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
   { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsGo: true },
 ];

@@ -26,13 +26,14 @@ export function escapeJavaScript(text: string): string {
   });
 }
 
+/** What each byte is in a query. */
+const queryEscapes: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z0-9\-_.~]/.test(character)) return character;
+  return character === ' ' ? '+' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
 /** The builtin `urlquery`: Go's url.QueryEscape, which keeps letters, digits and -_.~ and writes a space as +. */
 export function escapeUrlQuery(text: string): string {
-  let escaped = '';
-  for (const byte of toBytes(text)) {
-    const character = String.fromCharCode(byte);
-    if (/[A-Za-z0-9\-_.~]/.test(character)) escaped += character;
-    else escaped += character === ' ' ? '+' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return escaped;
+  return Array.from(toBytes(text), (byte) => queryEscapes[byte]).join('');
 }

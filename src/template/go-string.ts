@@ -64,12 +64,16 @@ function decodeLossless(bytes: Uint8Array): string {
   };
   for (let at = 0; at < bytes.length;) {
     const length = sequenceLength(bytes, at);
-    if (length === 0) {
-      decodeUntil(at);
-      pieces.push(String.fromCharCode(0xdc00 + (bytes[at] as number)));
-      decoded = at + 1;
+    if (length > 0) {
+      at += length;
+      continue;
     }
-    at += Math.max(length, 1);
+    decodeUntil(at);
+    let stray = '';
+    for (; at < bytes.length && sequenceLength(bytes, at) === 0; at += 1)
+      stray += String.fromCharCode(0xdc00 + (bytes[at] as number));
+    pieces.push(stray);
+    decoded = at;
   }
   decodeUntil(bytes.length);
   return pieces.join('');

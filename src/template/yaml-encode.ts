@@ -34,7 +34,7 @@ export function encodeYaml(value: unknown, meter: Meter): string {
 /** Long integers as marked strings, so that they keep their digits. */
 function markIntegers(json: string): string {
   if (!/[0-9]{16}/.test(json)) return json;
-  return json.replace(/"(?:[^"\\]|\\.)*"|[0-9.eE+-]+/g, (token) =>
+  return json.replace(/"(?:[^"\\]|\\[^])*"?|[0-9.eE+-]+/g, (token) =>
     /^-?[0-9]{16,}$/.test(token) ? `"${integerMark}${token}"` : token,
   );
 }

@@ -207,6 +207,17 @@ describe('orderContainers', () => {
       ['istio-init', 'istio-proxy', 'enable-core-dump', 'own'],
     ],
     [
+      'each name once, the last container of several, and setup before all',
+      {
+        annotations: { 'sidecar.istio.io/init-containers-before-proxy': 'b,istio-init,b,a' },
+        containers: named('web'),
+        initContainers: named('a', 'istio-proxy', 'b', 'own', 'b', 'istio-init'),
+      },
+      false,
+      ['web'],
+      ['istio-init', 'b', 'a', 'istio-proxy', 'own'],
+    ],
+    [
       'what should run before a native proxy',
       {
         annotations: { 'sidecar.istio.io/init-containers-before-proxy': 'late,early,nobody' },

@@ -3,10 +3,15 @@ const padding = '=';
 
 /** Standard base32 with padding (RFC 4648). */
 export function encodeBase32(source: Uint8Array): string {
-  const bits = Array.from(source, (byte) => byte.toString(2).padStart(8, '0')).join('');
-  const symbols = (bits.match(/.{1,5}/g) ?? []).map((group) =>
-    alphabet.charAt(Number.parseInt(group.padEnd(5, '0'), 2)),
-  );
+  const symbols: string[] = [];
+  let bits = 0;
+  let count = 0;
+  for (const byte of source) {
+    bits = ((bits << 8) | byte) & 0xfff;
+    count += 8;
+    for (; count >= 5; count -= 5) symbols.push(alphabet.charAt((bits >> (count - 5)) & 31));
+  }
+  if (count > 0) symbols.push(alphabet.charAt((bits << (5 - count)) & 31));
   return symbols.join('').padEnd(Math.ceil(symbols.length / 8) * 8, padding);
 }
 

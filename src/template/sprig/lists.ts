@@ -1,9 +1,9 @@
 import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go-function.ts';
 import type { FunctionTable } from '../go-function.ts';
-import { compareStrings } from '../go-string.ts';
+import { canonical, compareStrings } from '../go-string.ts';
 import { anySliceType, sliceOf } from '../go-type.ts';
-import { cost } from '../meter.ts';
-import type { Meter } from '../meter.ts';
+import { encodeJson } from '../json-encode.ts';
+import { cost, limitOf, type Meter } from '../meter.ts';
 import { any, integer, string } from '../parameters.ts';
 import { typed, TypedValue } from '../typed-value.ts';
 import { isTrue, rawElements, typeOf } from '../value-kind.ts';
@@ -30,20 +30,58 @@ const compact = meteredFunction([any], (meter, list) =>
 );
 const uniq = meteredFunction([any], (meter, list) => {
   const found: unknown[] = [];
+  const seen = new Seen();
   for (const element of requireElements(list, 'Cannot find uniq on type')) {
-    if (!includes(meter, found, element)) found.push(element);
+    if (seen.has(meter, element)) continue;
+    seen.add(meter, element);
+    found.push(element);
   }
   return found;
 });
-const without = meteredVariadic([any], any, (meter, list, ...omitted) =>
-  requireElements(list, 'Cannot find without on type').filter((element) => !includes(meter, omitted, element)),
-);
+const without = meteredVariadic([any], any, (meter, list, ...omitted) => {
+  const seen = new Seen();
+  for (const element of omitted) seen.add(meter, element);
+  return requireElements(list, 'Cannot find without on type').filter((element) => !seen.has(meter, element));
+});
 const has = meteredFunction([any, any], (meter, needle, haystack) => {
   return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
 });
 const list = goVariadic([], any, (...values) => values);
 const slice = goVariadic([any], any, sliceList);
 const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 });
+
+/** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
+class Seen {
+  readonly #texts = new Set<string>();
+  readonly #others = new Map<string, unknown[]>();
+
+  add(meter: Meter, element: unknown): void {
+    if (typeof element === 'string') this.#texts.add(canonical(element));
+    else this.#alike(meter, element).push(element);
+  }
+
+  has(meter: Meter, element: unknown): boolean {
+    return typeof element === 'string'
+      ? this.#texts.has(canonical(element))
+      : includes(meter, this.#alike(meter, element), element);
+  }
+
+  #alike(meter: Meter, element: unknown): unknown[] {
+    const looks = looksOf(meter, element);
+    const found = this.#others.get(looks) ?? [];
+    this.#others.set(looks, found);
+    return found;
+  }
+}
+
+function looksOf(meter: Meter, element: unknown): string {
+  try {
+    return encodeJson(element, meter);
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return '';
+  }
+}
 
 function includes(meter: Meter, elements: readonly unknown[], wanted: unknown): boolean {
   return elements.some((element) => deepEqual(meter, element, wanted));

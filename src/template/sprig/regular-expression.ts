@@ -13,6 +13,9 @@ export interface RegularExpression {
   readonly names: readonly string[];
 }
 
+/** Compiling takes more than linear time. */
+const longest = 1000;
+
 /** What an expression is made of, as far as its groups need to be known. */
 const token =
   /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[^]|[^\]\\])*(?:\]|$)|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
@@ -28,6 +31,7 @@ const unicodeClass = 16_384;
  * @throws Error with Go's message.
  */
 export function compileExpression(meter: Meter, expression: string): RegularExpression {
+  if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);
   if (hasStrayBytes(expression)) throw failure(expression, 'invalid UTF-8');
   const names: string[] = [];

@@ -9,6 +9,7 @@ import { quoteString } from '../quote.ts';
 import { byteSpace, changes, onBytes, tests } from './byte-string.ts';
 import { stringMapOf, stringSlice } from './elements.ts';
 import { space, swapCase, toLower, toTitle, toUpper, untitle } from './letter-case.ts';
+import { includesPart, splitAt } from './search.ts';
 import { stringValue } from './string-value.ts';
 import { pascalCase, separatedCase } from './word-case.ts';
 import { wrap } from './wrap.ts';
@@ -110,8 +111,9 @@ export function occurrences(text: string, part: string): number {
 
 /** Go's strings.Split: by an empty separator into characters. */
 function splitText(meter: Meter, text: string, separator: string, units: number): string[] {
-  meter.spend(units * (separator === '' ? text.length : occurrences(text, separator)));
-  return separator === '' ? splitCharacters(text) : text.split(separator);
+  const parts = separator === '' ? splitCharacters(text) : splitAt(text, separator);
+  meter.spend(units * parts.length);
+  return parts;
 }
 
 /** Go's strings.SplitN: at most `count` parts, the last with the rest. */
@@ -146,7 +148,9 @@ export const stringFunctions: FunctionTable = {
       .map((value) => formatValue(value, meter))
       .join(' '),
   ),
-  contains: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.includes(needle))),
+  contains: goFunction([string, string], (part, text) =>
+    tests(part, text, (needle, bytes) => includesPart(bytes, needle)),
+  ),
   hasPrefix: goFunction([string, string], (part, text) =>
     tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
   ),
@@ -214,9 +218,8 @@ export const stringFunctions: FunctionTable = {
 
 /** Go replaces the empty string before each character and at the end. */
 function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
-  const count = old === '' ? text.length + 1 : occurrences(text, old);
-  meter.spend(count * (cost.element + replacement.length));
-  const parts = old === '' ? ['', ...splitCharacters(text), ''] : text.split(old);
+  const parts = old === '' ? ['', ...splitCharacters(text), ''] : splitAt(text, old);
+  meter.spend((parts.length - 1) * (cost.element + replacement.length));
   return parts.join(replacement);
 }
 

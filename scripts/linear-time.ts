@@ -1,0 +1,93 @@
+/**
+ * Nothing that an author writes may take more than linear time: checks every regular expression of `src`, measures every function of templates and
+ * the whole engine with hostile texts and lists of 1, 2, 4 and 8 times a length, and finds two planted mistakes to show that it finds mistakes.
+ *
+ *     linear-time.ts [--full] [--only expressions|functions|engine]
+ */
+import { parseArgs } from 'node:util';
+import { goFunction, type FunctionTable } from '../src/template/go-function.ts';
+import { string } from '../src/template/parameters.ts';
+import { checkAll, checkExpressions } from './linear-time/check-expressions.ts';
+import { engineInjections } from './linear-time/engine-injections.ts';
+import { findExpressions } from './linear-time/find-expressions.ts';
+import { functionCalls } from './linear-time/function-calls.ts';
+import { superlinear, tooLong, type Slow } from './linear-time/growth.ts';
+
+const { values } = parseArgs({ options: { full: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const { full } = values;
+const slow: Slow[] = [];
+let passed = 0;
+
+function wanted(part: string): boolean {
+  return values.only === undefined || values.only === part;
+}
+
+if (wanted('expressions')) {
+  const checked = checkExpressions(full ? 30_000 : 50, full);
+  passed += checked.safe;
+  slow.push(...checked.slow);
+  console.log(`expressions: ${checked.safe} linear, ${checked.undecided} left to --full, ${checked.slow.length} not`);
+}
+
+if (wanted('functions')) {
+  const figures = measure(functionCalls(full));
+  console.log(`functions: ${figures.measured} calls with hostile arguments, ${figures.found} more than linear`);
+}
+
+if (wanted('engine')) {
+  let measured = 0;
+  let longest = { name: 'none', milliseconds: 0 };
+  for (const { name, run } of engineInjections(full)) {
+    const { milliseconds, reason } = tooLong(run);
+    measured += 1;
+    if (milliseconds > longest.milliseconds) longest = { name, milliseconds };
+    if (reason === undefined) passed += 1;
+    else slow.push({ name, reason });
+  }
+  console.log(`engine: ${measured} pods, the slowest ${longest.milliseconds.toFixed(0)} ms: ${longest.name}`);
+}
+
+const planted = plantedFound();
+console.log(`planted: ${planted} of 2 found`);
+if (planted === 2) passed += 1;
+else slow.push({ name: 'planted', reason: 'a mistake that was put in was not found' });
+
+for (const { name, reason } of slow) console.log(`FAIL ${name}: ${reason}`);
+console.log(`${passed} passed, ${slow.length} failed`);
+process.exitCode = slow.length === 0 ? 0 : 1;
+
+/** Measures calls one after the other; one position of a function that was slow twice is not tried on. */
+function measure(calls: Iterable<{ name: string; prepare: (length: number) => () => unknown; length: number }>): {
+  measured: number;
+  found: number;
+} {
+  const foundAt = new Map<string, number>();
+  let measured = 0;
+  let found = 0;
+  for (const { name, prepare, length } of calls) {
+    const [position = ''] = name.split(':');
+    if ((foundAt.get(position) ?? 0) >= 2) continue;
+    measured += 1;
+    const reason = superlinear(prepare, length);
+    if (reason === undefined) {
+      passed += 1;
+      continue;
+    }
+    found += 1;
+    foundAt.set(position, (foundAt.get(position) ?? 0) + 1);
+    slow.push({ name, reason });
+  }
+  return { measured, found };
+}
+
+/** The gate on mistakes that are put in on purpose: a quadratic expression, and a quadratic function. */
+function plantedFound(): number {
+  const expressions = findExpressions('planted.ts', 'export const planted = /^(\\d+)*x|,+$/;');
+  const functions: FunctionTable = { planted: goFunction([string], (text) => text.replace(/ *x/g, '')) };
+  const call = [...functionCalls(false, functions)].find(({ name }) => name.includes('" "…'));
+  const isFound = [
+    checkAll(expressions, 5000, true).slow.length === 1,
+    call !== undefined && superlinear(call.prepare, 8192) !== undefined,
+  ];
+  return isFound.filter(Boolean).length;
+}

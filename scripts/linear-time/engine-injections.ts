@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { goldenFolder } from '../../bench/benchmarks.ts';
+import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import { validatedAnnotations } from '../../src/inject/annotations/validate-annotations.ts';
+import { inject } from '../../src/inject/inject.ts';
+import { loadInjector, type Injector } from '../../src/inject/injector.ts';
+import { logFiles, proxyFiles } from '../../src/inject/testdata/configurations.ts';
+import { hostilePods } from './hostile-pods.ts';
+
+/** The largest body that the main thread decides is 128 KiB; this leaves room for the review around the pod. */
+const longest = 127_000;
+const engineAnnotations: readonly string[] = [
+  'inject.istio.io/templates',
+  'proxy.istio.io/overrides',
+  'prometheus.io/port',
+  'prometheus.istio.io/scrape-targets',
+  'sidecar.istio.io/init-containers-before-proxy',
+  'sidecar.istio.io/rewriteAppHTTPProbers',
+  'sidecar.istio.io/status',
+];
+
+/** One injection of a pod with something as large as it can be. */
+export interface EngineInjection {
+  readonly name: string;
+  readonly run: () => unknown;
+}
+
+/** @param full with every text for every annotation, and with both presets of every configuration */
+export function* engineInjections(full: boolean): Generator<EngineInjection> {
+  for (const [configuration, files] of configurations()) {
+    for (const preset of full ? (['Istio', 'Safe'] as const) : (['Istio'] as const)) {
+      const injector = loadInjector(withPreset(files, preset));
+      warmUp(injector);
+      const annotations = full
+        ? [...new Set([...engineAnnotations, ...annotationsIn(files.config), ...validatedAnnotations])]
+        : engineAnnotations.slice(0, 2);
+      for (const { name, pod } of hostilePods(annotations, full)) {
+        const request = { pod: pod(longest), namespace: 'shop' };
+        yield { name: `${configuration}, ${preset}: ${name}`, run: () => inject(injector, request) };
+      }
+    }
+  }
+}
+
+/** The project's own, and Istio's real template where the recorded results are. */
+function* configurations(): Generator<[string, ConfigurationFiles]> {
+  yield ['a proxy', proxyFiles];
+  yield ['a log collector', logFiles];
+  const golden = goldenFolder();
+  const folder = `${golden ?? ''}/_configs`;
+  if (golden === undefined || !existsSync(folder)) return;
+  const config = readdirSync(folder)
+    .sort()
+    .map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
+    .find((text) => text.includes('\n  sidecar: |'));
+  const [values = ''] = readdirSync(`${golden}/_values`).sort();
+  if (config === undefined) return;
+  yield [
+    'Istio’s sidecar',
+    {
+      config: config.replace(/^defaultTemplates:\n(?:- .*\n)+/m, 'defaultTemplates:\n- sidecar\n'),
+      values: readFileSync(`${golden}/_values/${values}`, 'utf8'),
+      mesh: '',
+      settings: '',
+    },
+  ];
+}
+
+function withPreset(files: ConfigurationFiles, preset: 'Istio' | 'Safe'): ConfigurationFiles {
+  const settings = JSON.parse(files.settings === '' ? '{}' : files.settings) as object;
+  return { ...files, settings: JSON.stringify({ ...settings, annotationOverrides: { preset, allow: [] } }) };
+}
+
+function annotationsIn(config: string): string[] {
+  return [...config.matchAll(/["`]([a-z0-9.]*io\/[A-Za-z-]+)["`]/g)].map(([, name = '']) => name);
+}
+
+/** The first pods are slow in every process. */
+function warmUp(injector: Injector): void {
+  for (let index = 0; index < 300; index += 1) {
+    const pod = {
+      metadata: { name: `web-${index}`, annotations: { 'proxy.istio.io/config': 'concurrency: 2' } },
+      spec: { containers: [{ name: `web-${index}`, image: 'web:1', ports: [{ containerPort: 80 }] }] },
+    };
+    inject(injector, { pod, namespace: 'shop' });
+  }
+}

@@ -1,0 +1,72 @@
+/** Something whose time depends on the length of a text or list: prepared for a length, then run. */
+export type Prepared = (length: number) => () => unknown;
+
+/** What was too slow for its length. */
+export interface Slow {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Growth by more than this when the length doubles is more than linear, measuring errors included. */
+const mostPerDoubling = 2.6;
+/** What takes less at the greatest length is not worth a look, however it grows. */
+const leastMilliseconds = 4;
+/** A first short text tells what must not be tried with a long one. */
+const mostAtFirst = 25;
+const attempts = 4;
+
+/** Milliseconds of processor time of this process: other processes do not count. */
+export function processorMilliseconds(run: () => unknown): number {
+  const before = process.cpuUsage();
+  try {
+    run();
+  } catch {
+    // An error is an answer; how long it takes counts the same.
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The least of several runs: what came between does not count. */
+export function leastOf(count: number, run: () => unknown): number {
+  let least = Infinity;
+  for (let index = 0; index < count; index += 1) least = Math.min(least, processorMilliseconds(run));
+  return least;
+}
+
+/**
+ * Why something takes more than linear time up to a length; `undefined` when it does not. One run at an eighth of the length and one at the whole
+ * most often tell; only what those make look suspicious is measured at 1, 2, 4 and 8 times, again and again before it is called slow.
+ */
+export function superlinear(prepare: Prepared, length: number): string | undefined {
+  const short = prepare(length / 8);
+  const first = processorMilliseconds(short);
+  if (first > mostAtFirst && leastOf(3, short) > mostAtFirst) return `${first.toFixed(0)} ms for ${length / 8} already`;
+  const long = processorMilliseconds(prepare(length));
+  if (long < leastMilliseconds || long < 8 * 1.5 * first) return undefined;
+  let times: number[] = [];
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    times = [1, 2, 4, 8].map((factor) => leastOf(2 + attempt, prepare((length / 8) * factor)));
+    if (!grows(times)) return undefined;
+  }
+  return `${times.map((time) => time.toFixed(1)).join(', ')} ms at 1, 2, 4, 8 × ${length / 8}`;
+}
+
+/** Whether the last two doublings both grow too much: a single jump is a table or a collection of garbage that came in. */
+function grows([, second = 0, third = 0, last = 0]: readonly number[]): boolean {
+  if (last < leastMilliseconds) return false;
+  const floor = leastMilliseconds / 20;
+  return last / Math.max(third, floor) > mostPerDoubling && third / Math.max(second, floor) > mostPerDoubling * 0.85;
+}
+
+/** No admission may keep the main thread longer. */
+const mostMilliseconds = 100;
+
+/** How long something takes, and why that is too long. A busy machine slows a run down: the least of several counts. */
+export function tooLong(run: () => unknown): { readonly milliseconds: number; readonly reason: string | undefined } {
+  let milliseconds = processorMilliseconds(run);
+  for (let attempt = 0; attempt < 2 * attempts && milliseconds > mostMilliseconds / 2; attempt += 1)
+    milliseconds = Math.min(milliseconds, processorMilliseconds(run));
+  const reason = milliseconds > mostMilliseconds ? `${milliseconds.toFixed(0)} ms` : undefined;
+  return { milliseconds, reason };
+}
