@@ -5,6 +5,7 @@ import { validatedAnnotations } from '../../src/inject/annotations/validate-anno
 import { inject } from '../../src/inject/inject.ts';
 import { loadInjector, type Injector } from '../../src/inject/injector.ts';
 import { logFiles, proxyFiles } from '../../src/inject/testdata/configurations.ts';
+import { mainThreadLimits } from '../../src/server/lane/lane-limits.ts';
 import { hostilePods } from './hostile-pods.ts';
 
 /** The largest body that the main thread decides is 128 KiB; this leaves room for the review around the pod. */
@@ -29,7 +30,7 @@ export interface EngineInjection {
 export function* engineInjections(full: boolean): Generator<EngineInjection> {
   for (const [configuration, files] of configurations()) {
     for (const preset of full ? (['Istio', 'Safe'] as const) : (['Istio'] as const)) {
-      const injector = loadInjector(withPreset(files, preset));
+      const injector = loadInjector(withPreset(files, preset), { limits: mainThreadLimits });
       warmUp(injector);
       const annotations = full
         ? [...new Set([...engineAnnotations, ...annotationsIn(files.config), ...validatedAnnotations])]

@@ -18,7 +18,7 @@ const longest = 1000;
 
 /** What an expression is made of, as far as its groups need to be known. */
 const token =
-  /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[^]|[^\]\\])*(?:\]|$)|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
+  /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\(?:[^]|$)|[^\]\\])*(?:\]|$)|\(\?P?<(?![=!])([A-Za-z0-9_]+)>|\(\?(?:<[=!]|[=!])|\((?!\?)/g;
 
 /** What compiling costs for each character, and for each instruction that comes of it: microseconds. */
 const compiling = 256;
