@@ -34,7 +34,7 @@ export const defaultLaneLimits: LaneLimits = {
 export const mainThreadLimits: NonNullable<InjectorOptions['limits']> = {
   steps: 20_000,
   outputBytes: 256 * 1024,
-  work: 4_000_000,
+  work: 1_500_000,
 };
 
 /** Bounds of a template on the lane's thread, where nothing waits beside it: a second of work, and no more than half of its heap. */

@@ -39,5 +39,5 @@ function durationRound(value: unknown): string {
 /** sprig's functions on time that do not depend on the time of day. */
 export const durationFunctions: FunctionTable = {
   duration: goFunction([any], duration),
-  durationRound: goFunction([any], durationRound),
+  durationRound: goFunction([any], durationRound, { weight: 24 }),
 };

@@ -135,13 +135,17 @@ function numbered(parts: readonly string[]): Readonly<Record<string, string>> {
 
 const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
 
+/** What looks at every character by itself, and what looks at the words that these make, costs so many times what copying a text does. */
+const byCharacters = { weight: 8 };
+const byWords = { weight: 32 };
+
 /** sprig's functions on strings. */
 export const stringFunctions: FunctionTable = {
   abbrev: goFunction([integer, string], (width, text) =>
     width < 4n ? text : onBytes((bytes = '') => abbreviate(bytes, 0, Number(width)), text),
   ),
   abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
-  camelcase: goFunction([string], pascalCase),
+  camelcase: goFunction([string], pascalCase, byCharacters),
   cat: meteredVariadic([], any, (meter, ...values) =>
     values
       .filter((value) => value !== null)
@@ -156,11 +160,11 @@ export const stringFunctions: FunctionTable = {
   ),
   hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
   indent: meteredFunction([integer, string], indent),
-  initials: goFunction([string], initials),
-  kebabcase: goFunction([string], (text) => separatedCase(text, '-')),
+  initials: goFunction([string], initials, byCharacters),
+  kebabcase: goFunction([string], (text) => separatedCase(text, '-'), byWords),
   lower: goFunction([string], toLower),
   nindent: meteredFunction([integer, string], (meter, count, text) => `\n${indent(meter, count, text)}`),
-  nospace: goFunction([string], deleteSpace),
+  nospace: goFunction([string], deleteSpace, byCharacters),
   plural: goFunction([string, string, integer], (one, many, count) => (count === 1n ? one : many)),
   quote: meteredVariadic([], any, (meter, ...values) =>
     values
@@ -172,7 +176,7 @@ export const stringFunctions: FunctionTable = {
   replace: meteredFunction([string, string, string], (meter, old, replacement, text) =>
     changes(old, (needle, bytes, other) => replaceText(meter, bytes, needle, other), text, replacement),
   ),
-  snakecase: goFunction([string], (text) => separatedCase(text, '_')),
+  snakecase: goFunction([string], (text) => separatedCase(text, '_'), byWords),
   split: meteredFunction([string, string], (meter, separator, text) =>
     stringMapOf(numbered(splitText(meter, text, separator, partCost))),
   ),
@@ -189,8 +193,8 @@ export const stringFunctions: FunctionTable = {
       .join(' '),
   ),
   substr: goFunction([integer, integer, string], substring),
-  swapcase: goFunction([string], swapCase),
-  title: goFunction([string], toTitle),
+  swapcase: goFunction([string], swapCase, byCharacters),
+  title: goFunction([string], toTitle, byCharacters),
   toString: meteredFunction([any], (meter, value) => stringValue(value, meter)),
   trim: goFunction([string], trimSpace),
   trimAll,

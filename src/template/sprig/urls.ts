@@ -209,5 +209,5 @@ function parseUserOnly(userinfo: string): string {
 /** sprig's functions on URLs. */
 export const urlFunctions: FunctionTable = {
   urlJoin: goFunction([anyMap], joinUrl),
-  urlParse: goFunction([string], parseUrl),
+  urlParse: goFunction([string], parseUrl, { weight: 8 }),
 };
