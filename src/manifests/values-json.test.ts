@@ -46,6 +46,11 @@ describe('valuesJson', () => {
         .join('\n')}\n`,
       /neither JSON nor YAML: .*alias/i,
     ],
+    [
+      'YAML that takes long to read',
+      'key: value\n'.repeat(6000),
+      /YAML may have 65536 characters at most, found 66000; write it as JSON/,
+    ],
   ] as const) {
     it(`refuses ${title}`, () => {
       assert.throws(

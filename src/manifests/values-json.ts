@@ -3,11 +3,14 @@ import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
 import { canonicalJson } from './canonical-json.ts';
 
+/** Characters of YAML. It is read where requests are answered: up to here that takes less than 100 ms. JSON is read in no time. */
+const longestYaml = 64 * 1024;
+
 /**
  * `.Values` as JSON. JSON stays as it is, byte for byte; YAML is read as Kubernetes' Go tools read it: the booleans of YAML 1.1 (yes, on …),
  * but neither its sexagesimal numbers nor its dates.
  * @param field the field of the InjectorConfig that refers to the text
- * @throws ConfigurationError when the text is neither, or not a map
+ * @throws ConfigurationError when the text is neither, not a map, or YAML of more than 64 KiB
  */
 export function valuesJson(text: string, field: string): string {
   let json = text;
@@ -15,7 +18,10 @@ export function valuesJson(text: string, field: string): string {
   try {
     value = JSON.parse(text);
   } catch {
-    refuseUnbounded(text, field);
+    if (text.length > longestYaml) {
+      const problem = `${field}: the text is no JSON, and YAML may have ${longestYaml} characters at most, found ${text.length}`;
+      throw new ConfigurationError(field, `${problem}; write it as JSON`);
+    }
     value = readYaml(text, field);
     refuseUnbounded(value, field);
     json = canonicalJson(value);
