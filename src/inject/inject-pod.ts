@@ -125,23 +125,20 @@ function dataFor(injector: Injector, injection: PodInjection, pod: Pod): unknown
   const { values, settings } = injector;
   const { workload, proxyConfigs, proxyIds, nativeSidecars } = injection;
   const { meshConfig } = proxyConfigs;
+  // Where nothing asks for it, the annotation that changes it is not read. (Getters would do, but V8 keeps what they close over.)
+  const proxyConfig = injector.readsProxyConfig ? proxyConfigs.proxyConfig : (meshConfig.defaultConfig as Message);
   const annotations = pod.metadata.annotations ?? noStrings;
   return templateValue({
     TypeMeta: workload,
     DeploymentMeta: workload,
     ObjectMeta: pod.metadata,
     Spec: pod.spec,
-    // Read when a template first asks: most authors' annotations and most templates have nothing to do with a proxy.
-    get ProxyConfig() {
-      return proxyConfigs.proxyConfig;
-    },
+    ProxyConfig: proxyConfig,
     MeshConfig: meshConfig,
     Values: injector.templates.changesData ? structuredClone(values.all) : values.all,
     Revision: settings.revision,
     NativeSidecars: nativeSidecars,
-    get ProxyImage() {
-      return proxyImage(values, proxyConfigs.proxyConfig, annotations);
-    },
+    ProxyImage: proxyImage(values, proxyConfig, annotations),
     ProxyInitImage: proxyInitImage(values, meshConfig.defaultConfig as Message),
     ProxyUID: proxyIds.user,
     ProxyGID: proxyIds.group,

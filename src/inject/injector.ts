@@ -56,6 +56,8 @@ export interface Injector {
   /** The effective MeshConfig, as canonical protobuf JSON. */
   readonly meshConfig: Message;
   readonly proxyConfigLayers: ProxyConfigLayers;
+  /** Whether a template or the engine has a use for a pod's ProxyConfig. */
+  readonly readsProxyConfig: boolean;
   /** The proxy environment of the settings, below that of a request's path. */
   readonly environment: Environment;
   /** What is odd in the configuration without making it unusable, one sentence each. */
@@ -110,6 +112,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     values,
     meshConfig: mesh,
     proxyConfigLayers: proxyConfigLayers(mesh),
+    readsProxyConfig: family.proxy || [...config.templates.values()].some((text) => /Proxy(?:Config|Image)/.test(text)),
     environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
     warnings,
     ...(guard && { guard }),
