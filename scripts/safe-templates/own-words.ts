@@ -8,7 +8,7 @@ export class OwnWords {
     for (const word of given) this.#words.add(word);
     let end = 0;
     for (const action of template.matchAll(/\{\{[^]*?\}\}/g)) {
-      this.#addText(template.slice(end, action.index), end > 0, true);
+      this.#addText(template.slice(end, action.index));
       for (const [, quoted, raw] of action[0].matchAll(/"((?:[^"\\]|\\.)*)"|`([^`]*)`/g)) {
         const constant = quoted ?? raw ?? '';
         this.#words.add(constant.trim());
@@ -18,10 +18,10 @@ export class OwnWords {
       }
       end = action.index + action[0].length;
     }
-    this.#addText(template.slice(end), end > 0, false);
+    this.#addText(template.slice(end));
   }
 
-  /** Whether the template has the word as a whole, not as a part that an action completes. */
+  /** Whether the template has the word. */
   has(word: string): boolean {
     return this.#words.has(word);
   }
@@ -39,14 +39,12 @@ export class OwnWords {
     }
   }
 
-  #addText(text: string, follows: boolean, isFollowed: boolean): void {
+  #addText(text: string): void {
     this.#words.add(text.trim());
     this.#addFlags(text);
     const words = text.split(/[\s,"'[\]{}]|: /);
-    words.forEach((word, index) => {
-      const isPart = (index === 0 && follows) || (index === words.length - 1 && isFollowed);
-      if (!isPart) this.#words.add(word.replace(/:$/, ''));
-    });
+    // A word that an action may complete is the template's own where nothing completes it.
+    for (const word of words) this.#words.add(word.replace(/:$/, ''));
   }
 
   #addFlags(text: string): void {

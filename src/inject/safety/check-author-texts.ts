@@ -110,6 +110,8 @@ type Look = (
   view: AuthorView,
   inputs: readonly AuthorInput[],
   differenceTo: (view: AuthorView) => Difference | undefined,
+  /** Whether a template refuses a pod by calling `fail`, and not for want of something. */
+  insists: (view: AuthorView) => boolean,
 ) => Difference | undefined;
 
 /** The pod with other texts: by the first of several ways that templates do not refuse. */
@@ -158,12 +160,13 @@ const probes: readonly Replacement[] = [
 const mostTried = 64;
 
 /**
- * The pod without what its author wrote. A template may insist on an annotation, and on what it looks like: such a one stays, with each of many other
- * texts that the template does not refuse.
+ * The pod without what its author wrote. A template may insist on an annotation, and on what it looks like, by calling `fail`: such a one stays, with
+ * each of many other texts that the template does not refuse. A template that fails in another way has nothing to compare with.
  */
-const withoutInputs: Look = (view, inputs, differenceTo) => {
-  const difference = differenceTo(withInputs(view, inputs, without));
-  if (difference !== undefined) return difference;
+const withoutInputs: Look = (view, inputs, differenceTo, insists) => {
+  const nothing = withInputs(view, inputs, without);
+  const difference = differenceTo(nothing);
+  if (difference !== undefined || !insists(nothing)) return difference;
   let bare = view;
   let staying = inputs;
   if (inputs.length <= mostTried) {
@@ -174,7 +177,7 @@ const withoutInputs: Look = (view, inputs, differenceTo) => {
       return false;
     });
   }
-  const probed = eachOf(...probes)(bare, staying, differenceTo);
+  const probed = eachOf(...probes)(bare, staying, differenceTo, insists);
   const plain = differenceTo(bare);
   if (probed === undefined || plain === undefined) return undefined;
   return plain.place === undefined && !plain.named ? probed : { ...probed, ...plain };
@@ -207,8 +210,17 @@ function check(
     if (difference.place === undefined) passed.remember(kind, contents, texts, difference);
     return difference;
   };
+  const insists = (view: AuthorView): boolean => {
+    try {
+      render(view);
+      return false;
+    } catch (error) {
+      if (error instanceof InjectionFailure) return error.message.includes(': error calling fail: ');
+      throw error;
+    }
+  };
   const differenceOf = (some: readonly AuthorInput[]): Difference =>
-    look(rendering.view, some, differenceTo) ?? { place: somewhere, named: false };
+    look(rendering.view, some, differenceTo, insists) ?? { place: somewhere, named: false };
   const { place, named } = differenceOf(inputs);
   if (place === undefined) return named;
   const input = narrow(inputs, (some) => differenceOf(some).place !== undefined);
