@@ -64,14 +64,7 @@ export function checkAuthorTexts(
   withHarmlessNames(rendering, oddNames, (base) => {
     const named = check(guard, base, 'without', written, withoutInputs, within('presence'));
     if (!named) return;
-    check(
-      guard,
-      base,
-      'other',
-      own,
-      eachOf(otherLetters, otherPiece, () => strangeWord),
-      within('presence'),
-    );
+    check(guard, base, 'other', own, reworded, within('presence'));
     check(guard, base, 'other', own, renamed, within('presence'));
   });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
@@ -138,6 +131,9 @@ function eachOf(...replacements: readonly Replacement[]): Look {
 
 /** No template has this word. */
 const strangeWord = 'zq7x4k';
+
+/** The pod with other words in its texts; with a piece of each where templates refuse those. */
+const reworded: Look = (...given) => eachOf(otherLetters, () => strangeWord)(...given) ?? firstOf(otherPiece)(...given);
 
 /** The pod with other names of annotations and labels: a template that goes over all of them may show these. */
 const renamed: Look = (view, inputs, differenceTo) =>

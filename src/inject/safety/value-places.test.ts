@@ -4,7 +4,7 @@ import type { JsonObject } from '../patch/json-value.ts';
 import { describePlace } from './place.ts';
 import { forbiddenDifference, structuralDifference, type Mode } from './value-places.ts';
 
-const own = new Set(['TEAM', 'OTHER', 'cpu', '--level']);
+const own = new Set(['TEAM', 'OTHER', 'gpu', '--level']);
 const withContainer = (members: JsonObject): JsonObject => ({ spec: { containers: [{ name: 'c', ...members }] } });
 const placeOf = (left: JsonObject, right: JsonObject, mode: Mode): string | undefined => {
   const { place } = forbiddenDifference(left, right, mode, own);
@@ -160,7 +160,8 @@ describe('the places that may hold an author’s text', () => {
     assert.equal(namedBy(withContainer({ args: ['--level=a'] }), withContainer({ args: ['--level=b'] })), false);
     assert.equal(namedBy(withContainer({ args: ['--level=a'] }), withContainer({})), true);
     assert.equal(namedBy(withContainer({ env: [{ name: 'TEAM' }] }), withContainer({})), true);
-    assert.equal(namedBy(withContainer({ resources: { limits: { cpu: 1 } } }), withContainer({})), true);
+    assert.equal(namedBy(withContainer({ resources: { limits: { cpu: 1 } } }), withContainer({})), false);
+    assert.equal(namedBy(withContainer({ resources: { limits: { gpu: 1 } } }), withContainer({})), true);
   });
 
   it('what is allowed may stand in any leaf and nowhere else', () => {

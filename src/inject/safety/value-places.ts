@@ -117,15 +117,19 @@ function optional(empty: 'object' | 'list', rule: Rule): Rule {
   };
 }
 
+/** Resources that every container has: it says nothing who names them. */
+const usualResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
 /** A map of scalars. Its keys are the template's own words, or any. */
 function entries(keys: 'any' | 'own'): Rule {
   return optional('object', (comparison, left, right) => {
     const [first, second] = [left as JsonObject, right as JsonObject];
     return firstPlace(keysOf(first, second), (key) => {
       const comes = Object.hasOwn(first, key) !== Object.hasOwn(second, key);
-      if (comes && (comparison.mode === 'text' || (keys === 'own' && !comparison.own.has(key))))
+      const isAnybody = keys === 'any' || usualResources.has(key);
+      if (comes && (comparison.mode === 'text' || !(isAnybody || comparison.own.has(key))))
         return [...comparison.place, key];
-      comparison.named ||= comes && keys === 'own';
+      comparison.named ||= comes && !isAnybody;
       return comparison.at(key, value, member(first, key), member(second, key));
     });
   });

@@ -139,7 +139,8 @@ export const pods: readonly HostileClass[] = [
   },
   {
     name: 'pod-names-with-control-bytes',
-    because: 'a name that is no word may not stand in an argument, and the log must not carry their bytes to a terminal',
+    because:
+      'a name that is no word may not stand in an argument, and the log must not carry their bytes to a terminal',
     expect: '200 refused',
     make(random, target) {
       const evil = (): string =>
