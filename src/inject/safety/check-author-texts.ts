@@ -28,6 +28,9 @@ export interface Rendering {
 const without: Replacement = () => undefined;
 const otherPiece: Replacement = (text) => otherLetters(harmlessPiece(text));
 
+/** A twin that is no path either: names are words. */
+const asWord: Replacement = (text) => benignTwin(text).replaceAll('/', '_');
+
 /** Compares what was rendered with something else. */
 type Compare = (left: JsonObject, right: JsonObject) => Difference;
 
@@ -85,7 +88,7 @@ function withHarmlessNames(
     look(rendering);
   } catch (error) {
     if (!(error instanceof InjectionFailure) || names.length === 0) throw error;
-    const view = withInputs(rendering.view, names, benignTwin);
+    const view = withInputs(rendering.view, names, asWord);
     const texts = attempt(() => rendering.render(view));
     const contents = texts && attempt(() => rendering.read(texts));
     if (texts === undefined || contents === undefined) throw error;
