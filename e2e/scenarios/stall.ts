@@ -32,7 +32,7 @@ const perSecond = 20;
 const frozen = 11_000;
 const proxyName = 'stall-proxy';
 
-/** Authors of pods write what costs whoever reads it; others' pods must not feel it. */
+/** Some pods are expensive to read; they must not slow the admission of other pods. */
 export const stall: Scenario = {
   name: 'stall',
   about:
