@@ -1,8 +1,8 @@
 # `make help` lists what a person calls. Everything else lives in scripts/ and e2e/.
-NODE := node --import ts-blank-space/register
+NODE := node --import ./scripts/typescript/register.js
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install build demo test unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
+.PHONY: help install build demo test test-all test-rest unit check e2e e2e-list up down kubeconfig gates bench generate record verify format conformance clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,14 +23,20 @@ build: dist/injector.cjs ## dist/injector.cjs, the one file that runs everywhere
 demo: build ## a cluster, the operator and an injected pod in one go (KEEP=1 leaves it up)
 	@$(NODE) e2e/demo.ts
 
-test: install ## everything: types, lint, layers, unit, golden, e2e on a real API server
+test: install ## types, lint, layers, unit, golden, core scenarios on a real API server
 	@$(NODE) scripts/test.ts
+
+test-all: install ## everything: make test, every scenario and the short size of every gate (half an hour)
+	@$(NODE) scripts/test.ts --all
+
+test-rest: install
+	@$(NODE) scripts/test.ts --rest
 
 check: install ## the checks that need no cluster
 	@$(NODE) scripts/test.ts --without-cluster
 
 unit: install ## unit tests with coverage
-	@npx c8 mocha
+	@npx c8 mocha --parallel --jobs 4
 
 e2e: build ## scenarios on the embedded control plane (SCENARIO=name for one)
 	@$(NODE) e2e/run.ts $(SCENARIO)

@@ -24,7 +24,7 @@ export default tseslint.config(
   },
   {
     // Tests, scripts and the e2e harness talk to a person on a terminal.
-    files: ['**/*.test.ts', '**/testdata/**', 'scripts/**', 'e2e/**', 'bench/**'],
+    files: ['**/*.test.ts', '**/testdata/**/*.ts', 'scripts/**/*.ts', 'e2e/**/*.ts', 'bench/**/*.ts'],
     rules: {
       'no-console': 'off',
       '@typescript-eslint/no-floating-promises': 'error',

@@ -18,7 +18,7 @@ if (golden === undefined) console.log("no folder of golden data: Istio's own tem
 const outcomes = benchmarks.map(({ name, file }) => {
   console.log(`\n${name}`);
   const started = Date.now();
-  const command = ['--import', 'ts-blank-space/register', file, ...(golden === undefined ? [] : [golden])];
+  const command = [...process.execArgv, file, ...(golden === undefined ? [] : [golden])];
   const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' });
   return { name, seconds: Math.round((Date.now() - started) / 1000), passed: status === 0 };
 });

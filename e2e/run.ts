@@ -1,19 +1,25 @@
 /**
- * Runs scenarios against a real API server: `run.ts --list`, `run.ts [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
+ * Runs scenarios against a real API server: `run.ts --list`,
+ * `run.ts [--core | --rest] [--destructive] [--context NAME] [--advertise HOST] [--full] [--seed N] [--record] [SCENARIO…]`.
  * Each prints its checks and a last line `name: figures`; the run ends with `N passed, N failed` and exits 1 when one falls short.
+ * Paired scenarios run first, two at a time, each with a control plane of its own. The output of
+ * each comes in one piece when it has ended. All others run alone.
+ * `--core` runs those of `make test`, `--rest` all others; without either, and without a name, all of them run.
  * `--full` runs them in the size of `make gates`; `--record` writes docs/measurements/SCENARIO.json for each that passes.
  */
 import { parseArgs } from 'node:util';
 import { writeMeasurement } from '../bench/report.ts';
+import { buildBinaries } from './harness/build.ts';
 import { namesOwnCluster, openCluster, type Cluster, type ClusterChoice } from './harness/cluster.ts';
 import { onInterrupt } from './harness/interrupt.ts';
 import { alignColumns } from './harness/pod-table.ts';
 import { RightsUsed } from './harness/rights/rights-used.ts';
-import { ScenarioContext, type ScenarioSize } from './harness/scenario-context.ts';
-import type { Scenario } from './harness/scenario.ts';
+import { ScenarioContext, type ScenarioSize, type Scenario } from './harness/scenario-context.ts';
 import { scenarios } from './scenarios.ts';
 
-const report = (line: string) => {
+type Report = (line: string) => void;
+
+const print: Report = (line) => {
   console.log(line);
 };
 
@@ -22,78 +28,118 @@ interface Options extends ClusterChoice, ScenarioSize {
   record: boolean;
 }
 
-async function runScenario(
-  scenario: Scenario,
-  cluster: Cluster,
-  options: Options,
-  rights: RightsUsed,
-): Promise<{ passed: number; failed: number }> {
-  const context = new ScenarioContext(cluster, scenario.name, options, rights, report);
-  const started = Date.now();
-  report(`${scenario.name}: ${scenario.about}`);
-  let figures = 'FAILED';
-  let failed = 0;
-  try {
-    const audit = context.startAudit();
-    figures = await scenario.run(context);
-    context.collectRights(audit);
-    await context.checkRights(audit);
-  } catch (error) {
-    failed = 1;
-    report(`FAILED ${error instanceof Error ? error.message : String(error)}`);
-    report(context.logTails());
-  }
-  await context.finish().catch((error: unknown) => {
-    failed = 1;
-    report(`FAILED to clean up after ${scenario.name}: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const seconds = (Date.now() - started) / 1000;
-  report(`${scenario.name}: ${context.passed} checks in ${seconds.toFixed(1)} s; ${figures}`);
-  if (options.record && failed === 0) {
-    const { size, seed } = options;
-    const run = { size, seed, seconds: Math.round(seconds), checks: context.passed, summary: figures };
-    report(`written: ${writeMeasurement(scenario.name, { ...run, ...context.figures })}`);
-  }
-  return { passed: context.passed, failed };
-}
+/** The scenarios of one call, their sums, and the clusters that must not outlive it. */
+class Run {
+  passed = 0;
+  failed = 0;
+  readonly #options: Options;
+  readonly #rights = new RightsUsed();
+  readonly #open = new Set<Cluster>();
 
-async function runAll(chosen: Scenario[], options: Options): Promise<{ passed: number; failed: number }> {
-  const total = { passed: 0, failed: 0 };
-  const rights = new RightsUsed();
-  let shared: Cluster | undefined;
-  const open = new Set<Cluster>();
-  const stopInterrupting = onInterrupt(() => Promise.all([...open].map((cluster) => cluster.stop(true))));
-  const start = async () => {
-    const cluster = await openCluster(options, report);
-    open.add(cluster);
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs pairs first, then the others alone. What is measured or recorded always runs alone, as does
+   * everything on the user's own cluster.
+   */
+  async runAll(chosen: readonly Scenario[]): Promise<void> {
+    const { size, record } = this.#options;
+    const mayPair = size === 'short' && !record && !namesOwnCluster(this.#options);
+    const pairs = chosen.filter(({ paired = false }) => mayPair && paired);
+    const alone = chosen.filter((scenario) => pairs.length < 2 || !pairs.includes(scenario));
+    const stopInterrupting = onInterrupt(() => this.#stopAll(true));
+    try {
+      if (pairs.length >= 2) {
+        await buildBinaries(print);
+        const both = await Promise.allSettled([this.#runEach(pairs, true), this.#runEach(pairs, true)]);
+        for (const each of both) if (each.status === 'rejected') throw each.reason;
+      }
+      await this.#runEach(alone, false);
+    } finally {
+      await this.#stopAll(this.failed > 0);
+      stopInterrupting();
+    }
+  }
+
+  /**
+   * Takes scenarios from a queue until it is empty and runs them on one control plane. With
+   * `isWhole` the output of each is printed when it has ended.
+   */
+  async #runEach(queue: Scenario[], isWhole: boolean): Promise<void> {
+    let shared: Cluster | undefined;
+    for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {
+      const lines: string[] = [];
+      const report: Report = isWhole ? (line) => lines.push(line) : print;
+      try {
+        if (this.#isRefused(scenario, report)) continue;
+        const isAlone = scenario.ownControlPlane === true;
+        const cluster = isAlone ? await this.#start(report) : (shared ??= await this.#start(report));
+        await this.#runScenario(scenario, cluster, report);
+        if (isAlone) await this.#stop(cluster, this.failed > 0);
+      } finally {
+        if (isWhole) print(lines.join('\n'));
+      }
+    }
+    if (shared !== undefined) await this.#stop(shared, this.failed > 0);
+  }
+
+  #isRefused({ name, destructive }: Scenario, report: Report): boolean {
+    if (destructive === undefined || !namesOwnCluster(this.#options) || this.#options.destructive) return false;
+    report(`${name}: refused on a cluster of your own, since ${destructive}; --destructive runs it`);
+    this.failed++;
+    return true;
+  }
+
+  async #runScenario(scenario: Scenario, cluster: Cluster, report: Report): Promise<void> {
+    const context = new ScenarioContext(cluster, scenario.name, this.#options, this.#rights, report);
+    const started = Date.now();
+    report(`${scenario.name}: ${scenario.about}`);
+    let figures = 'FAILED';
+    const failures: string[] = [];
+    const fail = (what: string, error: unknown) => {
+      failures.push(`FAILED ${what}${error instanceof Error ? error.message : String(error)}`);
+      report(failures.at(-1)!);
+    };
+    try {
+      const audit = context.startAudit();
+      figures = await scenario.run(context);
+      context.collectRights(audit);
+      await context.checkRights(audit);
+    } catch (error) {
+      fail('', error);
+      report(context.logTails());
+    }
+    await context.finish().catch((error: unknown) => {
+      fail(`to clean up after ${scenario.name}: `, error);
+    });
+    const seconds = (Date.now() - started) / 1000;
+    report(`${scenario.name}: ${context.passed} checks in ${seconds.toFixed(1)} s; ${figures}`);
+    this.passed += context.passed;
+    if (failures.length > 0) this.failed++;
+    else if (this.#options.record) {
+      const { size, seed } = this.#options;
+      const run = { size, seed, seconds: Math.round(seconds), checks: context.passed, summary: figures };
+      report(`written: ${writeMeasurement(scenario.name, { ...run, ...context.figures })}`);
+    }
+  }
+
+  async #start(report: Report): Promise<Cluster> {
+    const cluster = await openCluster(this.#options, report);
+    this.#open.add(cluster);
     report(`using ${cluster.description}`);
     return cluster;
-  };
-  const stop = async (cluster: Cluster) => {
-    open.delete(cluster);
-    await cluster.stop(total.failed > 0);
-  };
-  try {
-    for (const scenario of chosen) {
-      if (scenario.destructive !== undefined && namesOwnCluster(options) && !options.destructive) {
-        report(
-          `${scenario.name}: refused on a cluster of your own, since ${scenario.destructive}; --destructive runs it`,
-        );
-        total.failed++;
-        continue;
-      }
-      const own = scenario.ownControlPlane === true;
-      const cluster = own ? await start() : (shared ??= await start());
-      const { passed, failed } = await runScenario(scenario, cluster, options, rights);
-      total.passed += passed;
-      total.failed += failed;
-      if (own) await stop(cluster);
-    }
-  } finally {
-    for (const cluster of [...open]) await stop(cluster);
-    stopInterrupting();
   }
-  return total;
+
+  async #stop(cluster: Cluster, keepsLogs: boolean): Promise<void> {
+    this.#open.delete(cluster);
+    await cluster.stop(keepsLogs);
+  }
+
+  async #stopAll(keepsLogs: boolean): Promise<void> {
+    await Promise.all([...this.#open].map((cluster) => this.#stop(cluster, keepsLogs)));
+  }
 }
 
 async function main(): Promise<number> {
@@ -101,6 +147,8 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       list: { type: 'boolean', default: false },
+      core: { type: 'boolean', default: false },
+      rest: { type: 'boolean', default: false },
       destructive: { type: 'boolean', default: false },
       context: { type: 'string' },
       advertise: { type: 'string' },
@@ -110,7 +158,7 @@ async function main(): Promise<number> {
     },
   });
   if (values.list) {
-    report(alignColumns(scenarios.map(({ name, about }) => [name, about])));
+    print(alignColumns(scenarios.map(({ name, about }) => [name, about])));
     return 0;
   }
   const unknown = positionals.filter((name) => !scenarios.some((scenario) => scenario.name === name));
@@ -122,8 +170,12 @@ async function main(): Promise<number> {
     console.error(`--seed must be a whole number below 1000000000, not ${values.seed}`);
     return 2;
   }
-  const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const { passed, failed } = await runAll(chosen, {
+  const isWanted = ({ name, core = false, onlyGate = false }: Scenario): boolean => {
+    if (positionals.length > 0) return positionals.includes(name);
+    return !onlyGate && (values.core === values.rest || values.core === core);
+  };
+  const chosen = scenarios.filter(isWanted);
+  const run = new Run({
     destructive: values.destructive,
     context: values.context,
     advertiseHost: values.advertise,
@@ -131,12 +183,13 @@ async function main(): Promise<number> {
     seed: Number(values.seed),
     record: values.record,
   });
-  report(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  await run.runAll(chosen);
+  print(`${run.passed} passed, ${run.failed} failed`);
+  return run.failed === 0 ? 0 : 1;
 }
 
 process.exitCode = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
-  report('0 passed, 1 failed');
+  print('0 passed, 1 failed');
   return 1;
 });

@@ -1,4 +1,4 @@
-import type { Scenario } from './harness/scenario.ts';
+import type { Scenario } from './harness/scenario-context.ts';
 import { canaryUpgradeWalk } from './scenarios/canary-upgrade-walk.ts';
 import { canaryCases } from './scenarios/canary-cases.ts';
 import { canaryOperatorKilled } from './scenarios/canary-operator-killed.ts';
@@ -34,6 +34,9 @@ import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { stall } from './scenarios/stall.ts';
 import { templateBomb } from './scenarios/template-bomb.ts';
+import { oneWriter } from './scenarios/one-writer.ts';
+import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
+import { webhookLost } from './scenarios/webhook-lost.ts';
 import { uninstall } from './scenarios/uninstall.ts';
 import { tagSwitch } from './scenarios/tag-switch.ts';
 import { seedWalk } from './scenarios/seed-walk.ts';
@@ -62,6 +65,9 @@ export const scenarios: Scenario[] = [
   canaryShadow,
   canaryOperatorKilled,
   canaryCases,
+  webhookLost,
+  oneWriter,
+  upgradeInTheMiddle,
   rolloutCommands,
   restartStale,
   rotationUnderLoad,

@@ -1,4 +1,4 @@
-// Compares the engine with Istio's recorded behaviour: node --import ts-blank-space/register scripts/conformance.ts DIR [--only PREFIX] [--write] [--hostile COUNT]
+// Compares the engine with Istio's recorded behaviour: node --import ./scripts/typescript/register.js scripts/conformance.ts DIR [--only PREFIX] [--write] [--hostile COUNT]
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ConformanceCase } from './conformance/conformance-case.ts';

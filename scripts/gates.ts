@@ -47,8 +47,9 @@ const gates: readonly Gate[] = [
 
 /** Runs one gate with its output shown; its exit status and what it printed. */
 async function run(gate: Gate): Promise<{ code: number; lines: string[] }> {
-  const typescript = ['--import', 'ts-blank-space/register'];
-  const child = spawn(process.execPath, [...typescript, ...gate.command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...process.execArgv, ...gate.command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();

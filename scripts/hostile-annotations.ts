@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { parseInjectorConfig } from '../src/api/parse-injector-config.ts';
+import { parseInjectorConfig } from '../src/api/injector-config/parse-injector-config.ts';
 import { loadInjector, type Injector } from '../src/inject/injector.ts';
 import { configurationFiles } from '../src/manifests/configuration-files.ts';
 import type { ReferencedTexts } from '../src/manifests/configuration-files.ts';

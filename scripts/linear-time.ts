@@ -5,8 +5,8 @@
  *     linear-time.ts [--full] [--only expressions|functions|engine]
  */
 import { parseArgs } from 'node:util';
-import { goFunction, type FunctionTable } from '../src/template/go-function.ts';
-import { string } from '../src/template/parameters.ts';
+import { goFunction, type FunctionTable } from '../src/template/functions/go/go-function.ts';
+import { string } from '../src/template/exec/parameters.ts';
 import { checkAll, checkExpressions } from './linear-time/check-expressions.ts';
 import { engineInjections } from './linear-time/engine-injections.ts';
 import { findExpressions } from './linear-time/find-expressions.ts';
@@ -87,7 +87,7 @@ function plantedFound(): number {
   const call = [...functionCalls(false, functions)].find(({ name }) => name.includes('" "…'));
   const isFound = [
     checkAll(expressions, 5000, true).slow.length === 1,
-    call !== undefined && superlinear(call.prepare, 8192) !== undefined,
+    call !== undefined && superlinear(call.prepare, 16_384) !== undefined,
   ];
   return isFound.filter(Boolean).length;
 }

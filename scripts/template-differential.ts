@@ -14,7 +14,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { functionsOfFamily } from '../src/template/function-families.ts';
+import { functionsOfFamily } from '../src/template/functions/go/function-families.ts';
 import { compileTemplate } from '../src/template/template.ts';
 import { TemplateError } from '../src/template/template-error.ts';
 import { garage } from '../src/template/testdata/garage-type.ts';

@@ -1,20 +1,23 @@
 /**
- * `make test`: every check in order, with progress, one result a line, and a last line that adds up all that ran.
+ * `make test`: what a contributor runs, at most ten minutes; `make test-all` (`--all`) is every check, and `--rest` what that has beyond `make test`.
+ * All in order, with progress, one result a line, the slowest ten of what ran, and a last line that adds up.
  * Output goes to .build/test/STEP.log and is shown when the step fails.
  */
 import { spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { countResults, type Counted } from './test-counts.ts';
 
 interface Step {
   name: string;
   command: string[];
+  /** Runs in `make test-all` only. */
+  rest?: boolean;
   /** How many checks the step's output stands for: one, mocha's tests, or what its last `N passed, N failed` says. */
   counts: 'one' | 'mocha' | 'summary';
   needsGo?: true;
 }
 
-const typescript = ['node', '--import', 'ts-blank-space/register'];
+const typescript = ['node', ...process.execArgv];
 /** The control plane is compiled while the checks that need one core only are running; seconds when Go's cache is warm. */
 const build: Step = {
   name: 'control plane',
@@ -29,39 +32,62 @@ const reading: Step[] = [
   { name: 'format', command: ['npx', 'prettier', '--check', '--log-level', 'warn', '.'], counts: 'one' },
   { name: 'layers', command: ['npx', 'depcruise', '--config', '.dependency-cruiser.cjs', 'src'], counts: 'one' },
   { name: 'dead code', command: ['npx', 'knip'], counts: 'one' },
+  { name: 'budget', command: [...typescript, 'scripts/budget.ts'], counts: 'one' },
+  { name: 'walks', command: [...typescript, 'scripts/walks.ts'], counts: 'one' },
   { name: 'generated files', command: [...typescript, 'scripts/generate.ts', '--check'], counts: 'one' },
 ];
 const steps: Step[] = [
-  { name: 'unit', command: ['npx', 'c8', 'mocha'], counts: 'mocha' },
+  // Half of the tests wait for a process, a thread or a timer: four at a time keep two cores busy.
+  { name: 'unit', command: ['npx', 'c8', 'mocha', '--parallel', '--jobs', '4', '--reporter', 'spec'], counts: 'mocha' },
   {
     // Fresh templates against real Go, beside the recorded ones of the unit tests; `make gates` has 100,000.
     name: 'templates against Go',
     command: [...typescript, 'scripts/template-differential.ts', '--count=5000', '--seed=7'],
     counts: 'one',
     needsGo: true,
+    rest: true,
   },
-  { name: 'hostile annotations', command: [...typescript, 'scripts/hostile-annotations.ts'], counts: 'summary' },
+  {
+    name: 'hostile annotations',
+    command: [...typescript, 'scripts/hostile-annotations.ts'],
+    counts: 'summary',
+    rest: true,
+  },
   {
     // Two processes; `make gates` has 1,000,000 templates.
     name: 'safe templates',
-    command: [...typescript, 'scripts/safe-templates.ts', '--count=8000'],
+    command: [...typescript, 'scripts/safe-templates.ts', '--count=8000', '--planted'],
     counts: 'summary',
+    rest: true,
   },
-  { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary' },
+  { name: 'linear time', command: [...typescript, 'scripts/linear-time.ts'], counts: 'summary', rest: true },
   { name: 'bundle', command: [...typescript, 'scripts/build.ts'], counts: 'one' },
-  { name: 'e2e', command: [...typescript, 'e2e/run.ts'], counts: 'summary', needsGo: true },
+  // Help, metrics, resource definitions and the chart, which helm renders.
+  { name: 'baseline', command: [...typescript, 'scripts/baseline.ts'], counts: 'one', needsGo: true },
+  { name: 'core scenarios', command: [...typescript, 'e2e/run.ts', '--core'], counts: 'summary', needsGo: true },
+  {
+    name: 'other scenarios',
+    command: [...typescript, 'e2e/run.ts', '--rest'],
+    counts: 'summary',
+    needsGo: true,
+    rest: true,
+  },
 ];
 
 const logs = '.build/test';
 mkdirSync(logs, { recursive: true });
-const withoutCluster = process.argv.includes('--without-cluster');
+const [withoutCluster, all, onlyRest] = ['--without-cluster', '--all', '--rest'].map((flag) =>
+  process.argv.includes(flag),
+);
+/** Seconds of steps, scenarios and unit tests. */
+const durations: [name: string, seconds: number][] = [];
 const total: Counted = { passed: 0, failed: 0 };
 
 async function run(step: Step): Promise<void> {
   const started = Date.now();
   const file = `${logs}/${step.name.replaceAll(' ', '-')}.log`;
   const log = createWriteStream(file);
-  const live = step.name === 'e2e' || step.name === 'control plane';
+  const live = step.name.endsWith('scenarios') || step.name === 'control plane';
   const [program, ...args] = step.command;
   const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) {
@@ -88,6 +114,13 @@ async function run(step: Step): Promise<void> {
   total.passed += counted.passed;
   total.failed += counted.failed;
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  durations.push([step.name, Number(seconds)]);
+  for (const [, scenario, took] of output.matchAll(/^([\w-]+): \d+ checks in ([\d.]+) s/gm)) {
+    durations.push([`scenario ${scenario!}`, Number(took)]);
+  }
+  for (const [, test, took] of output.matchAll(/^ +✔ (.*) \((\d+)ms\)$/gm)) {
+    durations.push([`unit test ${test!}`, Number(took) / 1000]);
+  }
   const figures = step.counts === 'one' ? '' : `, ${counted.passed} passed`;
   if (counted.failed === 0) {
     console.log(`ok    ${step.name} (${seconds} s${figures})`);
@@ -102,9 +135,13 @@ async function oneByOne(some: readonly Step[]): Promise<void> {
 }
 
 const started = Date.now();
+const isWanted = ({ rest = false, name }: Step): boolean => {
+  if (withoutCluster && name.endsWith('scenarios')) return false;
+  return onlyRest ? rest || name === 'bundle' : all || withoutCluster || !rest;
+};
 const compiled = withoutCluster ? undefined : run(build);
-const read = oneByOne(reading);
-for (const step of steps) {
+const read = onlyRest ? undefined : oneByOne(reading);
+for (const step of steps.filter(isWanted)) {
   if (step.needsGo) {
     if (withoutCluster) continue;
     // What is measured on the way must not be disturbed.
@@ -112,7 +149,13 @@ for (const step of steps) {
   }
   await run(step);
 }
-await read;
-console.log(`make test took ${((Date.now() - started) / 1000).toFixed(0)} s`);
+await Promise.all([compiled, read]);
+const slowest = durations
+  .sort(([, one], [, other]) => other - one)
+  .slice(0, 10)
+  .map(([name, seconds]) => `${seconds.toFixed(1).padStart(8)} s  ${name}`);
+writeFileSync(`${logs}/slowest.txt`, `${slowest.join('\n')}\n`);
+console.log(`the slowest ten (${logs}/slowest.txt):\n${slowest.join('\n')}`);
+console.log(`it took ${((Date.now() - started) / 1000).toFixed(0)} s`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
-import { istioKeys } from '../../src/api/webhook-keys.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
+import { istioKeys } from '../../src/api/injector-config/webhook-keys.ts';
+import { reviewOf, sizedPods } from './pods.ts';
 
 const settings = JSON.stringify({
   revision: 'default',
@@ -34,7 +35,7 @@ const own = [
   '        resources: {{ toYaml .Values.resources | nindent 10 }}',
 ].join('\n');
 
-export const ownConfiguration: ConfigurationFiles = {
+const ownConfiguration: ConfigurationFiles = {
   config: own,
   values:
     '{"global": {"hub": "registry.example.com", "tag": "1"}, "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}',
@@ -42,8 +43,21 @@ export const ownConfiguration: ConfigurationFiles = {
   settings,
 };
 
+/** The same configuration, under which a pod's author may say less. */
+export function safe(files: ConfigurationFiles): ConfigurationFiles {
+  const annotationOverrides = { preset: 'Safe', allow: [] };
+  return { ...files, settings: JSON.stringify({ ...(JSON.parse(files.settings) as object), annotationOverrides }) };
+}
+
+/** The set-up of a folder of golden data, or our own. */
+export function setup(golden: string | undefined): { files: ConfigurationFiles; review: string } {
+  return golden === undefined
+    ? { files: ownConfiguration, review: reviewOf(sizedPods(2, 10)(0)) }
+    : recordedSetup(golden);
+}
+
 /** Istio's default set-up and the pod of a recorded review, of a folder of golden data. */
-export function recordedSetup(folder: string): { files: ConfigurationFiles; review: string } {
+function recordedSetup(folder: string): { files: ConfigurationFiles; review: string } {
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const { config, values, meshConfigMapKey } = JSON.parse(read('inj-096-hello.yaml/case.json')) as Record<
     string,

@@ -2,33 +2,23 @@
  * What injecting one new pod costs inside one process, without a server around it: CPU time, where it goes, allocations, how it grows with
  * the pod, and how it falls while the code gets warm.
  *
- *     node --import ts-blank-space/register bench/engine/main.ts [folder of golden data]
+ *     node --import ./scripts/typescript/register.js bench/engine/main.ts [folder of golden data]
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { inject } from '../../src/inject/inject.ts';
 import { loadInjector, type Injector } from '../../src/inject/injector.ts';
 import { type Figures, writeMeasurement } from '../report.ts';
-import { ownConfiguration, recordedSetup } from './configurations.ts';
+import { setup } from './configurations.ts';
 import { phaseOf } from './phases.ts';
-import { newPods, newWorkloads, reviewOf, sizedPods, type PodMaker } from './pods.ts';
+import { injectAll, parsed } from './injections.ts';
+import { neverSeen, newPods, sizedPods, type PodMaker } from './pods.ts';
 import { profileRun } from './profile.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-
-let made = 0;
-
-function parsed(pods: PodMaker, count: number): Record<string, unknown>[] {
-  return Array.from({ length: count }, () => JSON.parse(pods(made++)) as Record<string, unknown>);
-}
-
-function injectAll(injector: Injector, pods: readonly Record<string, unknown>[]): void {
-  for (const pod of pods) {
-    const result = inject(injector, { pod, namespace: 'shop' });
-    if (result.outcome !== 'injected') throw new Error(`not injected: ${JSON.stringify(result)}`);
-  }
-}
 
 /** CPU milliseconds of this process, other threads (compiler, garbage collector) included, as a request costs them. */
 function cpuMilliseconds(run: () => void): number {
@@ -120,27 +110,37 @@ function growth(
 }
 
 const [golden] = process.argv.slice(2);
-const recorded = golden === undefined ? undefined : recordedSetup(golden);
-const files = recorded?.files ?? ownConfiguration;
-const review = recorded?.review ?? reviewOf(sizedPods(2, 10)(0));
-console.log(recorded === undefined ? 'templates of our own' : "Istio's default set-up, the pod of review.json");
+const { files, review } = setup(golden);
+console.log(golden === undefined ? 'templates of our own' : "Istio's default set-up, the pod of review.json");
 
 const loading = cpuMilliseconds(() => loadInjector(files));
 const injector = loadInjector(files);
 const cold = [1, 9, 90, 900].map((count) => {
-  const batch = parsed(newWorkloads(review), count);
+  const batch = parsed(neverSeen(review), count);
   return `${(
     cpuMilliseconds(() => {
       injectAll(injector, batch);
     }) / count
   ).toFixed(2)} (${count})`;
 });
+/** How often what is remembered is used for a pod: of what is pasted from one that was never seen, never. */
+async function cacheHits(): Promise<Figures> {
+  const child = fork(join(import.meta.dirname, 'cache-hits.ts'), golden === undefined ? [] : [golden]);
+  const [hits] = (await once(child, 'message')) as [Record<string, Record<string, number>>];
+  for (const [pods, counts] of Object.entries(hits)) {
+    const each = Object.entries(counts).map(([cache, times]) => `${cache} ${times.toFixed(2)}`);
+    console.log(`${pods}, used again for each: ${each.join(', ')}`);
+  }
+  return hits;
+}
+
 console.log(`loading ${loading.toFixed(0)} ms; the first pods, ms each: ${cold.join(', ')}`);
 const figures: Figures = {
-  templates: recorded === undefined ? 'our own' : "Istio's default set-up",
+  templates: golden === undefined ? 'our own' : "Istio's default set-up",
   loadingMilliseconds: loading,
   newPods: await report('new pods of one workload', injector, newPods(review)),
-  newWorkloads: await report('new pods, a workload each', injector, newWorkloads(review)),
+  neverSeen: await report('pods never seen', injector, neverSeen(review)),
+  cacheHits: await cacheHits(),
   containers: growth('containers of 5 variables', injector, [1, 5, 10, 20, 35, 50], (size) => sizedPods(size, 5)),
   variables: growth('variables of 1 container', injector, [1, 100, 500, 1000, 1500, 2000], (size) =>
     sizedPods(1, size),

@@ -1,3 +1,5 @@
+import { withPort } from '../server/pod-reviews.ts';
+
 /** The n-th pod of a measurement, as JSON: parsing it is no part of what is measured. */
 export type PodMaker = (index: number) => string;
 
@@ -28,11 +30,11 @@ export function newPods(review: string): PodMaker {
   return numbered(distinct(podOf(review)));
 }
 
-/** Pods of a workload each: differing in their names, labels and owner as well, which templates paste into what they render. */
-export function newWorkloads(review: string): PodMaker {
+/** Pods of which nothing was seen before: of new names, labels, owners and ports as well, which templates paste into what they render. */
+export function neverSeen(review: string): PodMaker {
   const pod = distinct(podOf(review));
   const { metadata } = pod;
-  return numbered({
+  const made = numbered({
     ...pod,
     metadata: {
       ...metadata,
@@ -43,6 +45,7 @@ export function newWorkloads(review: string): PodMaker {
       ],
     },
   });
+  return (index) => withPort(made(index), index);
 }
 
 /** Pods of a size, each different. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { issueAuthority } from '../../src/certs/authority.ts';
 import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
 import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
-import type { ServingPair } from '../../src/server/serving-pairs.ts';
+import type { ServingPair } from '../../src/server/http/serving-pairs.ts';
 
 /** A server that a child process has started on loopback. */
 export interface BenchmarkedServer {

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
-import { configurationHash } from '../../src/api/configuration-hash.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
+import { configurationHash } from '../../src/api/injector-config/configuration-hash.ts';
 import { boundHeap, youngCollector } from '../../src/cli/heap-bounds.ts';
 import { loadInjector } from '../../src/inject/injector.ts';
 import { createAdmissionServer } from '../../src/server/admission-server.ts';
-import { ConfigurationLoader } from '../../src/server/lane/configuration-loader.ts';
-import { HeavyLane } from '../../src/server/lane/heavy-lane.ts';
-import { revisionRoute } from '../../src/server/revision-route.ts';
-import { ServerMetrics } from '../../src/server/server-metrics.ts';
+import { ConfigurationLoader } from '../../src/server/loading/configuration-loader.ts';
+import { revisionRoute } from '../../src/server/admission/pod-routes.ts';
+import { ServerMetrics } from '../../src/server/metrics/server-metrics.ts';
 import { ConfigurationTrials } from '../../src/server/trial/configuration-trials.ts';
+import { ReviewWorker } from '../../src/server/worker/review-worker.ts';
 import { certificatePair } from './benchmarked.ts';
 
 /** What the parent asks for: how configurations are loaded from now on. */
@@ -34,7 +34,7 @@ export interface ChangingReport {
 }
 
 /**
- * The child process of `while-changing.ts`: our server as an operator has it, whose configuration changes all the time. Reviews for `direct` are decided without the lane.
+ * The child process of `while-changing.ts`: our server as an operator has it, whose configuration changes all the time. Reviews for `direct` are decided without the worker.
  * @param configurationFile holds {@link ConfigurationFiles} as JSON
  */
 async function serve(configurationFile = ''): Promise<void> {
@@ -43,7 +43,7 @@ async function serve(configurationFile = ''): Promise<void> {
   const clock = (): number => performance.now();
   const quiet = (): void => undefined;
   const log = { error: console.error, warn: quiet, info: quiet, debug: quiet, isLevelEnabled: () => false };
-  const lane = new HeavyLane({ log, clock });
+  const worker = new ReviewWorker({ log, clock });
   const loader = new ConfigurationLoader({
     clock,
     trials: new ConfigurationTrials({ log, clock }),
@@ -51,8 +51,8 @@ async function serve(configurationFile = ''): Promise<void> {
   });
   const direct = loadInjector(files);
   let current = await loader.load(files);
-  const [inLane, withoutLane] = [
-    revisionRoute({ get: () => current }, {}, undefined, lane),
+  const [onWorker, withoutWorker] = [
+    revisionRoute({ get: () => current }, { worker }),
     revisionRoute({ get: () => direct }),
   ];
   const pair = await certificatePair();
@@ -62,7 +62,7 @@ async function serve(configurationFile = ''): Promise<void> {
     routes: [
       {
         kind: 'revision',
-        resolve: (path) => (path.startsWith('/revisions/direct/') ? withoutLane : inLane).resolve(path),
+        resolve: (path) => (path.startsWith('/revisions/direct/') ? withoutWorker : onWorker).resolve(path),
       },
     ],
     certificates: { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] },

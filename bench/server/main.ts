@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import { type Figures, writeMeasurement } from '../report.ts';
 import { ChildServer } from './child-server.ts';
 import { compareServers, type Comparison, type Scenario } from './compare.ts';
@@ -14,7 +14,7 @@ import { measureWhileChanging } from './while-changing.ts';
 
 /**
  * Our server against a bare one, in CPU milliseconds a request; then latencies, memory, and healthy requests under attack. With a folder of golden data as first argument
- * with Istio's own templates and a recorded review too: `node --import ts-blank-space/register bench/server/main.ts [golden]`. With `--only PART`, once or more, only those parts are measured,
+ * with Istio's own templates and a recorded review too: `node --import ./scripts/typescript/register.js bench/server/main.ts [golden]`. With `--only PART`, once or more, only those parts are measured,
  * and nothing is written.
  */
 const parts = ['compare', 'safe', 'latency', 'memory', 'pressure', 'changing'] as const;

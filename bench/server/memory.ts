@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import type { Figures } from '../report.ts';
 import { certificatePair } from './benchmarked.ts';
 import { applyLoad } from './load.ts';

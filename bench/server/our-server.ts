@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import { boundHeap } from '../../src/cli/heap-bounds.ts';
 import { loadInjector } from '../../src/inject/injector.ts';
 import { createAdmissionServer } from '../../src/server/admission-server.ts';
-import { HeavyLane } from '../../src/server/lane/heavy-lane.ts';
-import { revisionRoute } from '../../src/server/revision-route.ts';
-import { ServerMetrics } from '../../src/server/server-metrics.ts';
+import { ReviewWorker } from '../../src/server/worker/review-worker.ts';
+import { revisionRoute } from '../../src/server/admission/pod-routes.ts';
+import { ServerMetrics } from '../../src/server/metrics/server-metrics.ts';
 import { type BenchmarkedServer, certificatePair } from './benchmarked.ts';
 
 /** The real listener with the real engine, as an operator's process has them. @param configurationFile holds {@link ConfigurationFiles} as JSON */
@@ -24,11 +24,11 @@ export async function startOurServer(configurationFile: string): Promise<Benchma
     isLevelEnabled: (level: string) => level !== 'debug',
   };
   const clock = (): number => performance.now();
-  const lane = new HeavyLane({ log, clock });
+  const worker = new ReviewWorker({ log, clock });
   const server = createAdmissionServer({
     bindAddress: '127.0.0.1',
     port: 0,
-    routes: [revisionRoute({ get: () => injector }, {}, undefined, lane)],
+    routes: [revisionRoute({ get: () => injector }, { worker })],
     certificates: { forServerName: () => pair, defaultPair: () => pair, expiries: () => [] },
     log,
     metrics: new ServerMetrics(registry),

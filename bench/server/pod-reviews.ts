@@ -23,8 +23,8 @@ export function recordedReviews(recorded: string, distinct: boolean): ReviewMake
   return reviewsOf(distinct ? withUid.replace(/"image":"/, `$&${place}-`) : withUid);
 }
 
-/** Reviews like a recorded one whose pods are of a workload each: of every other name, which templates paste into what they render. */
-export function workloadReviews(recorded: string): ReviewMaker {
+/** Reviews like a recorded one of which nothing was seen before: names, labels, an image and a port are new each time, and templates paste them into what they render. */
+export function neverSeenReviews(recorded: string): ReviewMaker {
   const { request } = JSON.parse(recorded) as { request: { object: { metadata: { labels?: { app?: string } } } } };
   const { app = '' } = request.object.metadata.labels ?? {};
   if (app === '') throw new Error('the recorded pod has no label app');
@@ -32,7 +32,13 @@ export function workloadReviews(recorded: string): ReviewMaker {
     new RegExp(`(?<="(?:app|app\\.kubernetes\\.io/name|name|generateName)":")${app}(?=["-])`, 'g'),
     `$&-${place}`,
   );
-  return recordedReviews(renamed, true);
+  const reviews = recordedReviews(renamed, true);
+  return (index) => Buffer.from(withPort(reviews(index).toString(), index));
+}
+
+/** A pod, or what holds one, as JSON, of which the first port is another for each of 50,000 numbers. */
+export function withPort(text: string, index: number): string {
+  return text.replace(/"containerPort":\d+/, `"containerPort":${10_000 + (index % 50_000)}`);
 }
 
 function reviewsOf(template: string): ReviewMaker {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
-import { istioKeys } from '../../src/api/webhook-keys.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
+import { istioKeys } from '../../src/api/injector-config/webhook-keys.ts';
 import type { Scenario } from './compare.ts';
-import { podReviews, recordedReviews, workloadReviews, type ReviewMaker } from './pod-reviews.ts';
+import { neverSeenReviews, podReviews, recordedReviews, type ReviewMaker } from './pod-reviews.ts';
 
 /** A configuration, what is compared with it, and the new pods that latencies and memory are measured with. */
 export interface ScenarioSet {
@@ -82,8 +82,8 @@ function recordedFiles(folder: string, settingsText: string): ConfigurationFiles
 }
 
 /**
- * The same with preset Safe: new pods of one workload without an annotation that a template asks for, with one that decides on what is rendered, and with a text that is looked at twice; and pods of a
- * workload each, of which no check was made before.
+ * The same with preset Safe: new pods of one workload without an annotation that a template asks for, with one that decides on what is rendered, and with a text that is looked at twice; and pods
+ * of which nothing was seen before.
  */
 export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scenarios'> {
   const recorded = readFileSync(join(folder, 'review.json'), 'utf8');
@@ -100,7 +100,7 @@ export function safeScenarios(folder: string): Pick<ScenarioSet, 'files' | 'scen
       scenario('Safe, no annotation', recorded),
       scenario('Safe, one that steers', annotated('sidecar.istio.io/proxyCPU', '100m')),
       scenario('Safe, an odd text', annotated('sidecar.istio.io/componentLogLevel', 'misc:error,x:y')),
-      { name: 'Safe, new workload', reviews: workloadReviews(recorded), requests: 1000 },
+      { name: 'Safe, never seen', reviews: neverSeenReviews(recorded), requests: 1000 },
     ],
   };
 }
@@ -116,7 +116,7 @@ export function recordedScenarios(folder: string): ScenarioSet {
     newPods: recordedReviews(recorded, true),
     scenarios: [
       { name: 'Istio, new pod', reviews: recordedReviews(recorded, true), requests: 1000 },
-      { name: 'Istio, new workload', reviews: workloadReviews(recorded), requests: 1000 },
+      { name: 'Istio, never seen', reviews: neverSeenReviews(recorded), requests: 1000 },
       { name: 'Istio, repeated pod', reviews: recordedReviews(recorded, false), requests: 2000 },
       { name: 'Istio, skipped, new', reviews: recordedReviews(optedOut, true), requests: 2000 },
       { name: 'Istio, skipped, repeated', reviews: recordedReviews(optedOut, false), requests: 2000 },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../scripts/bundle/bundle.ts';
-import { defaultLaneLimits } from '../../src/server/lane/lane-limits.ts';
+import { defaultWorkerBounds } from '../../src/server/worker/review-worker.ts';
 import type { Figures } from '../report.ts';
 import type { Changing, ChangingReport } from './changing-process.ts';
 import { applyLoad, atFraction } from './load.ts';
@@ -11,15 +11,15 @@ import type { ReviewMaker } from './pod-reviews.ts';
 import { largeBodies, type LargeBodies } from './pressure.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 
-const paths = { lane: '/revisions/default/0a1b2c3d/inject', direct: '/revisions/direct/0a1b2c3d/inject' };
+const paths = { worker: '/revisions/default/0a1b2c3d/inject', direct: '/revisions/direct/0a1b2c3d/inject' };
 const warmUp = 3000;
 /** Of each disturbance. */
 const seconds = 6;
 const connections = 8;
 /** Of what one core can do. */
 const share = 0.7;
-/** Milliseconds after which the lane's thread has ended for want of work. */
-const idleLane = defaultLaneLimits.idle + 2000;
+/** Milliseconds after which the worker's thread has ended for want of work. */
+const idleWorker = defaultWorkerBounds.idle + 2000;
 const large = { connections: 2, bytes: 19 * 1024 * 1024 };
 
 interface Disturbance {
@@ -29,7 +29,7 @@ interface Disturbance {
   readonly load?: number;
   /** Where 19 MiB bodies are sent to, one after the other. */
   readonly largeTo?: string;
-  /** Waits until the lane's thread has ended. */
+  /** Waits until the worker's thread has ended. */
   readonly pauseBefore?: boolean;
 }
 
@@ -43,16 +43,16 @@ const disturbances: readonly Disturbance[] = [
   { name: 'the same at 35 % load', changing: { how: 'in steps', every: 0, what: 'templates' }, load: 0.35 },
   { name: 'every second, loaded at once', changing: { how: 'at once', every: 1000 } },
   { name: 'undisturbed' },
-  { name: '19 MiB bodies, decided in the lane', largeTo: paths.lane },
-  { name: 'undisturbed, the lane asleep again', pauseBefore: true },
+  { name: '19 MiB bodies, decided on the worker', largeTo: paths.worker },
+  { name: 'undisturbed, the worker asleep again', pauseBefore: true },
   { name: '19 MiB bodies, decided on the thread', largeTo: paths.direct },
-  // A thread that has decided them itself is slow for two seconds more, however long it has rested: the lane spares it that too.
+  // A thread that has decided them itself is slow for two seconds more, however long it has rested: the worker spares it that too.
   { name: 'undisturbed, long after that', pauseBefore: true },
 ];
 
 /**
  * New pods at random times, at 70 % of what one core can do, while configurations are loaded and served, once a second or one after the other, or the largest bodies are decided; each
- * beside how it was before there were steps and a lane. Prints a line for each, and before them what a load costs when there is nothing else to do.
+ * beside how it was before there were steps and a worker. Prints a line for each, and before them what a load costs when there is nothing else to do.
  * @param configurationFile holds ConfigurationFiles as JSON
  */
 export async function measureWhileChanging(
@@ -72,7 +72,7 @@ export async function measureWhileChanging(
   let sent = 2_000_000;
   const load = (count: number, pace: { perSecond?: number }): ReturnType<typeof applyLoad> => {
     const first = (sent += count);
-    const path = `${paths.lane}?timeout=10s`;
+    const path = `${paths.worker}?timeout=10s`;
     return applyLoad({ port, path, connections, requests: count, body: (index) => reviews(first + index), ...pace });
   };
   const usage = () => processUsage(child.pid ?? 0);
@@ -84,7 +84,7 @@ export async function measureWhileChanging(
     const results: Figures[] = [];
     for (const { name, changing = notAtAll, largeTo, pauseBefore, load: ofCore = share } of disturbances) {
       const perSecond = Math.round(ofCore * capacity);
-      if (pauseBefore === true) await sleep(idleLane);
+      if (pauseBefore === true) await sleep(idleWorker);
       let pressure: LargeBodies | undefined;
       if (largeTo !== undefined) pressure = largeBodies(port, largeTo, large.connections, large.bytes);
       await ask(changing);

@@ -2,13 +2,13 @@
  * Microseconds and bytes per execution of a sidecar-sized template, here and in Go on the same machine in the same run, and how the time
  * grows with the template and its output. About 20 seconds.
  *
- *     node --import ts-blank-space/register bench/template/main.ts
+ *     node --import ./scripts/typescript/register.js bench/template/main.ts
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { functionsOfFamily } from '../../src/template/function-families.ts';
+import { functionsOfFamily } from '../../src/template/functions/go/function-families.ts';
 import { compileTemplate } from '../../src/template/template.ts';
 import { writeMeasurement } from '../report.ts';
 import { data } from './data.ts';

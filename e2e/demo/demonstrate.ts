@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyAll, readObjects } from '../harness/apply.ts';
 import type { Cluster } from '../harness/cluster.ts';

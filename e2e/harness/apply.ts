@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { waitFor } from './wait-for.ts';

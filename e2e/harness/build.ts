@@ -1,15 +1,18 @@
 /**
  * Builds what the scenarios run on: the control plane (e2e/controlplane) and helm. Skipped when nothing changed.
- * Called by the harness before a cluster starts, and by itself: `node --import ts-blank-space/register e2e/harness/build.ts`.
+ * Called by the harness before a cluster starts, and by itself: `node --import ./scripts/typescript/register.js e2e/harness/build.ts`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { runGo } from './go-build.ts';
-import { goToolchain, type GoToolchain } from './go-toolchain.ts';
 import { paths } from './paths.ts';
 
+const run = promisify(execFile);
+const needed = { major: 1, minor: 26 };
 const kubernetesVersion = /^\tk8s\.io\/kubernetes v1\.(\d+)\.(\d+)$/m;
 const helmModule = 'helm.sh/helm/v4/cmd/helm@v4.3.1';
 
@@ -87,6 +90,40 @@ async function buildTarget(target: Target, go: GoToolchain, report: (line: strin
     report,
   );
   writeFileSync(stamp, digest);
+}
+
+export interface GoToolchain {
+  /** What `go version` printed, for example `go version go1.26.8 linux/amd64`. */
+  version: string;
+}
+
+/**
+ * Finds Go and checks that it can build the control plane.
+ * An older Go is fine when it may fetch the toolchain that go.mod names (GOTOOLCHAIN, Go 1.21 and later).
+ *
+ * @throws Error with one line that says what to install.
+ */
+export async function goToolchain(): Promise<GoToolchain> {
+  const wanted = `Go ${needed.major}.${needed.minor} or newer`;
+  let version: string;
+  try {
+    version = (await run('go', ['version'])).stdout.trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Error(
+      `the embedded control plane and helm are built with ${wanted}, and there is no \`go\` on the PATH: install it from https://go.dev/dl/`,
+      { cause: error },
+    );
+  }
+  const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(version) ?? [];
+  const recent = Number(major) > needed.major || (Number(major) === needed.major && Number(minor) >= needed.minor);
+  const fetches =
+    Number(major) === 1 && Number(minor) >= 21 && (await run('go', ['env', 'GOTOOLCHAIN'])).stdout.trim() !== 'local';
+  if (!recent && !fetches)
+    throw new Error(
+      `the embedded control plane and helm are built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
+    );
+  return { version };
 }
 
 if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {

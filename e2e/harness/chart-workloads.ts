@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { OperatorRole } from './operator-process.ts';
 
 /** A Deployment of the chart: which part of the operator it runs, as whom, and with which flags. */

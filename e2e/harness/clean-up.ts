@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';

@@ -5,9 +5,9 @@ import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { buildBinaries } from './build.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
-import { createNodes } from './nodes.ts';
 import { paths } from './paths.ts';
 import { createRunDirectory, openStandingDirectory, type RunDirectory } from './run-directory.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A cluster that scenarios run against. */
 export interface Cluster {
@@ -82,7 +82,7 @@ export async function openCluster(
   }
 }
 
-/** Somebody else may take a port after it was chosen and before a component listens on it: then all is begun anew with others. */
+/** Another process may take a chosen port before a component listens on it. The start is then repeated with other ports. */
 async function startAnywhere(standing: boolean): Promise<{ run: RunDirectory; controlPlane: ControlPlane }> {
   for (let left = 2; ; left--) {
     const run = standing ? openStandingDirectory() : createRunDirectory();
@@ -140,4 +140,55 @@ async function installedConfigs(client: ApiClient): Promise<string[]> {
 /** A client with the rights of the kubeconfig's user, recognisable in the audit log. */
 export function administrator(kubeconfig: string): ApiClient {
   return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
+}
+
+interface Node {
+  spec?: { taints?: unknown[] };
+  status?: { conditions?: { type: string; status: string }[] };
+}
+
+/**
+ * Creates fake nodes and waits until pods can be scheduled on them.
+ *
+ * @param kubeletVersion what the nodes report; native sidecars are decided by it
+ */
+export async function createNodes(client: ApiClient, names: string[], kubeletVersion = 'v1.36.3'): Promise<void> {
+  for (const [index, name] of names.entries()) {
+    const resources = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '10000' };
+    await client.create({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name,
+        labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+      },
+      status: {
+        addresses: [
+          { type: 'InternalIP', address: `10.0.0.${index + 1}` },
+          { type: 'Hostname', address: name },
+        ],
+        capacity: resources,
+        allocatable: resources,
+        nodeInfo: {
+          kubeletVersion,
+          architecture: 'amd64',
+          operatingSystem: 'linux',
+          osImage: 'KWOK',
+          kernelVersion: 'none',
+          containerRuntimeVersion: 'kwok://0',
+          kubeProxyVersion: '',
+          machineID: '',
+          systemUUID: '',
+          bootID: '',
+        },
+      },
+    });
+  }
+  for (const name of names) {
+    await waitFor(`node ${name} to be ready`, async () => {
+      const { spec, status } = await client.get<Node>(resourceKind('v1', 'Node'), name);
+      const ready = status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
+      return ready && (spec?.taints ?? []).length === 0;
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClusterCertificates, type ClientName } from './certificates.ts';
 import {
@@ -9,7 +9,6 @@ import {
   probeUrls,
   type ComponentName,
 } from './control-plane-commands.ts';
-import { writeKubeconfig } from './kubeconfig-file.ts';
 import { ManagedProcess } from './managed-process.ts';
 import { paths, repository } from './paths.ts';
 import { answersOk } from './probe.ts';
@@ -120,4 +119,40 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
       for (const each of processes.values()) each.release();
     },
   };
+}
+
+/** How to reach an API server whose certificate is checked against an authority. */
+export interface ApiServerEndpoint {
+  url: string;
+  authorityFile: string;
+}
+
+export type Credentials = { certificate: string; key: string } | { token: string };
+
+/** Writes a kubeconfig with everything embedded, readable by its owner only. Files are JSON, which is YAML too. */
+export function writeKubeconfig(
+  file: string,
+  endpoint: ApiServerEndpoint,
+  user: string,
+  credentials: Credentials,
+): void {
+  const embed = (path: string) => readFileSync(path).toString('base64');
+  const secrets =
+    'token' in credentials
+      ? { token: credentials.token }
+      : { 'client-certificate-data': embed(credentials.certificate), 'client-key-data': embed(credentials.key) };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'embedded',
+        cluster: { server: endpoint.url, 'certificate-authority-data': embed(endpoint.authorityFile) },
+      },
+    ],
+    users: [{ name: user, user: secrets }],
+    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user } }],
+    'current-context': 'embedded',
+  };
+  writeFileSync(file, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Condition, KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { forceDeleteAnnotation } from '../../src/api/force-delete.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from './apply.ts';
-import { inForce } from './in-force.ts';
+import { untilActive } from './until-active.ts';
 import { paths } from './paths.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -49,7 +49,7 @@ export function smallConfig(name: string, webhook: Record<string, unknown> = {})
 export async function applyUntilReady(client: ApiClient, config: InjectorConfigObject): Promise<InjectorConfigObject> {
   const { metadata } = await applyObject(client, config);
   const ready = await waitForCondition(client, config.metadata.name, 'Ready', 'True', metadata.generation);
-  await inForce(client);
+  await untilActive(client);
   return ready;
 }
 

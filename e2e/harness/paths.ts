@@ -14,6 +14,8 @@ export const paths = {
   binaries: join(build, 'bin'),
   controlPlane: join(build, 'bin', 'controlplane'),
   helm: join(build, 'bin', 'helm'),
+  /** One directory for each earlier commit whose bundle a scenario runs. */
+  earlier: join(build, 'earlier'),
   /** One directory for each control plane that a command of its own started. */
   runs: join(build, 'run'),
   /** The directory of the cluster that `make up` and `KEEP=1 make demo` leave running. */

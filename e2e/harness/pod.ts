@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../src/api/kubernetes.ts';
+import type { ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
 
 /** The parts of a Pod that scenarios look at. */
 export interface Pod {

@@ -1,4 +1,4 @@
-import type { RestartStatus } from '../../src/api/rollout-status.ts';
+import type { RestartStatus } from '../../src/api/revision-tag/rollout-status.ts';
 import { revisionTags, type RevisionTagObject } from './revision-tags.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 

@@ -1,9 +1,9 @@
-import type { Condition, KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { tagWebhookConfiguration } from '../../src/api/names.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from './apply.ts';
-import { inForce } from './in-force.ts';
+import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A RevisionTag as a user writes it and the operator reports on it. */
@@ -44,7 +44,7 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
       return found;
     throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
   });
-  await inForce(client);
+  await untilActive(client);
   return ready;
 }
 
@@ -58,7 +58,7 @@ export async function removeTagAndWebhook(client: ApiClient, name: string): Prom
     const found = await client.find(kind, tagWebhookConfiguration(name));
     return !JSON.stringify(found?.['webhooks'] ?? []).includes(`/tags/${name}/`);
   });
-  await inForce(client);
+  await untilActive(client);
 }
 
 /** Asks for a RevisionTag to be removed, also one in use. */

@@ -5,6 +5,8 @@ import { paths } from './paths.ts';
 import { commandLine, signalGroup } from './process-identity.ts';
 
 const keptLogs = 5;
+/** How many this process has made: two may begin in the same millisecond. */
+let created = 0;
 
 /**
  * A directory for one control plane, with a list of the processes that belong to it.
@@ -21,7 +23,8 @@ export interface RunDirectory {
 export function createRunDirectory(): RunDirectory {
   mkdirSync(paths.runs, { recursive: true });
   reapLeftovers();
-  const path = join(paths.runs, `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`);
+  const started = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  const path = join(paths.runs, `${started}-${++created}-${process.pid}`);
   mkdirSync(path);
   const guard = startGuard(path);
   return {

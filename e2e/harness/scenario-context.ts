@@ -2,12 +2,11 @@ import type { Figures } from '../../bench/report.ts';
 import { AuditLog, describeEvent, type AuditEvent } from './audit-log.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
-import { found } from './found.ts';
+import { found, waitFor, type Probe, type WaitOptions } from './wait-for.ts';
 import { installChart, type Installation } from './installation.ts';
 import type { RightsUsed } from './rights/rights-used.ts';
 import { PodLoad, type PodLoadOptions } from './load/pod-load.ts';
 import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
-import { waitFor, type WaitOptions } from './wait-for.ts';
 import { createNamespace } from './workloads.ts';
 
 /** How much of a scenario is wanted. */
@@ -60,6 +59,13 @@ export class ScenarioContext {
     return file === undefined ? undefined : new AuditLog(file);
   }
 
+  /** The same, for scenarios that cannot do without. */
+  requireAudit(): AuditLog {
+    const audit = this.startAudit();
+    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    return audit;
+  }
+
   /** Takes note of what the processes of this scenario have asked for since the log was opened. */
   collectRights(audit: AuditLog | undefined): void {
     const events = this.#settled(audit);
@@ -83,12 +89,8 @@ export class ScenarioContext {
       .filter(({ user, responseStatus }) => users.has(user.username) && responseStatus?.code === 403)
       .filter(({ responseStatus }) => responseStatus?.message?.includes(' cannot ') === true);
     const distinct = new Set(refused.map(describeEvent));
-    await this.check(
-      "the operator asked for nothing that the chart's roles do not allow",
-      () => found([...distinct].join('; '), ''),
-      {
-        timeout: 0,
-      },
+    await this.checkNow("the operator asked for nothing that the chart's roles do not allow", () =>
+      found([...distinct].join('; '), ''),
     );
   }
 
@@ -112,16 +114,17 @@ export class ScenarioContext {
    * @param statement reads as a fact: `an injected pod stays when the InjectorConfig goes`
    * @param probe answers whether it holds; what it throws is "not yet", and the reason at the deadline
    */
-  async check<Value>(
-    statement: string,
-    probe: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
-    options: WaitOptions = {},
-  ): Promise<Value> {
+  async check<Value>(statement: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
     const started = Date.now();
     const value = await waitFor(`this to hold: ${statement}`, probe, options);
     this.passed++;
     this.#report(`  ok  ${statement} (${Date.now() - started} ms)`);
     return value;
+  }
+
+  /** Checks a statement about what was read already: its probe is asked once. */
+  async checkNow<Value>(statement: string, probe: Probe<Value>): Promise<Value> {
+    return await this.check(statement, probe, { timeout: 0 });
   }
 
   /** Creates a namespace of this scenario; its name is prefixed with the scenario's. */
@@ -181,4 +184,31 @@ export class ScenarioContext {
   get #operators() {
     return this.#installations.flatMap(({ operators }) => operators);
   }
+}
+
+/** A story told against a real API server, whose end proves something. */
+export interface Scenario {
+  name: string;
+  /** One line for `--list`. */
+  about: string;
+  /** `make test` runs it: what a contributor breaks first, in seconds. All the others run in `make test-all`. */
+  core?: boolean;
+  /** Another scenario may run beside it: it asserts neither milliseconds nor what a kill costs. */
+  paired?: boolean;
+  /**
+   * Why it must not run on a cluster that others use; such a scenario refuses to run on the user's own cluster unless told.
+   * Undefined for scenarios that touch nothing but their own namespaces.
+   */
+  destructive?: string;
+  /** It stops or kills parts of the control plane: it gets one of its own. */
+  ownControlPlane?: boolean;
+  /**
+   * What `--full` makes of it, in a few words with its size and time: `1,000,000 malformed requests, 15 minutes`. A scenario that has this is a gate of `make gates`
+   * and reads `context.size`; undefined when there is one size only.
+   */
+  full?: string;
+  /** `make gates` alone runs it, or whoever names it: it needs what a clone may lack. */
+  onlyGate?: boolean;
+  /** Throws when something falls short; returns the figures for its last line. */
+  run: (context: ScenarioContext) => Promise<string>;
 }

@@ -7,6 +7,9 @@ export interface WaitOptions {
   interval?: number;
 }
 
+/** Answers with something when what it looks for is there. */
+export type Probe<Value> = () => Value | undefined | null | false | Promise<Value | undefined | null | false>;
+
 /**
  * Calls `probe` until it answers with something other than `undefined`, `null` or `false`, and returns that.
  * An error of the probe counts as "not yet"; the last one is the cause of the error at the deadline.
@@ -14,11 +17,7 @@ export interface WaitOptions {
  * @param what the awaited state as it reads after "waited for", for example `deployment default/sleep to be complete`
  * @throws Error naming `what`, the time and the last thing seen
  */
-export async function waitFor<Value>(
-  what: string,
-  probe: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
-  options: WaitOptions = {},
-): Promise<Value> {
+export async function waitFor<Value>(what: string, probe: Probe<Value>, options: WaitOptions = {}): Promise<Value> {
   const { timeout = 60_000, interval = 50 } = options;
   const deadline = Date.now() + timeout;
   let cause: unknown;
@@ -42,4 +41,10 @@ export async function waitFor<Value>(
 /** Thrown by a probe when waiting longer cannot help (a process has ended): the wait fails at once with this error. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless';
+}
+
+/** For a check's probe: true when both are equal, else an error that shows what was found, which the deadline's message repeats. */
+export function found(actual: string, expected: string): true {
+  if (actual !== expected) throw new Error(`found ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+  return true;
 }

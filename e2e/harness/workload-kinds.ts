@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { barePod, type WorkloadOptions } from './workloads.ts';
 

@@ -1,8 +1,8 @@
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { Pod } from './pod.ts';
-import { inForce } from './in-force.ts';
+import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Namespaces of scenarios carry this label, by which they are found and deleted afterwards. */
@@ -44,7 +44,7 @@ export async function labelNamespace(
   labels: Record<string, string | null>,
 ): Promise<void> {
   await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, 'merge', { metadata: { labels } });
-  await inForce(client, { namespace: { name, labels } });
+  await untilActive(client, { namespace: { name, labels } });
 }
 
 export interface WorkloadOptions {

@@ -1,6 +1,6 @@
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import {
   backToStable,
   changingWorkloads,
@@ -30,6 +30,7 @@ export const canaryCases: Scenario = {
   name: 'canary-cases',
   about:
     'rollouts over 1, 2 and 7 workloads, over workloads that come and go, of two tags at once, edited on the way, and taken back: exact shares, 0 lost',
+  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
@@ -38,20 +39,19 @@ export const canaryCases: Scenario = {
     await applyUntilReady(client, markedConfig('v2', 'two'));
     await applyUntilReady(client, markedConfig('v3', 'three'));
     await applyUntilReady(client, failingConfig('bad', 'four'));
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const audit = context.requireAudit();
     // Each to its end, so that one that fails leaves nothing running.
     const ends = await Promise.allSettled(cases.map((each) => each(context, audit)));
     const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
     for (const { message } of failed) context.say(message);
     if (failed[0] !== undefined) throw failed[0];
     const rollouts = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
-    await Promise.all(rollouts.map(({ shop }) => shop.close()));
-    const counts = rollouts.map(({ shop }) => shop.lost());
+    await Promise.all(rollouts.map(({ workloads }) => workloads.close()));
+    const counts = rollouts.map(({ workloads }) => workloads.lost());
     const created = counts.reduce((sum, each) => sum + each.created, 0);
     const lost = counts.flatMap((each) => each.lost);
     for (const line of lost.slice(0, 5)) context.say(line);
-    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
     context.measured({ tags: rollouts.length, created, lost: 0 });
     return `${rollouts.length} tags at once, each share exact; ${created} pods created, 0 lost`;
   },

@@ -1,33 +1,34 @@
 import { applyObject } from '../harness/apply.ts';
-import { found } from '../harness/found.ts';
-import { inForce } from '../harness/in-force.ts';
+import { found } from '../harness/wait-for.ts';
+import { untilActive } from '../harness/until-active.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { checkLossSeen } from './canary/loss-seen.ts';
-import { ask, pathOf, Shop, waitForRollout } from './canary/shop.ts';
+import { ask, pathOf, Workloads, waitForRollout } from './canary/workloads.ts';
 
 const weights = [5, 25, 50, 100];
 
 /** A canary rollout from the first workload to promotion, looked at by the pods that are stored. */
 export const canaryPromotes: Scenario = {
   name: 'canary-promotes',
+  core: true,
   about:
     'a tag goes to another revision in steps of 5, 25, 50 and 100 percent of the workloads: exact shares, none flips back, 0 lost, promotion',
+  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   full: 'over 203 workloads, about 3 minutes',
   run: async (context) => {
     const { client, size } = context;
-    const workloads = size === 'full' ? 203 : 41;
+    const count = size === 'full' ? 203 : 41;
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: ['--drain-seconds=2'] });
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two'));
     await applyTagUntilReady(client, revisionTag('stepped', 'v1'));
     await checkLossSeen(context, replicas, 'stepped');
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'stepped', workloads);
+    const audit = context.requireAudit();
+    const workloads = await Workloads.open(context, audit, 'stepped', count);
     const writes = context.startAudit();
     const strategy = {
       canary: {
@@ -42,12 +43,12 @@ export const canaryPromotes: Scenario = {
       await waitForRollout(context, 'stepped', `paused ${step}`, (rollout) => {
         return rollout.phase === 'Paused' && rollout.weight === weight;
       });
-      await inForce(client);
-      const makers = await shop.renew();
+      await untilActive(client);
+      const makers = await workloads.renew();
       const mixed = [...makers].filter(([, each]) => each.size !== 1).map(([name]) => name);
       const canary = [...makers.values()].filter((each) => each.has('v2')).length;
-      const share = Math.ceil((workloads * weight) / 100);
-      await context.check(`${step} exactly ${share} of ${workloads} workloads get the canary`, () => {
+      const share = Math.ceil((count * weight) / 100);
+      await context.check(`${step} exactly ${share} of ${count} workloads get the canary`, () => {
         found(mixed.join(), '');
         return found(String(canary), String(share));
       });
@@ -63,14 +64,14 @@ export const canaryPromotes: Scenario = {
       found(`${ready?.status} ${ready?.reason}`, 'True Published');
       return /^\/tags\/stepped\/v2\/[0-9a-f]{8}\/inject$/.test(path);
     });
-    await inForce(client);
-    const last = await shop.renew();
-    await shop.close();
+    await untilActive(client);
+    const last = await workloads.renew();
+    await workloads.close();
     await context.check('and every pod that is made then is of it', () =>
       found([...new Set([...last.values()].flatMap((each) => [...each]))].join(), 'v2'),
     );
     await context.check('no workload that got the canary has got stable again', () =>
-      found(shop.flippedBack('v2', 'v1').join(), ''),
+      found(workloads.flippedBack('v2', 'v1').join(), ''),
     );
     const updates = (writes?.events() ?? []).filter(
       ({ verb, objectRef, responseStatus }) =>
@@ -81,10 +82,10 @@ export const canaryPromotes: Scenario = {
     await context.check('one update of the webhook for each step and one for the promotion', () =>
       found(String(updates.length), String(weights.length + 1)),
     );
-    const { created, lost } = shop.lost();
+    const { created, lost } = workloads.lost();
     for (const line of lost.slice(0, 5)) context.say(line);
-    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
-    context.measured({ workloads, created, lost: 0, shares, updates: updates.length });
-    return `${shares.join(', ')} of ${workloads} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none flipped back`;
+    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+    context.measured({ workloads: count, created, lost: 0, shares, updates: updates.length });
+    return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none flipped back`;
   },
 };

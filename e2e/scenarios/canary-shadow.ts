@@ -1,11 +1,11 @@
 import { applyObject } from '../harness/apply.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { brokenConfig } from './canary/failing-config.ts';
-import { pathOf, Shop, waitForRollout } from './canary/shop.ts';
+import { pathOf, Workloads, waitForRollout } from './canary/workloads.ts';
 import { restartsOf } from '../harness/restart-status.ts';
 
 /** No other scenario's: the workloads of one whose namespaces are still going would count, and the rollout would wait for them. */
@@ -15,18 +15,18 @@ const tag = 'shaded';
 export const canaryShadow: Scenario = {
   name: 'canary-shadow',
   about: 'a shadow step finds a broken template, and what a good one changes, without touching a pod',
+  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
-    const workloads = 8;
+    const count = 8;
     await context.startReplicas({ webhooks: 2, controllers: 1, flags: ['--drain-seconds=2'] });
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, brokenConfig('v2', 'two'));
     await applyUntilReady(client, markedConfig('v3', 'three'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, tag, workloads);
+    const audit = context.requireAudit();
+    const workloads = await Workloads.open(context, audit, tag, count);
     const strategy = {
       canary: {
         steps: [{ weight: 0, shadow: true, pause: 'UntilResumed' }, { weight: 100 }],
@@ -64,16 +64,16 @@ export const canaryShadow: Scenario = {
         return phase === 'NotAllowed' && /--restart-workloads.*operator\.restartWorkloads/s.test(message);
       },
     );
-    const makers = await shop.renew();
+    const makers = await workloads.renew();
     await context.check('and no pod is of any canary', () => {
       found([...new Set([...makers.values()].flatMap((each) => [...each]))].join(), 'v1');
-      return found([...shop.makers()].join(), 'v1');
+      return found([...workloads.makers()].join(), 'v1');
     });
-    await shop.close();
-    const { created, lost } = shop.lost();
+    await workloads.close();
+    const { created, lost } = workloads.lost();
     for (const line of lost.slice(0, 5)) context.say(line);
-    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
-    context.measured({ workloads, created, lost: 0, compared: good.shadowReport?.compared ?? 0 });
+    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+    context.measured({ workloads: count, created, lost: 0, compared: good.shadowReport?.compared ?? 0 });
     return `a broken canary found with ${broken.shadowReport?.compared ?? 0} comparisons, a good one let through; ${created} pods created, all stable, 0 lost`;
   },
 };

@@ -1,11 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { injectorConfigs } from '../harness/injector-configs.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { podsOf } from '../harness/workloads.ts';
-import { documentedCommands } from './canary-upgrade-walk/documented-commands.ts';
 import { kubectl } from './canary-upgrade-walk/kubectl.ts';
 import { checkRefusals } from './canary-upgrade-walk/refusals.ts';
+import { repository } from '../harness/paths.ts';
 
 /** What is looked at after a command of the page; `status` 3: `injector status` has found stale pods. */
 interface Step {
@@ -79,16 +80,16 @@ export const canaryUpgradeWalk: Scenario = {
   name: 'canary-upgrade-walk',
   about:
     "Istio's canary upgrade with our names: the commands of docs/canary-upgrade.md, results read from stored pods; every refusal of `injector tag`",
+  paired: true,
   // Other scenarios leave namespaces that follow the same revisions.
   ownControlPlane: true,
   destructive: 'it installs the default revision and namespaces app-ns-1 … app-ns-3, default-ns and test-ns',
   run: async (context) => {
     const installation = await context.install();
     await installation.startOperator();
-    await context.check(
+    await context.checkNow(
       'the page has exactly these commands',
       () => documentedCommands('canary-upgrade.md').join('\n') === steps.map(({ command }) => command).join('\n'),
-      { timeout: 0 },
     );
     const took: number[] = [];
     for (const step of steps) {
@@ -115,15 +116,11 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
     const argv = command.split(' ').slice(1);
     const { code, out, errors } = await runInjector([...argv, ...clusterFlags(context.cluster)]);
     for (const line of `${out}${errors}`.trimEnd().split('\n')) context.say(line);
-    await context.check(
-      `$ ${command}: exit status ${status}`,
-      () => {
-        if (code !== status) throw new Error(`exit status ${code}`);
-        if (says !== undefined && !says.test(out)) throw new Error(`it does not say ${says.source}`);
-        return true;
-      },
-      { timeout: 0 },
-    );
+    await context.checkNow(`$ ${command}: exit status ${status}`, () => {
+      if (code !== status) throw new Error(`exit status ${code}`);
+      if (says !== undefined && !says.test(out)) throw new Error(`it does not say ${says.source}`);
+      return true;
+    });
   }
   const took = Date.now() - began;
   for (const [namespace, image] of Object.entries(images)) {
@@ -151,10 +148,9 @@ async function checkOldIsKept(context: ScenarioContext): Promise<void> {
     { timeout: 90_000 },
   );
   const refused = await kubectl(client, 'delete icfg 1-24').catch((error: unknown) => error);
-  await context.check(
+  await context.checkNow(
     'so it may not be deleted',
     () => refused instanceof Error && /app-ns-1/.test(refused.message) && refused.message,
-    { timeout: 0 },
   );
 }
 
@@ -167,4 +163,10 @@ async function checkOldIsGone(context: ScenarioContext): Promise<void> {
     );
     return webhook === undefined;
   });
+}
+
+/** The commands of a page in docs/: the lines of its code blocks that begin with `$ `, in their order. */
+export function documentedCommands(page: string): string[] {
+  const lines = readFileSync(join(repository, 'docs', page), 'utf8').split('\n');
+  return lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
 }

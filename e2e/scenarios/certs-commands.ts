@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { checkOperatorCommands } from './certs-commands/operator-commands.ts';
 import { checkServedWebhook } from './certs-commands/served-webhook.ts';
 
@@ -7,6 +7,7 @@ export const certsCommands: Scenario = {
   name: 'certs-commands',
   about:
     'injector certs status, rotate, export-ca against a living operator; certs create, serve and certs patch-ca-bundle without one',
+  paired: true,
   destructive: 'its webhook takes pods of namespaces with its own label',
   run: async (context) => {
     const { leaf, authority, force } = await checkOperatorCommands(context);

@@ -1,9 +1,8 @@
 import { applyObject } from '../harness/apply.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { checkByCommand } from './check-agrees/command-line.ts';
 import {
   actualOutcome,
@@ -16,7 +15,6 @@ import {
 import { choices, type Choices } from './check-agrees/random-choices.ts';
 import { randomRound } from './check-agrees/random-configs.ts';
 import { namespaceLabels, randomPod } from './check-agrees/random-pods.ts';
-import { Tally } from './check-agrees/tally.ts';
 import { istioRowKeys } from './label-truth-table.ts';
 import { tableNamespaces, tablePods } from './label-truth-table/table-namespaces.ts';
 
@@ -44,8 +42,10 @@ const least = 20;
 /** `injector check` against the API server. */
 export const checkAgrees: Scenario = {
   name: 'check-agrees',
+  core: true,
   about:
     'what `injector check` foresees is what the API server does, for the table of labels and for random pods and configurations',
+  paired: true,
   destructive: 'it installs the default revision, and webhooks that refuse pods',
   full: '256 rows and 3,600 random pods under 12 random configurations, 2 minutes',
   run: async (context) => {
@@ -70,14 +70,8 @@ export const checkAgrees: Scenario = {
     context.say(`reasons: ${tallies.reasons.toString()}`);
     context.say(`webhooks asked: ${tallies.kinds.toString()}`);
     if (context.size === 'full') {
-      await context.check(
-        `every reason and every kind of webhook occurs at least ${least} times`,
-        () =>
-          found(
-            [...tallies.reasons.rarerThan(least, reasons), ...tallies.kinds.rarerThan(least, kinds)].join(', '),
-            '',
-          ),
-        { timeout: 0 },
+      await context.checkNow(`every reason and every kind of webhook occurs at least ${least} times`, () =>
+        found([...tallies.reasons.rarerThan(least, reasons), ...tallies.kinds.rarerThan(least, kinds)].join(', '), ''),
       );
     }
     context.measured({
@@ -108,16 +102,12 @@ async function checkRows(context: ScenarioContext): Promise<void> {
     context,
     tablePods(namespaces, 'row', istioRowKeys).map(({ pod }) => pod),
   );
-  await context.check(
-    'the 256 rows of the table of labels: each as foreseen',
-    () => found(disagreements(compared).slice(0, 5).join('; '), ''),
-    { timeout: 0 },
+  await context.checkNow('the 256 rows of the table of labels: each as foreseen', () =>
+    found(disagreements(compared).slice(0, 5).join('; '), ''),
   );
   if (audit !== undefined) {
-    await context.check(
-      'and by the webhooks that were foreseen',
-      () => found(otherWebhooks(compared, audit.events()).slice(0, 5).join('; '), ''),
-      { timeout: 0 },
+    await context.checkNow('and by the webhooks that were foreseen', () =>
+      found(otherWebhooks(compared, audit.events()).slice(0, 5).join('; '), ''),
     );
   }
 }
@@ -147,16 +137,12 @@ async function checkRound(
     const audit = context.startAudit();
     const compared = await compareAll(context, pods);
     for (const each of compared) note(tallies, each);
-    await context.check(
-      `configurations ${number + 1}: ${count} random pods are as foreseen`,
-      () => found(disagreements(compared).slice(0, 3).join('; '), ''),
-      { timeout: 0 },
+    await context.checkNow(`configurations ${number + 1}: ${count} random pods are as foreseen`, () =>
+      found(disagreements(compared).slice(0, 3).join('; '), ''),
     );
     if (audit !== undefined) {
-      await context.check(
-        `configurations ${number + 1}: the webhooks that were foreseen were asked`,
-        () => found(otherWebhooks(compared, audit.events()).slice(0, 3).join('; '), ''),
-        { timeout: 0 },
+      await context.checkNow(`configurations ${number + 1}: the webhooks that were foreseen were asked`, () =>
+        found(otherWebhooks(compared, audit.events()).slice(0, 3).join('; '), ''),
       );
     }
     tallies.advice += await tryAdvice(context, compared);
@@ -191,12 +177,35 @@ async function tryAdvice(context: ScenarioContext, compared: readonly Compared[]
         wrong.push(`${pod.metadata.name ?? ''} ${JSON.stringify(changes)}: ${actual}, not ${promised}`);
     }
   }
-  await context.check(
-    `${tried} pieces of advice: each does what it says`,
-    () => found(wrong.slice(0, 3).join('; '), ''),
-    {
-      timeout: 0,
-    },
+  await context.checkNow(`${tried} pieces of advice: each does what it says`, () =>
+    found(wrong.slice(0, 3).join('; '), ''),
   );
   return tried;
+}
+
+/** Counts words. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+
+  add(word: string): void {
+    this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1);
+  }
+
+  get counts(): Record<string, number> {
+    return Object.fromEntries([...this.#counts].sort(([one], [other]) => one.localeCompare(other)));
+  }
+
+  /** The words that occur less often, with their counts. */
+  rarerThan(least: number, words: readonly string[]): string[] {
+    return words.flatMap((word) => {
+      const count = this.#counts.get(word) ?? 0;
+      return count < least ? [`${word} ${count}`] : [];
+    });
+  }
+
+  toString(): string {
+    return Object.entries(this.counts)
+      .map(([word, count]) => `${word} ${count}`)
+      .join(', ');
+  }
 }

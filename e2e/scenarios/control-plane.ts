@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { found } from '../harness/found.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import { found } from '../harness/wait-for.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { readyColumn } from '../harness/pod-table.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
 import { componentNames } from '../harness/control-plane-commands.ts';
@@ -74,7 +74,7 @@ export const controlPlane: Scenario = {
     await context.check('it goes on: the pod runs', async () => found(await column('waiting'), '1/1 Running'));
     await plane.component('etcd').stop();
     const refused = await client.create(barePod(namespace, 'lost'), { timeoutMs: 2000 }).then(() => '', String);
-    await context.check('a stopped etcd: nothing can be written', () => refused !== '', { timeout: 0 });
+    await context.checkNow('a stopped etcd: nothing can be written', () => refused !== '');
     await plane.restart('etcd');
     await context.check(
       'it is back: what was written before is there',

@@ -1,14 +1,14 @@
-import { found } from '../harness/found.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
 import { reportLoad } from '../harness/load/load-report.ts';
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { expireWatches, freezeControllerManager, restartApiServer, stopEtcd } from './faults/control-plane-faults.ts';
-import { duplicateWrites, isCounted } from './faults/duplicate-writes.ts';
 import { configName, FaultyCluster } from './faults/faulty-cluster.ts';
-import { checkHungDetected, hangEverything, hangWatches, refuseRequests } from './faults/path-faults.ts';
+import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
 
 /** The API server, etcd, and the way to them fail in many ways: pods are injected from memory, and everything is as it should be soon afterwards. */
 export const faults: Scenario = {
@@ -43,27 +43,20 @@ export const faults: Scenario = {
     // While nothing can be stored creations fail for that reason; what counts is those that failed at our webhook.
     const ours = lost.filter(({ kind, description }) => kind !== 'refused' || description.includes('webhook'));
     for (const { description } of ours.slice(0, 5)) context.say(description);
-    await context.check(
+    await context.checkNow(
       `0 of ${created} pods lost at the webhook (${lost.length} could not be stored)`,
       () => ours.length === 0,
-      {
-        timeout: 0,
-      },
     );
     const writes = await cluster.proxy.writes();
     const duplicates = duplicateWrites(writes);
     const last = writes.filter(isCounted).slice(-1);
-    await context.check(
+    await context.checkNow(
       'a write that is repeated would be seen',
       () => duplicateWrites([...last, ...last]).length === 1,
-      {
-        timeout: 0,
-      },
     );
-    await context.check(
+    await context.checkNow(
       `none of ${writes.filter(isCounted).length} writes was (the audit log has ${recordedWrites(cluster)})`,
       () => found(duplicates.join('; '), ''),
-      { timeout: 0 },
     );
     context.measured({ created, lost: ours.length, reconvergedMilliseconds: cluster.reconverged });
     context.measured({ hungNoticedMilliseconds: Math.max(noticed, all ?? 0), duplicates: duplicates.length });
@@ -78,4 +71,93 @@ function recordedWrites({ audit, replicas }: FaultyCluster): number {
     .flatMap((username) => audit.writesBy(username, false))
     .filter(({ objectRef, responseStatus }) => objectRef?.resource !== 'events' && (responseStatus?.code ?? 0) < 300)
     .length;
+}
+
+/**
+ * Successful writes that said what the one before them on the same object had said already. Leases are renewed and Events are counted by being written
+ * again; those do not count.
+ */
+export function duplicateWrites(writes: PassedWrite[]): string[] {
+  const last = new Map<string, string>();
+  const duplicates: string[] = [];
+  for (const { verb, apiGroup, resource, subresource, namespace, name, body } of writes.filter(isCounted)) {
+    const object = `${resource}.${apiGroup} ${namespace}/${verb === 'create' ? nameIn(body) : name} ${subresource}`;
+    const said = verb === 'delete' ? 'deleted' : body;
+    if (last.get(object) === said) duplicates.push(`${verb} ${object}`);
+    last.set(object, said);
+  }
+  return duplicates;
+}
+
+export function isCounted({ status, resource }: PassedWrite): boolean {
+  return status < 300 && !['leases', 'events'].includes(resource);
+}
+
+function nameIn(body: string): string {
+  const { metadata } = JSON.parse(body) as { metadata?: { name?: string } };
+  return metadata?.name ?? '';
+}
+
+/** Most requests are refused for a while, as by an overloaded or broken API server, in the middle of an edit. */
+export async function refuseRequests(cluster: FaultyCluster): Promise<void> {
+  for (const status of [403, 429, 500]) {
+    // Again each time: of a configuration that is three edits old nothing is kept.
+    const direct = await cluster.prepareDirect();
+    const retry = status === 429 ? { retryAfterSeconds: 1 } : {};
+    const storm = await cluster.proxy.fault({ match: {}, action: { kind: 'answer', status, ...retry }, share: 0.8 });
+    await cluster.edit();
+    await sleep(cluster.lasting(2000, 20_000));
+    await cluster.checkInjecting(direct, `${status} for four of five requests`);
+    const met = await storm.end();
+    await cluster.context.checkNow(`the storm met requests (${met})`, () => met > 0);
+    await cluster.checkReconverged(`${met} requests got ${status}`, Date.now());
+  }
+}
+
+/** Watches that are open stay open, and nothing comes on them any more; new ones are well. */
+export interface HungWatches {
+  count: number;
+  since: number;
+  hungBefore: number;
+}
+
+/** @param resources which watches; all of them unless told */
+export async function hangWatches(cluster: FaultyCluster, resources?: string[]): Promise<HungWatches> {
+  const hungBefore = await cluster.watchesEnded('Hung');
+  const match = { verbs: ['watch'], ...(resources === undefined ? {} : { resources }) };
+  const fault = await cluster.proxy.fault({ match, action: { kind: 'hang' } });
+  return { count: await fault.end(), since: Date.now(), hungBefore };
+}
+
+/** Every hung watch is noticed within a minute. Returns when the last one was, in milliseconds after it hung. */
+export async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
+  await cluster.context.check(
+    `${hung.count} watches hang, half-open: each is noticed`,
+    async () => hung.count > 0 && (await cluster.watchesEnded('Hung')) >= hung.hungBefore + hung.count,
+    { timeout: 150_000 },
+  );
+  // Other things have happened meanwhile, so the logs say when.
+  const noticed = cluster.replicas.all
+    .flatMap(({ operator }) => operator.process.log().split('\n'))
+    .filter((line) => line.includes('did not end when it was due'))
+    .map((line) => Date.parse(line.split(' ', 1)[0] ?? '') - hung.since)
+    .filter((after) => after >= 0);
+  const last = Math.max(...noticed);
+  const still = await cluster.standstill.between(hung.since, hung.since + last);
+  await cluster.context.checkNow(
+    `the last of them after ${last} ms`,
+    () => noticed.length >= hung.count && last <= 60_000 + still,
+  );
+  return last;
+}
+
+/** Everything hangs in the middle of an edit. */
+export async function hangEverything(cluster: FaultyCluster): Promise<number> {
+  const direct = await cluster.prepareDirect();
+  const hung = await hangWatches(cluster);
+  await cluster.edit();
+  await cluster.checkInjecting(direct, 'every watch hangs');
+  const took = await checkHungDetected(cluster, hung);
+  await cluster.checkReconverged(`${hung.count} hung watches were noticed`, Date.now());
+  return took;
 }

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { CompanyAuthority } from './given-certificates/company-authority.ts';
 import { GivenSecret } from './given-certificates/given-secret.ts';
@@ -16,6 +16,7 @@ export const givenCertificates: Scenario = {
   name: 'given-certificates',
   about:
     "certificates of the user's own under load: served after their authority is trusted, replaced without loss, refused when they could not serve",
+  paired: true,
   run: (context) =>
     RotatingCluster.run(context, { name: 'given', certificate, flags, perSecond: 25 }, async (cluster) => {
       const { names, namespace, observer, losses } = cluster;
@@ -48,10 +49,9 @@ export const givenCertificates: Scenario = {
       await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
       const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
       for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
-      await context.check(
+      await context.checkNow(
         `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
         () => observer.violationsSince(since).length === 0,
-        { timeout: 0 },
       );
       await cluster.load.stop();
       context.measured({

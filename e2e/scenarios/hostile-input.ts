@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deepEqual } from 'node:assert/strict';
 import { processUsage } from '../../bench/server/process-usage.ts';
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { objectNames, serviceHostName } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import type { Installation } from '../harness/installation.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
+import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { checkAftermath } from './hostile-input/aftermath.ts';
 import { runAttacker } from './hostile-input/attacker.ts';
-import { checkClasses } from './hostile-input/check-classes.ts';
 import { hostileClasses } from './hostile-input/classes.ts';
 import type { WebhookAddress } from './hostile-input/healthy-client.ts';
 import { type HealthyFigures, HealthyTraffic, quantile, summarise } from './hostile-input/healthy-traffic.ts';
-import { targetConfig } from './hostile-input/target-config.ts';
+import type { AttackReport, ClassTally } from './hostile-input/attack.ts';
 
 interface WebhookConfiguration extends KubernetesObject {
   webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
@@ -91,10 +90,9 @@ export const hostileInput: Scenario = {
 
     const { sent, distinct } = await checkClasses(context, report, requestsPerClass);
     const failures = [undisturbed, attacked, afterwards].flatMap((figures) => figures.failures);
-    await context.check(
+    await context.checkNow(
       'healthy reviews, and pods through the API server, were answered and injected throughout',
       () => found([...new Set(failures)].slice(0, 5).join('; '), ''),
-      { timeout: 0 },
     );
     const dropped = await checkAftermath(context, operator, pid, reopened);
     const memory = {
@@ -102,13 +100,12 @@ export const hostileInput: Scenario = {
       peakMebibytes: mebibytes(after.peakResidentBytes),
       afterMebibytes: mebibytes(after.residentBytes),
     };
-    await context.check(
+    await context.checkNow(
       `it never took more than ${mostMemory} MiB, of the ${chartLimit} that the chart allows it`,
       () => {
         if (memory.peakMebibytes > mostMemory) throw new Error(`it took ${JSON.stringify(memory)}`);
         return true;
       },
-      { timeout: 0 },
     );
     context.measured({
       requests: sent,
@@ -146,3 +143,84 @@ export const hostileInput: Scenario = {
     ].join('; ');
   },
 };
+
+/** A proxy's template in small: it reads labels, annotations and containers of the pod, and brings the checks that go with a proxy. */
+export const targetConfig: InjectorConfigObject = {
+  apiVersion: 'sidecar-injector.io/v1alpha1',
+  kind: 'InjectorConfig',
+  metadata: { name: 'hostile-target' },
+  spec: {
+    injection: {
+      templates: {
+        sidecar: `
+spec:
+  initContainers:
+  - name: istio-init
+    image: example.com/init:1
+    args: [{{ annotation .ObjectMeta "traffic.sidecar.istio.io/includeOutboundIPRanges" "*" | quote }}]
+  containers:
+  - name: istio-proxy
+    image: example.com/proxy:1
+    args:
+    - --concurrency
+    - {{ .ProxyConfig.Concurrency | default 2 | quote }}
+    {{- range .Spec.Containers }}
+    - {{ .Name | quote }}
+    {{- end }}
+    env:
+    - name: NOTE
+      value: {{ annotation .ObjectMeta "example.com/guard-note" "none" | quote }}
+    - name: APP
+      value: {{ index .ObjectMeta.Labels "app" | quote }}
+    - name: CONTAINERS
+      value: {{ len .Spec.Containers | quote }}
+    command: [proxy]
+`,
+      },
+    },
+  },
+};
+
+/** Checks that every request of every class ended as the class says, and that they were as many, and as different, as they should be. */
+export async function checkClasses(
+  context: ScenarioContext,
+  report: AttackReport,
+  requestsPerClass: number,
+): Promise<{ sent: number; distinct: number }> {
+  const tallies = new Map(report.classes.map((tally) => [tally.name, tally]));
+  const groups = new Map<string, ClassTally[]>();
+  for (const { name, expect } of hostileClasses) {
+    const tally = tallies.get(name);
+    if (tally === undefined) throw new Error(`class ${name} was not sent`);
+    const outcome = [expect].flat().join(' or ');
+    groups.set(outcome, [...(groups.get(outcome) ?? []), tally]);
+  }
+  const problems: string[] = [];
+  for (const [outcome, group] of groups) {
+    const wrong = group.filter(({ unexpected }) => unexpected > 0);
+    const statement = `${outcome}: ${group.map(({ name }) => name).join(', ')}`;
+    if (wrong.length === 0) await context.checkNow(statement, () => true);
+    for (const { name, sent, unexpected, outcomes, example = '' } of wrong)
+      problems.push(
+        `${name}: ${unexpected} of ${sent} did not end in ${outcome} but ${JSON.stringify(outcomes)}; ${example}`,
+      );
+  }
+  if (problems.length > 0) throw new Error(`\n${problems.join('\n')}`);
+  const sent = report.classes.reduce((sum, tally) => sum + tally.sent, 0);
+  const distinct = report.classes.reduce((sum, tally) => sum + tally.distinct, 0);
+  await context.checkNow(
+    `${report.classes.length} classes, ${requestsPerClass} requests each, at least 90 % of all requests distinct`,
+    () => {
+      deepEqual(
+        report.classes.filter((tally) => tally.sent !== requestsPerClass).map(({ name }) => name),
+        [],
+      );
+      if (report.classes.length < 40) throw new Error(`only ${report.classes.length} classes`);
+      if (distinct < 0.9 * sent) throw new Error(`${distinct} of ${sent} requests are distinct`);
+      return true;
+    },
+  );
+  const least = report.classes.toSorted((left, right) => left.distinct / left.sent - right.distinct / right.sent)[0];
+  if (least !== undefined) context.say(`the least distinct class is ${least.name}: ${least.distinct} of ${least.sent}`);
+  return { sent, distinct };
+}

@@ -1,12 +1,11 @@
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyAll } from '../harness/apply.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { podsOf } from '../harness/workloads.ts';
 import { checkEdits } from './istio-templates/edits.ts';
 import { comparable, expectedPod, firstDifference, type Surroundings } from './istio-templates/expected-pod.ts';
@@ -19,8 +18,10 @@ const revision = 'from-istio';
 /** An installation's own ConfigMaps, and pods of every kind of workload: each must be what the engine makes of it. */
 export const istioTemplates: Scenario = {
   name: 'istio-templates',
+  core: true,
   about:
     "Istio's ConfigMaps by reference: pods of every kind of workload equal the engine's results, edits are followed",
+  paired: true,
   run: (context) => withProxyConfigs(context.client, () => walk(context)),
 };
 

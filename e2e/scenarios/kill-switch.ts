@@ -1,6 +1,6 @@
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun, refusal } from '../harness/admissions.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import {
   condition,
@@ -11,8 +11,7 @@ import {
 } from '../harness/injector-configs.ts';
 import type { InjectorConfigObject } from '../harness/injector-configs.ts';
 import { applyObject } from '../harness/apply.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod } from '../harness/workloads.ts';
 
 const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
@@ -20,8 +19,10 @@ const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhoo
 /** Everything is dead and stops pods: one command with nothing but a kubeconfig brings them back, and another restores injection. */
 export const killSwitch: Scenario = {
   name: 'kill-switch',
+  core: true,
   about:
     'everything dead under failurePolicy Fail: `injector disable` lets pods start, `enable` restores; spec.paused; a webhook that is not reached',
+  paired: true,
   destructive: 'it disables injectors of the whole cluster',
   run: async (context) => {
     const { client } = context;

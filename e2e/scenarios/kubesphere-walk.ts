@@ -1,6 +1,6 @@
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { found } from '../harness/found.ts';
-import { inForce } from '../harness/in-force.ts';
+import { found } from '../harness/wait-for.ts';
+import { untilActive } from '../harness/until-active.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -10,8 +10,7 @@ import {
 } from '../harness/injector-configs.ts';
 import { readyColumn } from '../harness/pod-table.ts';
 import type { Pod } from '../harness/pod.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
 
 const workspace = { 'kubesphere.io/workspace': 'demo' };
@@ -20,7 +19,9 @@ const mesh = { 'istio.io/rev': 'istio-1-1' };
 /** KubeSphere's way of choosing namespaces, with a log sidecar that stands beside the mesh's proxy on one pod. */
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
+  core: true,
   about: "KubeSphere's workspace selector with a log sidecar, beside the proxy on the same pod, in both orders",
+  paired: true,
   destructive: 'its log sidecar selects every namespace labelled kubesphere.io/workspace',
   run: async (context) => {
     const { client } = context;
@@ -79,9 +80,7 @@ async function walkWorkspaces(context: ScenarioContext): Promise<void> {
   for (const [index, { says, labels, injected }] of cases.entries()) {
     const namespace = await context.namespace(`workspace-${index}`, labels);
     const pod = await dryRun(client, barePod(namespace, 'app'));
-    await context.check(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected, {
-      timeout: 0,
-    });
+    await context.checkNow(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
   }
 }
 
@@ -93,28 +92,22 @@ async function checkBoth(context: ScenarioContext, namespace: string, says: stri
   });
   const called = await order(context, namespace);
   if (called !== undefined) {
-    await context.check(`the API server calls ${expected.join(', ')}`, () => found(called.join(), expected.join()), {
-      timeout: 0,
-    });
+    await context.checkNow(`the API server calls ${expected.join(', ')}`, () => found(called.join(), expected.join()));
   }
   const pod = await onlyPod(context, namespace);
   await context.check(
     'one proxy, one log sidecar, one of the application, in one pod',
     async () => (await containers(context, namespace)).join() === 'istio-proxy,logsidecar,sleep',
   );
-  await context.check(
-    'each wrote its own status, and brought its own volumes',
-    () => {
-      const annotations = Object.keys(pod.metadata.annotations ?? {});
-      const volumes = (pod.spec.volumes ?? []).map(({ name }) => name);
-      return (
-        annotations.includes('sidecar.istio.io/status') &&
-        annotations.includes('logging.kubesphere.io/status') &&
-        ['app-logs', 'istio-envoy', 'istio-certs'].every((name) => volumes.filter((each) => each === name).length === 1)
-      );
-    },
-    { timeout: 0 },
-  );
+  await context.checkNow('each wrote its own status, and brought its own volumes', () => {
+    const annotations = Object.keys(pod.metadata.annotations ?? {});
+    const volumes = (pod.spec.volumes ?? []).map(({ name }) => name);
+    return (
+      annotations.includes('sidecar.istio.io/status') &&
+      annotations.includes('logging.kubesphere.io/status') &&
+      ['app-logs', 'istio-envoy', 'istio-certs'].every((name) => volumes.filter((each) => each === name).length === 1)
+    );
+  });
 }
 
 async function onlyPod(context: ScenarioContext, namespace: string): Promise<Pod> {
@@ -146,7 +139,7 @@ async function removeConfig(context: ScenarioContext, name: string): Promise<voi
     `InjectorConfig ${name} is removed`,
     async () => (await context.client.find(injectorConfigs, name)) === undefined,
   );
-  await inForce(context.client);
+  await untilActive(context.client);
 }
 
 function reinvoked(config: InjectorConfigObject): InjectorConfigObject {

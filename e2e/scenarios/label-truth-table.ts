@@ -1,11 +1,10 @@
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod } from '../harness/workloads.ts';
 import { describeRow, expected, type Meaning, type RowKeys } from './label-truth-table/rows.ts';
 import { inBatches, tableNamespaces, tablePods, type TablePod } from './label-truth-table/table-namespaces.ts';
@@ -24,8 +23,10 @@ const atOnce = 10;
 /** Istio's table of labels, created row by row. */
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
+  core: true,
   about:
     "all 256 combinations of a namespace's and a pod's labels, stored and compared with Istio's table, in 6 settings",
+  paired: true,
   destructive: 'it installs the default revision, and one that takes unlabelled namespaces',
   run: async (context) => {
     const { client } = context;
@@ -106,15 +107,12 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
     const isRight = injectors.join() === (wanted ?? '');
     return isRight ? [] : [`${describeRow(row)}: ${injectors.join(' and ') || 'none'}, not ${wanted ?? 'none'}`];
   });
-  await context.check(`${what}: 256 stored pods are as in the table`, () => found(wrong.slice(0, 5).join('; '), ''), {
-    timeout: 0,
-  });
+  await context.checkNow(`${what}: 256 stored pods are as in the table`, () => found(wrong.slice(0, 5).join('; '), ''));
   const creations = setting.namespaces.flatMap((namespace) => podCreations(audit?.events() ?? [], namespace));
   const twice = creations.filter((event) => calledWebhooks(event).length > 1);
-  await context.check(
+  await context.checkNow(
     `${what}: the API server asked at most one webhook about each`,
     () => (audit === undefined || creations.length === pods.length) && found(String(twice.length), '0'),
-    { timeout: 0 },
   );
   context.say(`${what}: ${pods.length} pods created and read in ${milliseconds} ms`);
 }

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { walkEverything } from './least-privilege/walk.ts';
 
 /** The chart's roles allow what the operator needs, by everything that this run has made it do, and nothing else. */
@@ -12,15 +12,12 @@ export const leastPrivilege: Scenario = {
     if (rights.count === 0 || rights.unused().length > 0) await walkEverything(context);
     context.collectRights(audit);
     for (const right of rights.unused()) context.say(`unused: ${right}`);
-    await context.check(
+    await context.checkNow(
       `each of ${rights.count} rights (verb, resource, role) is used`,
       () => rights.count > 0 && rights.unused().length === 0,
-      { timeout: 0 },
     );
     for (const refusal of rights.refusals) context.say(`refused: ${refusal}`);
-    await context.check('no process of the chart was refused anything', () => rights.refusals.size === 0, {
-      timeout: 0,
-    });
+    await context.checkNow('no process of the chart was refused anything', () => rights.refusals.size === 0);
     return `${rights.count} rights, all used, none missing`;
   },
 };

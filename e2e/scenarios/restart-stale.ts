@@ -1,26 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
-import { found } from '../harness/found.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
+import { shortLeases } from '../harness/operator-process.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { failingConfig } from './canary/failing-config.ts';
 import { bounds, checkBounds, checkNegativeControl } from './restart-stale/bounds.ts';
-import { createEstate, tag } from './restart-stale/estate.ts';
+import { createFixtures, tag } from './restart-stale/fixtures.ts';
 import { checkGuarded, createGuarded } from './restart-stale/guarded.ts';
 import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
-import { loseLeader, type Loss } from './restart-stale/leaders.ts';
 import { createLeftAlone, generations } from './restart-stale/left-alone.ts';
 import { checkOwnToken } from './restart-stale/own-token.ts';
 import { describeLeft, restartsOf } from '../harness/restart-status.ts';
 import { checkWithoutSidecar } from './restart-stale/without-sidecar.ts';
 import { checkWorsening } from './restart-stale/worsening.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
+import type { Replica } from '../harness/replicas/replica.ts';
 
 const name = 'restart-stale';
 const sizes = {
@@ -39,20 +38,19 @@ export const restartStale: Scenario = {
     const { client, size } = context;
     const { workloads: count, namespaces, losses } = sizes[size];
     const values = { operator: { restartWorkloads: true } };
-    const flags = ['--drain-seconds=2'];
+    const flags = ['--drain-seconds=2', shortLeases];
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags, proxied: true }, values);
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const audit = context.requireAudit();
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two'));
     await applyUntilReady(client, failingConfig('v3', 'three'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
-    const isOurs = (namespace: string) => /^restart-stale-(estate|guarded)/.test(namespace);
+    const isOurs = (namespace: string) => /^restart-stale-(fixtures|guarded)/.test(namespace);
     const observer = await WorkloadObserver.open(context, isOurs);
-    const estate = await createEstate(context, namespaces, count);
+    const fixtures = await createFixtures(context, namespaces, count);
     const guarded = await createGuarded(context);
     const left = await createLeftAlone(context, { from: 'v1', to: 'v2' });
-    const all = [...estate, guarded.closed, guarded.sick, ...guarded.shared];
+    const all = [...fixtures, guarded.closed, guarded.sick, ...guarded.shared];
     const areWholeBy = (workloads: readonly string[], maker: string) => () => {
       const others = workloads.filter((each) => !observer.isWholeBy(each, maker));
       return found(others.slice(0, 5).join(), '');
@@ -61,12 +59,8 @@ export const restartStale: Scenario = {
     await guarded.setSick(true);
     await waitFor('a pod to be not ready', () => observer.standing(guarded.sick)?.whole === false);
     const reads = () => readsOfWorkloads(audit, replicas);
-    await context.check(
-      'as long as no tag asks for restarts, workloads are not even read',
-      () => found(reads().join(), ''),
-      {
-        timeout: 0,
-      },
+    await context.checkNow('as long as no tag asks for restarts, workloads are not even read', () =>
+      found(reads().join(), ''),
     );
     const stayed = { pods: await left.pods(), generations: await generations(context, left.namespaces) };
     // What has become ready just now counts as being restarted still.
@@ -75,7 +69,7 @@ export const restartStale: Scenario = {
     const started = Date.now();
     const window: Window = { after: observer.latest(), except: [guarded.sick] };
     await applyObject(client, revisionTag(tag, 'v2', { strategy: { restart: bounds } }));
-    const restartable = [...estate, ...guarded.shared];
+    const restartable = [...fixtures, ...guarded.shared];
     for (const [index, loss] of losses.entries()) {
       const part = Math.round((restartable.length * (index + 1)) / (losses.length + 2));
       await waitFor(
@@ -109,7 +103,7 @@ export const restartStale: Scenario = {
     await checkEvents(context, restartable);
     await context.check('then there is nothing to do', async () => (await restartsOf(context, tag)).phase === 'Idle');
 
-    const refused = await checkOwnToken(context, replicas, ownTokenTargets(estate));
+    const refused = await checkOwnToken(context, replicas, ownTokenTargets(fixtures));
     const failed = await checkWorsening(context, observer, all, areWholeBy(all, 'v2'));
     const next = { all, revision: 'v4' };
     const withoutSidecar = await checkWithoutSidecar(context, observer, replicas, next);
@@ -153,17 +147,15 @@ async function checkOnce(
   const counts = edits(observer.sightings(), after);
   const made = podsMade(observer.sightings(), after);
   const twice = workloads.filter((each) => counts.get(each) !== 1);
-  await context.check('each template was changed once', () => found(twice.join(), ''), { timeout: 0 });
+  await context.checkNow('each template was changed once', () => found(twice.join(), ''));
   const counted = workloads.map((name) => {
     const { desired = 0 } = observer.standing(name)?.object ?? {};
     return { name, desired, ...(made.get(name) ?? { made: 0, lost: 0 }) };
   });
   const others = counted.filter((each) => each.made < each.desired || each.made - each.lost > each.desired);
   const lost = counted.reduce((sum, each) => sum + each.lost, 0);
-  await context.check(
-    `and each pod was made anew once, but for ${lost} that the fake kubelets ended unasked`,
-    () => found(others.map((each) => `${each.name}: ${each.made} for ${each.desired}`).join(), ''),
-    { timeout: 0 },
+  await context.checkNow(`and each pod was made anew once, but for ${lost} that the fake kubelets ended unasked`, () =>
+    found(others.map((each) => `${each.name}: ${each.made} for ${each.desired}`).join(), ''),
   );
   return counted.reduce((sum, each) => sum + each.made, 0);
 }
@@ -189,11 +181,52 @@ interface EventObject {
   note?: string;
 }
 
-/** One workload of each kind: the estate begins with all of them. */
-function ownTokenTargets(estate: readonly string[]) {
+/** One workload of each kind: the fixtures begin with all of them. */
+function ownTokenTargets(fixtures: readonly string[]) {
   const at = (index: number) => {
-    const [namespace = '', workload = ''] = (estate[index] ?? '').split('/');
+    const [namespace = '', workload = ''] = (fixtures[index] ?? '').split('/');
     return { namespace, name: workload };
   };
   return { Deployment: at(0), StatefulSet: at(1), DaemonSet: at(3) };
+}
+
+/** For how long at most we wait for the next restart. Milliseconds. */
+const patience = 60_000;
+
+/** How the leader is lost: killed before it knows of its last write, or suspended until another has taken its place. */
+export type Loss = 'killed' | 'suspended';
+
+/** Waits for the leader's next restart and loses it when the API server has done that, and its answer is still on the way. */
+export async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
+  const { proxy } = replicas;
+  if (proxy === undefined) throw new Error('this needs a proxy before the API server');
+  const leader = await replicas.waitForLeader();
+  const match = { client: leader.name, verbs: ['patch'], resources: ['deployments', 'statefulsets', 'daemonsets'] };
+  const held = await proxy.holdWrite(match, 1);
+  let reached = false;
+  void held.reached.then(() => {
+    reached = true;
+  });
+  await waitFor('the leader to restart another workload', () => reached, { timeout: patience, interval: 5 });
+  if (loss === 'killed') {
+    await replicas.kill(leader);
+    await held.release();
+    await leader.operator.restart();
+    return;
+  }
+  leader.operator.process.freeze();
+  await held.release();
+  try {
+    await waitForOther(replicas, leader);
+  } finally {
+    leader.operator.process.unfreeze();
+  }
+}
+
+async function waitForOther(replicas: Replicas, leader: Replica): Promise<void> {
+  const isOther = async (): Promise<boolean> => {
+    const next = await replicas.leader();
+    return next !== undefined && next !== leader;
+  };
+  await waitFor('another process to lead', isOther, { timeout: patience });
 }

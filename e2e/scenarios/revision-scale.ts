@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UsageStatus } from '../../src/api/usage-status.ts';
+import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -8,12 +8,11 @@ import {
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod, labelNamespace } from '../harness/workloads.ts';
 import { namespaceName, Population, revisionName, type Scale } from './revision-scale/grow.ts';
-import { exponentOf, kindsOfRequests, requestsOf, sumOf, waitForQuiet } from './revision-scale/readings.ts';
-import type { AuditEvent } from '../harness/audit-log.ts';
+import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
@@ -82,7 +81,7 @@ export const revisionScale: Scenario = {
         : []),
       ['the controller stays below 500 MiB', last.controllerMebibytes < 500],
     ];
-    for (const [statement, holds] of bounds) await context.check(statement, () => holds, { timeout: 0 });
+    for (const [statement, holds] of bounds) await context.checkNow(statement, () => holds);
     const statuses = await churn(context, replicas);
     context.measured({ churn: statuses });
     await checkInUse(context);
@@ -235,13 +234,12 @@ async function churn(
   const most = Math.max(0, ...perObject.values());
   const bound = Math.floor((Date.now() - began) / 30_000) + 1;
   context.say(`${labels} labels in ${seconds} s: ${[...perObject].map((each) => each.join(' ')).join(', ')}`);
-  await context.check(
+  await context.checkNow(
     `a namespace that changes sides ${labels} times in ${seconds} s: at most ${bound} writes of one status, and nothing else`,
     () =>
       most >= 1 &&
       most <= bound &&
       [...perObject.keys()].every((object) => object.startsWith('injectorconfigs/status ')),
-    { timeout: 0 },
   );
   return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };
 }
@@ -250,22 +248,70 @@ async function churn(
 async function checkInUse(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const used = smallConfig(revisionName(1));
-  await context.check(
-    'an InjectorConfig in use is not deleted, and the message names who uses it',
-    async () => {
-      const message = await client.delete(used).then(
-        () => 'it was deleted',
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      );
-      if (/is in use: .*namespaces? leads? to it \(.*revision-scale-\d+.*pods? w.*force-delete/.test(message))
-        return true;
-      throw new Error(message);
-    },
-    { timeout: 0 },
-  );
+  await context.checkNow('an InjectorConfig in use is not deleted, and the message names who uses it', async () => {
+    const message = await client.delete(used).then(
+      () => 'it was deleted',
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (/is in use: .*namespaces? leads? to it \(.*revision-scale-\d+.*pods? w.*force-delete/.test(message))
+      return true;
+    throw new Error(message);
+  });
   await deleteForced(client, used);
   await context.check(
     'by force it goes',
     async () => (await client.find(injectorConfigs, revisionName(1))) === undefined,
   );
+}
+
+/** The sum of the samples of a metric whose labels contain a text. */
+export function sumOf(metrics: string, metric: string, label = ''): number {
+  const lines = metrics.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+  return lines
+    .filter((line) => line.includes(label))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+/** What a user asked the API server for, watches and Leases apart; oldest first. */
+export function requestsOf(audit: AuditLog, username: string): AuditEvent[] {
+  return audit
+    .events()
+    .filter(
+      ({ user, verb, objectRef }) => user.username === username && verb !== 'watch' && objectRef?.resource !== 'leases',
+    );
+}
+
+/**
+ * Which requests these are, each once. An edit passes through more statuses, or fewer, by how fast a replica loads it; of how much there is that tells
+ * nothing. The parts of names that differ from one edit to the next (hashes, times) are left out.
+ */
+export function kindsOfRequests(requests: readonly AuditEvent[]): Set<string> {
+  return new Set(
+    requests.map(({ verb, objectRef }) => {
+      const { resource = '', subresource = '', namespace = '', name = '' } = objectRef ?? {};
+      return [verb, resource, subresource, namespace, name.replace(/[-.][0-9a-f]{8,}$/, '')].join(' ');
+    }),
+  );
+}
+
+/** Waits until a user has asked for nothing for so many milliseconds, by the API server's own record. */
+export async function waitForQuiet(audit: AuditLog, username: string, milliseconds: number): Promise<void> {
+  const from = Date.now();
+  await waitFor(`${username} to ask for nothing`, () => {
+    const last = requestsOf(audit, username).at(-1)?.stageTimestamp;
+    return Date.now() - Math.max(from, last === undefined ? 0 : Date.parse(last)) >= milliseconds;
+  });
+}
+
+/**
+ * How a figure grows with the size of everything: 0, not at all; 1, as the whole does; 2, as the product of two parts of it does. The slope of the
+ * least squares through the logarithms.
+ */
+export function exponentOf(points: readonly { readonly size: number; readonly value: number }[]): number {
+  const logs = points.map(({ size, value }) => [Math.log(size), Math.log(Math.max(value, 1e-9))] as const);
+  const mean = (index: 0 | 1): number => logs.reduce((sum, point) => sum + point[index], 0) / logs.length;
+  const [x, y] = [mean(0), mean(1)];
+  const covariance = logs.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
+  const variance = logs.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+  return Math.round((covariance / variance) * 100) / 100;
 }

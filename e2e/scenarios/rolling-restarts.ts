@@ -1,10 +1,11 @@
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
 import { killController, killWebhook, type KilledWebhook } from './rolling-restarts/kills.ts';
-import { restartEach } from './rolling-restarts/restarts.ts';
 import { Losses } from '../harness/load/losses.ts';
+import type { Replica } from '../harness/replicas/replica.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 
 /** Three webhook replicas and two controllers come and go, are asked to end and are killed, while pods are created all along. */
 export const rollingRestarts: Scenario = {
@@ -19,8 +20,7 @@ export const rollingRestarts: Scenario = {
     const replicas = await context.startReplicas();
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const audit = context.requireAudit();
     const load = await context.startLoad({
       namespace,
       inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
@@ -54,3 +54,31 @@ export const rollingRestarts: Scenario = {
     return `${created} pods (${byReplicaSet} by a ReplicaSet); ${restarts} restarts: 0 lost; a killed controller: 0 lost, the next led after ${failover} ms; a killed webhook replica lost ${toll.join(', ')}`;
   },
 };
+
+/**
+ * Every process is restarted `rounds` times, one webhook replica at a time and one controller at a time: in turn by a successor in a pod of its own (a rolling
+ * update) and in the same pod (a container that ended). Returns how many restarts there were.
+ */
+export async function restartEach(
+  context: ScenarioContext,
+  replicas: Replicas,
+  losses: Losses,
+  rounds: number,
+): Promise<number> {
+  const since = Date.now();
+  let restarts = 0;
+  const roll = async (list: Replica[]) => {
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, replica] of [...list].entries()) {
+        if ((round + index) % 2 === 0) await replicas.replace(replica);
+        else await replicas.restart(replica);
+        restarts++;
+      }
+    }
+  };
+  await Promise.all([roll(replicas.webhooks), roll(replicas.controllers)]);
+  await replicas.waitUntilServing();
+  await losses.checkNone(`${restarts} restarts, each process ${rounds} times`, since);
+  await context.check('somebody leads', () => replicas.leader(), { timeout: 40_000 });
+  return restarts;
+}

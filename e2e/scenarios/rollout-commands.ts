@@ -1,11 +1,10 @@
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
-import { Shop, waitForRollout } from './canary/shop.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { Workloads, waitForRollout } from './canary/workloads.ts';
 import { checkMovesByItself } from './rollout-commands/moves-by-itself.ts';
 import { Watching, watchLines, type WatchLine } from './rollout-commands/watching.ts';
 
@@ -14,6 +13,7 @@ export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
     'injector tag set, watch, resume, promote, abort and retry steer a rollout and show it to its end, with the exit status; with restarts it moves by itself',
+  paired: true,
   destructive: 'it needs the audit log of the embedded control plane',
   run: async (context) => {
     const { client } = context;
@@ -29,17 +29,16 @@ export const rolloutCommands: Scenario = {
       },
     };
     await applyTagUntilReady(client, revisionTag('steered', 'v1', { strategy }));
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
-    const shop = await Shop.open(context, audit, 'steered', 8);
+    const audit = context.requireAudit();
+    const workloads = await Workloads.open(context, audit, 'steered', 8);
     try {
       await steer(context);
     } finally {
-      await shop.close();
+      await workloads.close();
     }
-    const { created, lost } = shop.lost();
+    const { created, lost } = workloads.lost();
     for (const line of lost.slice(0, 5)) context.say(line);
-    await context.check(`0 of ${created} pods lost`, () => lost.length === 0, { timeout: 0 });
+    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
     await checkMovesByItself(context);
     return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost; a fourth one moved by restarts alone`;
   },

@@ -1,17 +1,16 @@
-import { rolloutOfPath, type TagRollout, tagRolloutPath } from '../../src/api/names.ts';
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
-import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from '../../src/api/shadow-report.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from '../../src/rollout/shadow-report.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { readReplicaLease } from '../../src/operator/replica-lease.ts';
-import { everyWorkload, noWorkload, rankOf } from '../../src/rollout/workload-key.ts';
+import { readReplicaLease } from '../../src/operator/replicas/replica-lease.ts';
+import { formatRoute, type RolloutRoute } from '../../src/routing/route.ts';
+import { everyWorkload, noWorkload, rankOf } from '../../src/routing/workload-key.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { found } from '../harness/found.ts';
+import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod, deployment, podsOf } from '../harness/workloads.ts';
 
 const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
@@ -24,6 +23,7 @@ export const rolloutPaths: Scenario = {
   name: 'rollout-paths',
   about:
     'a share of the workloads gets the canary by the path alone, exactly and for good; pods of a canary fail; in shadow nobody gets it, and replicas report what it would have done',
+  paired: true,
   run: async (context) => {
     const { client } = context;
     await context.startReplicas({ webhooks: 2, controllers: 1 });
@@ -93,15 +93,14 @@ class Road {
     return new Road(context, namespace, clientConfig, hashes);
   }
 
-  rollout(canary: string, threshold: string, shadow = false): TagRollout {
-    const of = (name: string) => ({ name, hash: this.hashes.get(name) ?? '' });
+  rollout(canary: string, threshold: string, shadow = false): RolloutRoute {
+    const of = (name: string) => ({ injectorConfig: name, hash: this.hashes.get(name) ?? '' });
     return { tag, stable: of('v1'), canary: of(canary), threshold, shadow };
   }
 
   /** Leads there, and waits until the API server does. */
-  async lead(rollout: TagRollout): Promise<void> {
-    const path = tagRolloutPath(rollout);
-    if (rolloutOfPath(path) === undefined) throw new Error(`${path} is no path of a rollout`);
+  async lead(rollout: RolloutRoute): Promise<void> {
+    const path = formatRoute(rollout);
     const { service, caBundle } = this.#clientConfig;
     const webhook = {
       name: 'rollout.example.com',
@@ -124,7 +123,7 @@ class Road {
       if (name === undefined) continue;
       await this.#context.check(`in force: ${path}, ${canary ? 'the canary' : 'the stable one'}`, async () => {
         const pod = await dryRun(this.#context.client, barePod(this.#namespace, name));
-        return found(configurationOf(pod), canary ? rollout.canary.name : rollout.stable.name);
+        return found(configurationOf(pod), canary ? rollout.canary.injectorConfig : rollout.stable.injectorConfig);
       });
     }
   }
@@ -189,7 +188,7 @@ async function checkShadow(context: ScenarioContext, road: Road, namespace: stri
 }
 
 /** What the replicas' Leases say, in sum. */
-async function reportOf({ client }: ScenarioContext, rollout: TagRollout): Promise<ShadowReport> {
+async function reportOf({ client }: ScenarioContext, rollout: RolloutRoute): Promise<ShadowReport> {
   const { items } = await client.listAll(resourceKind('coordination.k8s.io/v1', 'Lease'));
   return items
     .flatMap((lease: KubernetesObject) => readReplicaLease(lease).shadow ?? [])

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { checkBundleWithoutOverlap, checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 import { checkForcedRetirement, rotateManyTimes } from './rotation-under-load/rotations.ts';
@@ -10,6 +10,7 @@ const flags = ['--test-certificate-time-scale=60', '--requests-per-connection=2'
 /** Authorities and serving certificates are replaced again and again while pods are created with failurePolicy Fail. */
 export const rotationUnderLoad: Scenario = {
   name: 'rotation-under-load',
+  core: true,
   about:
     'authorities and serving certificates are replaced under load, each while the API server makes new connections: nothing is lost, and an outside observer never sees a certificate that the bundle does not verify',
   full: '30 authorities and 200 serving certificates, at least 20 handshakes a second by the API server, about 8 minutes',
@@ -36,20 +37,18 @@ export const rotationUnderLoad: Scenario = {
       await losses.checkNone(`${authorities} authorities and ${leaves} serving certificates replaced`, since);
       const observed = observer.handshakes - seen.handshakes;
       for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
-      await context.check(
+      await context.checkNow(
         `the observer's ${observed} handshakes: each certificate verified against the live bundle, by an authority in it`,
         () =>
           observed > 0 &&
           observer.violationsSince(since).length === 0 &&
           [...observer.leaves.values()].every(({ issuer, lastSeen }) => issuer !== undefined || lastSeen < since),
-        { timeout: 0 },
       );
       // The short size runs on machines that do many other things.
       const least = isFull ? 20 : 2;
-      await context.check(
+      await context.checkNow(
         `the API server made ${handshakes} handshakes for admissions, ${perSecondMade} a second; at least ${least} for each in which nothing stood still`,
         () => handshakes > 0 && handshakes >= (least * (until - since - still)) / 1000,
-        { timeout: 0 },
       );
       await cluster.load.stop();
       const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);

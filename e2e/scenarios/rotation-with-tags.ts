@@ -1,7 +1,7 @@
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
@@ -42,10 +42,9 @@ export const rotationWithTags: Scenario = {
       await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
       const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
       const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
-      await context.check(
+      await context.checkNow(
         `at each move a replacement was under way (phases of the two revisions: ${where})`,
         () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
-        { timeout: 0 },
       );
       await cluster.load.stop();
       const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { labelNames, managedBy } from '../../src/api/labels.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { describeEvent, type AuditEvent } from '../harness/audit-log.ts';
-import { found } from '../harness/found.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
 import type { Installation } from '../harness/installation.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
-import type { Scenario } from '../harness/scenario.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { walkBasics } from './seed-walk/basics.ts';
 import { walkDeletion } from './seed-walk/deletion.ts';
 import { walkOutage } from './seed-walk/outage.ts';
 import { walkRevisions } from './seed-walk/revisions.ts';
-import { walkUninstall } from './seed-walk/uninstall.ts';
 import { walkSelection } from './seed-walk/selection.ts';
+import { dryRun, refusal } from '../harness/admissions.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { barePod } from '../harness/workloads.ts';
 
 /** An operator with nothing to do writes nothing: a loop that repairs its own writes would show here. */
 async function checkSilence(context: ScenarioContext, installation: Installation): Promise<void> {
@@ -38,16 +40,15 @@ async function checkSilence(context: ScenarioContext, installation: Installation
     .writesBy(installation.username, false)
     .filter((event) => !isCount(event))
     .map(describeEvent);
-  await context.check(
-    'an operator with nothing to do writes nothing but its lease',
-    () => found(writes.join('; '), ''),
-    { timeout: 0 },
+  await context.checkNow('an operator with nothing to do writes nothing but its lease', () =>
+    found(writes.join('; '), ''),
   );
 }
 
 /** What the articles that this project started from tell about sidecar injection, on a real API server. */
 export const seedWalk: Scenario = {
   name: 'seed-walk',
+  core: true,
   about: 'the main job: labels, policy, opt-out, revisions, dry run, url, deletion, an operator that is killed',
   destructive:
     'it installs the default revision, which selects every namespace labelled istio-injection=enabled, and kills the operator',
@@ -65,3 +66,35 @@ export const seedWalk: Scenario = {
     return `apply → Ready ${times.ready} ms, apply → first injected pod ${times.firstPod} ms, operator RSS ${memory} MiB`;
   },
 };
+
+/** The release goes while the operator is dead already: garbage collection takes the webhooks, so nobody waits for them. */
+export async function walkUninstall(context: ScenarioContext, installation: Installation): Promise<void> {
+  const { client } = context;
+  await applyUntilReady(client, smallConfig('orphaned'));
+  const namespace = await context.namespace('orphaned', { 'istio.io/rev': 'orphaned' });
+  await Promise.all(installation.operators.map(({ process }) => process.kill()));
+  await context.check(
+    'the operator is dead, its webhooks refuse',
+    async () => (await refusal(client, barePod(namespace, 'pod'))) !== undefined,
+  );
+  const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+  const { owner } = installation;
+  if (owner === undefined) throw new Error('the chart passes no --owner to the operator');
+  await client.delete({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: owner },
+  });
+  for (const kind of kinds) {
+    await context.check(`the release's owner object goes: no ${kind} of ours is left`, async () => {
+      const { items } = await client.listAll(resourceKind('admissionregistration.k8s.io/v1', kind), {
+        labelSelector: `${labelNames.managedBy}=${managedBy}`,
+      });
+      return items.length === 0;
+    });
+  }
+  await context.check(
+    'and pods start plain',
+    async () => (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.length === 1,
+  );
+}

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labelNames, managedBy } from '../../src/api/labels.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { uninstallAsHelm } from '../harness/helm-uninstall.ts';
-import { inForce } from '../harness/in-force.ts';
+import { untilActive } from '../harness/until-active.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
@@ -11,8 +13,7 @@ import type { PodDefect } from '../harness/lost-admissions.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
-import type { ScenarioContext } from '../harness/scenario-context.ts';
-import type { Scenario } from '../harness/scenario.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { barePod } from '../harness/workloads.ts';
 
 const name = 'uninstall';
@@ -47,7 +48,7 @@ export const uninstall: Scenario = {
       await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
       await goOn();
       // An API server takes a moment to learn that a webhook has gone; what it was asked for before that may be refused.
-      await Promise.all([inForce(context.client), inForce(context.client, { validating: true })]);
+      await Promise.all([untilActive(context.client), untilActive(context.client, { validating: true })]);
       return losses.checkNone('helm uninstall, the operator dead: as soon as the API server knows of it', {
         askedSince: Date.now(),
       });
@@ -89,9 +90,7 @@ async function removeUnderLoad(
   const created = await remove(replicas, losses, goOn);
   await load.stop();
   for (const kind of kinds) {
-    await context.check(`and none has come back: ${kind}`, async () => (await ours(context, kind)).length === 0, {
-      timeout: 0,
-    });
+    await context.checkNow(`and none has come back: ${kind}`, async () => (await ours(context, kind)).length === 0);
   }
   await context.check(
     'pods start plain',
@@ -105,4 +104,43 @@ async function ours({ client }: ScenarioContext, kind: (typeof kinds)[number]): 
   const resource = resourceKind('admissionregistration.k8s.io/v1', kind);
   const { items } = await client.listAll(resource, { labelSelector: `${labelNames.managedBy}=${managedBy}` });
   return items;
+}
+
+/**
+ * The order in which helm removes a release, as far as our chart's kinds go (helm v4 pkg/release/v1/util/kind_sorter.go, UninstallOrder): webhook
+ * configurations first, kinds that it does not know last.
+ */
+const order = [
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+  'Service',
+  'Deployment',
+  'RoleBinding',
+  'Role',
+  'ClusterRoleBinding',
+  'ClusterRole',
+  'ServiceAccount',
+  'PodDisruptionBudget',
+  'NetworkPolicy',
+];
+
+/**
+ * Deletes a release's objects as `helm uninstall` does: one after the other, in its order, in the background; what is in the chart's `crds` stays.
+ * @param before called before the first object of a kind is deleted
+ */
+export async function uninstallAsHelm(
+  client: ApiClient,
+  objects: readonly KubernetesObject[],
+  before: (kind: string) => Promise<void>,
+): Promise<void> {
+  const rank = ({ kind }: KubernetesObject): number => (order.includes(kind) ? order.indexOf(kind) : order.length);
+  const release = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+  let last = '';
+  for (const object of [...release].sort((one, other) => rank(one) - rank(other) || (one.kind < other.kind ? -1 : 1))) {
+    if (object.kind !== last) await before(object.kind);
+    last = object.kind;
+    await client.delete(object, { propagationPolicy: 'Background' }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
 }

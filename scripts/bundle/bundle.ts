@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
-import { laneText } from './lane-text.ts';
+import { workerText } from './worker-text.ts';
 import { leanLibraries } from './lean-libraries.ts';
 
 export interface BundleOptions {
@@ -29,7 +29,7 @@ export async function bundle(entryPoint: string, outfile: string, { boundedHeap 
     keepNames: false,
     banner: { js: `#!/usr/bin/env node${prelude}` },
     logLevel: 'warning',
-    plugins: [leanLibraries, laneText],
+    plugins: [leanLibraries, workerText],
   });
   const text = inAscii(await readFile(outfile, 'utf8'));
   await writeFile(outfile, text);

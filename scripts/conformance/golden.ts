@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
-import type { InjectionSettings } from '../../src/api/injection-settings.ts';
-import { istioKeys } from '../../src/api/webhook-keys.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
+import type { InjectionSettings } from '../../src/api/injector-config/injection-settings.ts';
+import { istioKeys } from '../../src/api/injector-config/webhook-keys.ts';
 import type { NamespaceMetadata, NodeFacts } from '../../src/inject/injection-request.ts';
 import { loadInjector, type Injector, type InjectionSemantics } from '../../src/inject/injector.ts';
-import { mainThreadLimits } from '../../src/server/lane/lane-limits.ts';
+import { mainThreadLimits } from '../../src/server/worker/limits.ts';
 
 /** What the recorder ran the injector with: a case or a set-up of the cross product. */
 export interface Setting {

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { goldenFolder } from '../../bench/benchmarks.ts';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import { validatedAnnotations } from '../../src/inject/annotations/validate-annotations.ts';
 import { inject } from '../../src/inject/inject.ts';
 import { loadInjector, type Injector } from '../../src/inject/injector.ts';
 import { logFiles, proxyFiles } from '../../src/inject/testdata/configurations.ts';
-import { mainThreadLimits } from '../../src/server/lane/lane-limits.ts';
+import { mainThreadLimits } from '../../src/server/worker/limits.ts';
 import { hostilePods } from './hostile-pods.ts';
 
 /** The largest body that the main thread decides is 128 KiB; this leaves room for the review around the pod. */

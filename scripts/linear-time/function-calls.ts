@@ -1,6 +1,6 @@
-import { builtins } from '../../src/template/builtins.ts';
-import { functionsOfFamily } from '../../src/template/function-families.ts';
-import type { FunctionTable } from '../../src/template/go-function.ts';
+import { builtins } from '../../src/template/functions/go/builtins.ts';
+import { functionsOfFamily } from '../../src/template/functions/go/function-families.ts';
+import type { FunctionTable } from '../../src/template/functions/go/go-function.ts';
 import { compileTemplate } from '../../src/template/template.ts';
 import type { GoType } from '../../src/template/go-type.ts';
 import type { Prepared } from './growth.ts';

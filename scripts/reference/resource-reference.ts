@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 
 interface Schema {
   readonly type?: string;

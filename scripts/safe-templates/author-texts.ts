@@ -256,8 +256,8 @@ export class AuthorTexts {
   next(constants: readonly string[]): string {
     const random = this.#random;
     const choice = random.next();
-    if (choice < 0.2) return random.pick(plain);
-    if (choice < 0.4 && constants.length > 0) return this.#like(random.pick(constants));
+    if (choice < 0.24) return random.pick(plain);
+    if (choice < 0.43 && constants.length > 0) return this.#like(random.pick(constants));
     if (choice < 0.5) return this.#hostile.next().slice(0, 400);
     if (choice < 0.55) return random.pick(texts) + random.pick(texts);
     return random.pick(texts);

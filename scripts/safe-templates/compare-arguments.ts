@@ -1,4 +1,4 @@
-import type { OwnWords } from './own-words.ts';
+import type { TemplateWords } from './own-words.ts';
 
 /** Names of flags whose value is code. */
 const codeFlag =
@@ -25,14 +25,14 @@ export function argumentsDiffer(
   accepted: readonly string[],
   reference: readonly string[],
   command: readonly string[],
-  words: OwnWords,
+  words: TemplateWords,
 ): boolean {
   const [left, right] = [accepted, reference].map((args) => fixedArguments(args, command, words).join('\0\0'));
   return left !== right;
 }
 
 /** The arguments without those that may come and go. */
-function fixedArguments(args: readonly string[], command: readonly string[], words: OwnWords): string[] {
+function fixedArguments(args: readonly string[], command: readonly string[], words: TemplateWords): string[] {
   const programs = command.length > 0 ? command : args.slice(0, 1);
   const interpreted = programs.some((program) => interpreters.has(program.slice(program.lastIndexOf('/') + 1)));
   const fixed: string[] = [];
@@ -42,7 +42,9 @@ function fixedArguments(args: readonly string[], command: readonly string[], wor
     const [whole, name] = assignment.exec(text) ?? [];
     const isOperand = operandFlag.test(before);
     before = text;
-    if (name !== undefined && !isOperand && words.hasFlag(whole!) && !codeFlag.test(name.slice(2))) continue;
+    // `--flag=` or `--flag` stands in the template: what joins the two may be an action.
+    const isOwn = name !== undefined && (words.hasFlag(whole!) || words.has(name));
+    if (isOwn && !isOperand && !codeFlag.test(name.slice(2))) continue;
     if (!isOperand && plainFlag.test(text) && words.has(text) && !codeFlag.test(text.slice(2))) {
       const operand = args[index + 1];
       if (operand === undefined || interpreted || !plainWord.test(operand)) continue;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
 import { argumentsDiffer } from './compare-arguments.ts';
-import type { OwnWords } from './own-words.ts';
+import type { TemplateWords } from './own-words.ts';
 
 const valueOfPort: ReadonlySet<string> = new Set(['name', 'containerPort', 'protocol']);
 const probes: ReadonlySet<string> = new Set(['livenessProbe', 'readinessProbe', 'startupProbe']);
@@ -11,7 +11,11 @@ const authorsMetadata: ReadonlySet<string> = new Set(['annotations', 'labels']);
  * This is the rule written a second time, and shares nothing with src/inject/safety.
  * @param reference what is injected without the author's annotations and labels, or with other texts
  */
-export function forbiddenDifference(accepted: JsonObject, reference: JsonObject, words: OwnWords): string | undefined {
+export function forbiddenDifference(
+  accepted: JsonObject,
+  reference: JsonObject,
+  words: TemplateWords,
+): string | undefined {
   return firstDifference(accepted, reference, '', (key, left, right) => {
     if (key === '.metadata') return members(left, right, key, (name) => authorsMetadata.has(name));
     if (key !== '.spec') return undefined;
@@ -69,7 +73,12 @@ function strictDifference(left: unknown, right: unknown, place: string): string 
   return place;
 }
 
-function containers(left: unknown, right: unknown, place: string, words: OwnWords): string | { readonly same: true } {
+function containers(
+  left: unknown,
+  right: unknown,
+  place: string,
+  words: TemplateWords,
+): string | { readonly same: true } {
   const [one, other] = [listOf(left), listOf(right)];
   if (one.map(nameOf).join('\0') !== other.map(nameOf).join('\0')) return place;
   for (const [index, container] of one.entries()) {
@@ -79,7 +88,7 @@ function containers(left: unknown, right: unknown, place: string, words: OwnWord
       if (name === 'env') return environment(listOf(mine), listOf(theirs), at, words);
       if (name === 'ports') return strictDifference(fixedPorts(mine), fixedPorts(theirs), at) ?? true;
       if (name === 'resources') return resources(objectOf(mine), objectOf(theirs), at, words);
-      if (probes.has(name)) return strictDifference(fixedProbe(mine), fixedProbe(theirs), at) ?? true;
+      if (probes.has(name)) return probesDiffer(mine, theirs, at) ?? true;
       return false;
     });
     if (typeof result === 'string') return result;
@@ -92,7 +101,7 @@ function environment(
   left: readonly JsonObject[],
   right: readonly JsonObject[],
   place: string,
-  words: OwnWords,
+  words: TemplateWords,
 ): string | { readonly same: true } {
   const sources = (list: readonly JsonObject[]): JsonObject[] =>
     list.filter(({ valueFrom }) => isJsonObject(valueFrom));
@@ -114,7 +123,7 @@ function resources(
   left: JsonObject,
   right: JsonObject,
   place: string,
-  words: OwnWords,
+  words: TemplateWords,
 ): string | { readonly same: true } {
   return members(left, right, place, (name, one, other, at) => {
     if (name !== 'limits' && name !== 'requests') return false;
@@ -130,7 +139,21 @@ function fixedPorts(ports: unknown): JsonObject[] {
     .filter((port) => Object.keys(port).length > 0);
 }
 
-/** What an author may not change of a probe. */
+/** The path of a probe that the engine leads through the proxy's agent, as Istio's injector does. */
+const appHealth = '/app-health/';
+
+/**
+ * What an author may not change of a probe. Whether the engine leads it through the agent is a choice that Istio leaves to an annotation
+ * (`sidecar.istio.io/rewriteAppHTTPProbers`): the agent asks the pod's own container then, whatever host the probe had.
+ */
+function probesDiffer(left: unknown, right: unknown, place: string): string | undefined {
+  const isRewritten = [left, right].some((probe) =>
+    String(objectOf(objectOf(probe).httpGet).path).startsWith(appHealth),
+  );
+  const [one, other] = [fixedProbe(left), fixedProbe(right)];
+  return isRewritten ? strictDifference(one.exec, other.exec, place) : strictDifference(one, other, place);
+}
+
 function fixedProbe(probe: unknown): JsonObject {
   const { exec, httpGet, tcpSocket } = objectOf(probe);
   return { exec, httpHost: objectOf(httpGet).host, tcpHost: objectOf(tcpSocket).host };
@@ -172,4 +195,10 @@ export function addedStructure(left: unknown, right: unknown, place = ''): strin
     }
   }
   return undefined;
+}
+
+/** How many elements all lists of a pod have. */
+export function elementsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + 1 + elementsOf(item), 0);
+  return isJsonObject(value) ? elementsOf(Object.values(value)) - Object.keys(value).length : 0;
 }

@@ -16,6 +16,8 @@ export interface Figures {
   /** Pods whose own name, owner or spec is hostile, and those of them that were accepted. */
   named: number;
   namedAccepted: number;
+  /** Those of the accepted whose name equals an element's that is there anyway, so that both become one. */
+  namedMerged: number;
 }
 
 export function noFigures(): Figures {
@@ -32,5 +34,6 @@ export function noFigures(): Figures {
     sampledVisible: 0,
     named: 0,
     namedAccepted: 0,
+    namedMerged: 0,
   };
 }

@@ -1,5 +1,5 @@
-import { builtins } from '../../src/template/builtins.ts';
-import { functionsOfFamily } from '../../src/template/function-families.ts';
+import { builtins } from '../../src/template/functions/go/builtins.ts';
+import { functionsOfFamily } from '../../src/template/functions/go/function-families.ts';
 import { signatures } from '../template-recorder/functions.ts';
 
 /** What an expression gives. */

@@ -4,7 +4,7 @@ import type { PlantedMistake } from './planted-mistakes.ts';
 
 const repository = path.join(import.meta.dirname, '../..');
 /** What the engine consists of. */
-const parts = ['api', 'inject', 'template'];
+const parts = ['api', 'inject', 'routing', 'selection', 'template'];
 
 /** Below the repository, so that libraries are found. */
 const copies = path.join(repository, '.build/safe-templates', String(process.pid));

@@ -1,5 +1,13 @@
+/** What is the template's own and no author's. */
+export interface TemplateWords {
+  /** Whether the template has the word. */
+  readonly has: (word: string) => boolean;
+  /** Whether the template has `--flag=`, with whatever value. */
+  readonly hasFlag: (flag: string) => boolean;
+}
+
 /** What a template says itself: its texts between actions, and the string constants in actions. */
-export class OwnWords {
+export class OwnWords implements TemplateWords {
   readonly #words = new Set<string>();
   readonly #flags = new Set<string>();
 
@@ -14,19 +22,17 @@ export class OwnWords {
         this.#words.add(constant.trim());
         this.#addFlags(constant);
         // A list or a structure as text: its words are the template's too.
-        for (const word of constant.split(/[\s,"'[\]{}]+|\\n/)) this.#words.add(word);
+        for (const word of constant.split(/[\s,"'[\]{}]+|\\n|%[a-z]/)) this.#words.add(word);
       }
       end = action.index + action[0].length;
     }
     this.#addText(template.slice(end));
   }
 
-  /** Whether the template has the word. */
   has(word: string): boolean {
     return this.#words.has(word);
   }
 
-  /** Whether the template has `--flag=`, with whatever value. */
   hasFlag(flag: string): boolean {
     return this.#flags.has(flag);
   }

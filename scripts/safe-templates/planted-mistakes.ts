@@ -74,8 +74,8 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   mistake('labels are not looked at', 'author-inputs.ts', "...mapInputs('label', labels)]", ']'),
   mistake(
     'a comparison that was passed is passed with other texts too',
-    'passed-comparisons.ts',
-    'areSame(one.texts, texts) && areHeld',
-    'areHeld',
+    'author-guard.ts',
+    'areSame(one.texts, texts) && areSame',
+    'areSame',
   ),
 ];

@@ -1,7 +1,7 @@
 import type { InjectionResult } from '../../src/inject/injection-result.ts';
 import type { InjectionRequest } from '../../src/inject/injection-request.ts';
 import type { Injector, InjectorOptions } from '../../src/inject/injector.ts';
-import type { ConfigurationFiles } from '../../src/api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
 import type { ReadConfiguration } from '../../src/inject/configuration/read-configuration.ts';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';

@@ -78,16 +78,16 @@ export class Trial {
     figures.pods += authors.length;
     if (reference !== undefined || rendered.length > 0) figures.rendered += 1;
     for (const [index, one] of rendered.entries()) {
-      const { author, pod } = one;
+      const { author } = one;
       if (reference !== undefined) {
-        const place = forbiddenDifference(pod, reference, words);
+        const place = this.#firstDifference(one, reference, words);
         if (place === undefined) continue;
         figures.forbidden += 1;
         if (this.#isAccepted(one)) return { template: this.#template, author, place };
         continue;
       }
       for (const other of rendered.slice(0, index)) {
-        const place = forbiddenDifference(pod, other.pod, words);
+        const place = this.#firstDifference(one, other.pod, words);
         if (place === undefined) continue;
         figures.forbidden += 1;
         if (this.#isAccepted(one) && this.#isAccepted(other)) {
@@ -108,6 +108,20 @@ export class Trial {
       const reference = this.#withoutAuthor();
       if (reference === undefined || shownOf(one.pod) !== shownOf(reference)) figures.sampledVisible += 1;
     }
+  }
+
+  /**
+   * A name that is no word of the template is its own all the same where it comes with quite other texts too: functions make words of constants
+   * (`3 | seq`).
+   */
+  #firstDifference({ author, pod }: Injected, reference: JsonObject, words: OwnWords): string | undefined {
+    let made: ReadonlySet<string> | undefined;
+    const has = (name: string): boolean => {
+      if (words.has(name)) return true;
+      made ??= namesOfAll(this.#rendered(twinsOf(author)).map((twin) => twin.pod));
+      return made.has(name);
+    };
+    return forbiddenDifference(pod, reference, { has, hasFlag: (flag) => words.hasFlag(flag) });
   }
 
   #rendered(authors: readonly Author[]): Injected[] {
@@ -145,10 +159,35 @@ export class Trial {
   }
 }
 
-function argumentsOf({ spec }: JsonObject): string[] {
+/** The same author with other texts: of letters that no template has, of digits, and empty ones. */
+function twinsOf({ annotations, labels }: Author): Author[] {
+  const withText = (record: Readonly<Record<string, string>>, text: string): Record<string, string> =>
+    Object.fromEntries(Object.keys(record).map((name) => [name, text]));
+  return ['zq7x4k', '7419', ''].map((text) => ({
+    annotations: withText(annotations, text),
+    labels: withText(labels, text),
+  }));
+}
+
+/** The names of variables and resources of all containers of some pods. */
+function namesOfAll(pods: readonly JsonObject[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const container of pods.flatMap(containersOf)) {
+    const { env, resources } = container as Readonly<Record<string, unknown>>;
+    for (const variable of Array.isArray(env) ? (env as JsonObject[]) : []) names.add(String(variable.name));
+    const { limits, requests } = (resources ?? {}) as Readonly<Record<string, JsonObject | null | undefined>>;
+    for (const name of [limits, requests].flatMap((map) => Object.keys(map ?? {}))) names.add(name);
+  }
+  return names;
+}
+
+function containersOf({ spec }: JsonObject): JsonObject[] {
   const { containers, initContainers } = spec as Readonly<Record<string, readonly JsonObject[] | null | undefined>>;
-  const all = [...(containers ?? []), ...(initContainers ?? [])];
-  return all.flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
+  return [...(containers ?? []), ...(initContainers ?? [])];
+}
+
+function argumentsOf(pod: JsonObject): string[] {
+  return containersOf(pod).flatMap(({ args }) => (Array.isArray(args) ? args.map(String) : []));
 }
 
 /** Where an author's text may show: in the spec, in a label or an annotation that the template writes. */

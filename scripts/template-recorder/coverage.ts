@@ -1,6 +1,6 @@
-import { parseTemplate } from '../../src/template/parser.ts';
-import type { Node } from '../../src/template/nodes.ts';
-import { SourceText } from '../../src/template/source-text.ts';
+import { parseTemplate } from '../../src/template/parse/parser.ts';
+import type { Node } from '../../src/template/parse/nodes.ts';
+import { SourceText } from '../../src/template/parse/source-text.ts';
 import { atOnce } from '../../src/template/steps.ts';
 import { argumentKinds } from './expressions.ts';
 import { isExcluded, signatures } from './functions.ts';

@@ -1,9 +1,18 @@
-import { injectorConfigKind, injectorConfigPlural, injectorConfigSpecSchema } from './injector-config.ts';
-import { nameRules, operatorClassIsImmutable, revisionIsImmutable, specRules } from './injector-config-rules.ts';
-import { injectorConfigStatusSchema } from './injector-config-status.ts';
-import type { KubernetesObject } from './kubernetes.ts';
+import {
+  injectorConfigKind,
+  injectorConfigPlural,
+  injectorConfigSpecSchema,
+} from './injector-config/injector-config.ts';
+import {
+  nameRules,
+  operatorClassIsImmutable,
+  revisionIsImmutable,
+  specRules,
+} from './injector-config/injector-config-rules.ts';
+import { injectorConfigStatusSchema } from './injector-config/injector-config-status.ts';
+import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 import { ageColumn, customResourceDefinition, readyColumn, type PrinterColumn } from './resource-definition.ts';
-import { revisionTagCustomResourceDefinition } from './revision-tag-crd.ts';
+import { revisionTagCustomResourceDefinition } from './revision-tag/revision-tag-crd.ts';
 
 /** All CustomResourceDefinitions of this version. */
 export function customResourceDefinitions(): KubernetesObject[] {

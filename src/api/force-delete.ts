@@ -1,5 +1,5 @@
-import { group } from './injector-config.ts';
-import type { KubernetesObject } from './kubernetes.ts';
+import { group } from './injector-config/injector-config.ts';
+import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 /** Annotation with which an InjectorConfig or RevisionTag may be deleted although it is in use: `"true"`. */
 export const forceDeleteAnnotation = `${group}/force-delete`;

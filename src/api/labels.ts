@@ -1,4 +1,4 @@
-import { group } from './injector-config.ts';
+import { group } from './injector-config/injector-config.ts';
 
 /**
  * Labels of the objects we write. Never `istio.io/rev` or `app: sidecar-injector`: istiod rewrites the caBundle of every webhook
@@ -32,7 +32,7 @@ export const replicaAnnotations = {
   serves: `${group}/serves`,
   /** `true` once it is on its way out. */
   draining: `${group}/draining`,
-  /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/api/shadow-report.ts`). */
+  /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/rollout/shadow-report.ts`). */
   shadow: `${group}/shadow`,
 } as const;
 

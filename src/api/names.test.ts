@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { revisionOf } from './injector-config.ts';
+import { revisionOf } from './injector-config/injector-config.ts';
 import {
   hashedConfigMapName,
-  injectPath,
   objectNames,
   serviceHostName,
-  rolloutOfPath,
-  tagInjectPath,
   tagProbeSubject,
-  tagRolloutPath,
   tagWebhookConfiguration,
   validatorNames,
 } from './names.ts';
 import { pathProbeName } from './path-probe.ts';
-import { nameRules } from './injector-config-rules.ts';
+import { nameRules } from './injector-config/injector-config-rules.ts';
 import { injectorConfig } from './testdata/injector-config.ts';
 
 describe('names', () => {
@@ -26,35 +22,13 @@ describe('names', () => {
       webhookConfiguration: 'sidecar-injector-1-24',
     });
     assert.equal(hashedConfigMapName('1-24', '0123abcd'), 'sidecar-injector-1-24-0123abcd');
-    assert.equal(injectPath('1-24', '0123abcd'), '/revisions/1-24/0123abcd/inject');
     assert.equal(serviceHostName('sidecar-injector-1-24', 'system'), 'sidecar-injector-1-24.system.svc');
   });
 
   it('of what a tag has', () => {
     assert.equal(tagWebhookConfiguration('prod'), 'sidecar-injector-tag-prod');
     assert.equal(tagWebhookConfiguration('default'), objectNames('default').webhookConfiguration);
-    assert.equal(tagInjectPath('prod', '1-24', '0123abcd'), '/tags/prod/1-24/0123abcd/inject');
     assert.equal(pathProbeName(tagProbeSubject('prod')), 'sidecar-injector-probe-tag-prod');
-  });
-
-  it('of a tag in a rollout, and read again', () => {
-    const rollout = {
-      tag: 'prod',
-      stable: { name: '1-24', hash: '0123abcd' },
-      // As an InjectorConfig may be called, and what a path at rest ends in.
-      canary: { name: 'inject', hash: '89abcdef' },
-      threshold: '0d00000000000000',
-    };
-    const path = '/tags/prod/1-24/0123abcd/inject/89abcdef/0d00000000000000';
-    for (const shadow of [true, false]) {
-      const whole = `${path}/${shadow ? 'shadow' : 'inject'}`;
-      assert.equal(tagRolloutPath({ ...rollout, shadow }), whole);
-      assert.deepEqual(rolloutOfPath(whole), { ...rollout, shadow });
-      assert.deepEqual(rolloutOfPath(`https://example.com/prefix${whole}`), { ...rollout, shadow });
-    }
-    for (const other of [path, `${path}0/inject`, `${path}/inject/x`, tagInjectPath('prod', '1-24', '0123abcd')]) {
-      assert.equal(rolloutOfPath(other), undefined, other);
-    }
   });
 
   it('of the validating webhook, by operator class', () => {

@@ -28,61 +28,12 @@ export function hashedConfigMapName(name: string, hash: string): string {
   return `${prefix}-${name}-${hash}`;
 }
 
-/** Where the API server sends the pods of one configuration; part of the webhook's clientConfig. */
-export function injectPath(name: string, hash: string): string {
-  return `/revisions/${name}/${hash}/inject`;
-}
-
 /** The webhook configuration of everything that means default, whoever it belongs to: the tag of this name, else the InjectorConfig. */
 const defaultWebhookConfiguration = objectNames('default').webhookConfiguration;
 
 /** The MutatingWebhookConfiguration of a RevisionTag. InjectorConfigs cannot be called so: their names do not begin with `tag-`. */
 export function tagWebhookConfiguration(tag: string): string {
   return tag === 'default' ? defaultWebhookConfiguration : `${prefix}-tag-${tag}`;
-}
-
-/** Where the API server sends the pods that follow a tag, while it leads to one configuration of InjectorConfig `name`. */
-export function tagInjectPath(tag: string, name: string, hash: string): string {
-  return `/tags/${tag}/${name}/${hash}/inject`;
-}
-
-/** A configuration by the InjectorConfig it is of and its hash, 8 lower-case hex digits. */
-export interface NamedConfiguration {
-  readonly name: string;
-  readonly hash: string;
-}
-
-/** Which workloads of a tag get which configuration while it is on its way from `stable` to `canary`; all of it stands in the webhook's path. */
-export interface TagRollout {
-  readonly tag: string;
-  readonly stable: NamedConfiguration;
-  readonly canary: NamedConfiguration;
-  /** 16 lower-case hex digits, see `src/rollout`. */
-  readonly threshold: string;
-  /** Whether all pods get `stable`, and `canary` is only tried. */
-  readonly shadow: boolean;
-}
-
-/** Where the API server sends the pods that follow a tag in the middle of a rollout. */
-export function tagRolloutPath({ tag, stable, canary, threshold, shadow }: TagRollout): string {
-  const pair = `${stable.name}/${stable.hash}/${canary.name}/${canary.hash}`;
-  return `/tags/${tag}/${pair}/${threshold}/${shadow ? 'shadow' : 'inject'}`;
-}
-
-const rolloutPath = /\/tags\/([^/]+)\/([^/]+)\/([0-9a-f]{8})\/([^/]+)\/([0-9a-f]{8})\/([0-9a-f]{16})\/(inject|shadow)$/;
-
-/** The rollout that a path says, or the end of a URL; undefined for the paths of a tag at rest and all others. */
-export function rolloutOfPath(path: string): TagRollout | undefined {
-  const match = rolloutPath.exec(path);
-  if (match === null) return undefined;
-  const [, tag = '', stable = '', stableHash = '', canary = '', canaryHash = '', threshold = '', way] = match;
-  return {
-    tag,
-    stable: { name: stable, hash: stableHash },
-    canary: { name: canary, hash: canaryHash },
-    threshold,
-    shadow: way === 'shadow',
-  };
 }
 
 /** By what the twin of a tag's webhook is called; see `pathProbeName`. */

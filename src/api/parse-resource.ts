@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { ConfigurationError } from './errors.ts';
-import { apiVersion } from './injector-config.ts';
-import type { ObjectMeta } from './kubernetes.ts';
-import { unknownFields } from './unknown-fields.ts';
+import { apiVersion } from './injector-config/injector-config.ts';
+import type { ObjectMeta } from './kubernetes/kubernetes.ts';
 
 export interface ParseOptions {
   /**
@@ -104,4 +103,22 @@ function lowerFirst(text: string): string {
 function show(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+/**
+ * Paths of the fields that a schema dropped: there in `source`, gone from `parsed`.
+ * @param at the path of `source` itself, e.g. `spec`
+ */
+function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
+  if (Array.isArray(source) && Array.isArray(parsed)) {
+    return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));
+  }
+  if (!isRecord(source) || !isRecord(parsed)) return [];
+  return Object.entries(source).flatMap(([key, value]) =>
+    Object.hasOwn(parsed, key) ? unknownFields(value, parsed[key], `${at}.${key}`) : [`${at}.${key}`],
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { group, version } from './injector-config.ts';
-import type { KubernetesObject } from './kubernetes.ts';
-import { structuralSchema, type JsonSchema } from './structural-schema.ts';
+import { group, version } from './injector-config/injector-config.ts';
+import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 /** A rule of CEL with its field, from the root of the object. */
 export interface CelRule {
@@ -111,4 +110,27 @@ function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {
 /** A rule with its field as the API server wants it: relative to the schema that carries the rule. */
 function celRule(at: string, { field, rule, message }: CelRule): JsonSchema {
   return { rule, message, fieldPath: field.slice(at.length).replace(/^\.?/, '.') };
+}
+
+const largestInt32 = 2 ** 31 - 1;
+
+/** JSON Schema as OpenAPI 3.0 has it. */
+type JsonSchema = Record<string, unknown>;
+
+/**
+ * Turns what zod says into what apiextensions.k8s.io/v1 accepts as a structural schema: no `additionalProperties: false` (the API server
+ * drops unknown fields instead), no rule about a map's keys, integers with a format. To be used as `override` of z.toJSONSchema.
+ */
+function structuralSchema({ jsonSchema }: { jsonSchema: object }): void {
+  const schema = jsonSchema as JsonSchema;
+  const { additionalProperties } = schema;
+  if (additionalProperties === false || schema['x-kubernetes-preserve-unknown-fields'] === true) {
+    delete schema.additionalProperties;
+  }
+  delete schema.propertyNames;
+  if (schema.type === 'number' && Array.isArray(schema.enum)) schema.type = 'integer';
+  if (schema.type === 'integer') {
+    const short = Array.isArray(schema.enum) || Number(schema.maximum) <= largestInt32;
+    schema.format = short ? 'int32' : 'int64';
+  }
 }

@@ -3,6 +3,9 @@ import { ApiClient } from '../kube/api-client.ts';
 import { loadKubeConfig, type KubeConfig } from '../kube/kube-config.ts';
 import { version } from './version.ts';
 
+/** Under which name the API server records what the command line has set. */
+export const commandLineManager = 'injector-cli';
+
 /** Flags of every command that talks to a cluster. */
 export interface ClusterOptions {
   readonly kubeconfig?: string;

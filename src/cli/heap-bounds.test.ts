@@ -16,11 +16,8 @@ describe('the heap', () => {
         if (round % 4 === 3) kept = [];
       }
       console.log(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size / 1048576);`;
-    const options = ['--semi-space-growth-factor=1', '--import', 'ts-blank-space/register', '--input-type=module'];
-    const result = spawnSync(process.execPath, [...options, '-e', script], {
-      encoding: 'utf8',
-      cwd: import.meta.dirname,
-    });
+    const options = ['--semi-space-growth-factor=1', ...process.execArgv, '--input-type=module'];
+    const result = spawnSync(process.execPath, [...options, '-e', script], { encoding: 'utf8' });
     assert.equal(result.status, 0, result.stderr);
     return Number(result.stdout);
   }
@@ -39,11 +36,8 @@ describe('the heap', () => {
       new PerformanceObserver((list) => kinds.push(...list.getEntries().map(({ detail }) => detail.kind))).observe({ entryTypes: ['gc'] });
       for (let round = 0; round < 3; round++) collect();
       setTimeout(() => console.log(kinds.join(), typeof globalThis.gc), 50);`;
-    const options = ['--semi-space-growth-factor=1', '--import', 'ts-blank-space/register', '--input-type=module'];
-    const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', script], {
-      encoding: 'utf8',
-      cwd: import.meta.dirname,
-    });
+    const options = ['--semi-space-growth-factor=1', ...process.execArgv, '--input-type=module'];
+    const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', script], { encoding: 'utf8' });
     assert.equal(stdout, '1,1,1 undefined\n', stderr);
   });
 

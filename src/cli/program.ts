@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { stringify } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { annotationsCommand } from './commands/annotations.ts';
-import { certsCommand } from './commands/certs.ts';
+import { certsCommand } from './certs/certs.ts';
 import { checkCommand } from './commands/check.ts';
-import { crdCommand } from './commands/crd.ts';
 import { disableCommand } from './commands/disable.ts';
 import { enableCommand } from './commands/enable.ts';
 import { injectCommand } from './commands/inject.ts';
@@ -12,14 +12,14 @@ import { operatorCommand } from './commands/operator.ts';
 import { revisionsCommand } from './commands/revisions.ts';
 import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
-import { tagCommand } from './commands/tag.ts';
+import { tagCommand } from './tags/tag.ts';
 import { templateCommand } from './commands/template.ts';
-import { versionCommand } from './commands/version.ts';
 import { exitCodes } from './exit-codes.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 import { UsageError } from './usage-error.ts';
+import { customResourceDefinitions } from '../api/crd.ts';
 
 /** Commands that serve until they are told to stop. */
 const longRunning = new Set(['operator', 'serve']);
@@ -86,4 +86,37 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
     const usage = error instanceof UsageError || error instanceof ConfigurationError;
     terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
   }
+}
+
+/** `injector version`: what a bug report needs. */
+function versionCommand(terminal: Terminal): Command {
+  return new Command('version')
+    .description('print the version')
+    .option('-o, --output <format>', 'json for programs')
+    .action((options: { output?: string }) => {
+      const facts = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
+      terminal.out(
+        options.output === 'json'
+          ? `${JSON.stringify(facts)}\n`
+          : `injector ${facts.version} (node ${facts.node}, ${facts.platform})\n`,
+      );
+    });
+}
+
+/** `injector crd`: the CustomResourceDefinitions this version works with, for `kubectl apply --server-side -f -`. */
+function crdCommand(terminal: Terminal): Command {
+  return new Command('crd')
+    .description('print the CustomResourceDefinitions')
+    .option('-o, --output <format>', 'yaml or json', 'yaml')
+    .action((options: { output: string }) => {
+      const definitions = customResourceDefinitions();
+      const list = { apiVersion: 'v1', kind: 'List', items: definitions };
+      terminal.out(
+        options.output === 'json'
+          ? `${JSON.stringify(list, null, 2)}\n`
+          : definitions
+              .map((definition) => stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false }))
+              .join('---\n'),
+      );
+    });
 }

@@ -14,7 +14,7 @@ interface Ended {
 /** Runs statements in a process of its own, where `terminal` is the process's terminal; standard input is a pipe that ends after the text. */
 async function inProcess(statements: string, input = ''): Promise<Ended> {
   const script = `import { processTerminal as terminal } from ${JSON.stringify(terminalModule)};\n${statements}`;
-  const argv = ['--import', 'ts-blank-space/register', '--input-type=module', '--eval', script];
+  const argv = [...process.execArgv, '--input-type=module', '--eval', script];
   const child = spawn(process.execPath, argv, { stdio: 'pipe' });
   child.stdin.end(input);
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

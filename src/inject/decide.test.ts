@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { decide, type DecisionFacts, type DecisionRules } from './decide.ts';
-import { compileLabelSelector } from './decision/label-selector.ts';
+import { compileLabelSelector } from '../selection/label-selector.ts';
 
 const key = 'mesh.example/inject';
 const rules: DecisionRules = {
@@ -11,7 +11,7 @@ const rules: DecisionRules = {
   injectKey: key,
 };
 const pod: DecisionFacts = { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {} };
-const batch = [compileLabelSelector({ matchLabels: { kind: 'batch' } })];
+const batch = [compileLabelSelector({ matchLabels: { kind: 'batch' } }, 'nothing')];
 
 describe('decide', () => {
   const rows: [

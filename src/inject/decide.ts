@@ -1,4 +1,4 @@
-import type { CompiledSelector } from './decision/label-selector.ts';
+import type { CompiledSelector } from '../selection/label-selector.ts';
 import type { SkipReason } from './injection-result.ts';
 
 /** What the decision depends on, beside the pod; compiled once per configuration. */

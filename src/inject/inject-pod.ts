@@ -3,22 +3,21 @@ import { setClusterEnvironment } from './finish/cluster-environment.ts';
 import { adjustInitContainerUser } from './finish/init-container-user.ts';
 import { setMetadata } from './finish/metadata.ts';
 import { orderContainers } from './finish/order-containers.ts';
-import { mergePrometheus } from './finish/prometheus-merge.ts';
-import { announceSecurePorts } from './finish/secure-metrics.ts';
+import { mergePrometheus, announceSecurePorts } from './finish/prometheus-merge.ts';
 import { reapplyOverrides } from './finish/reapply-overrides.ts';
-import type { Meter } from '../template/meter.ts';
+import type { Meter } from '../template/exec/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { Injector } from './injector.ts';
+import { proxyConfigAnnotation } from './mesh/annotation-proxy-config.ts';
 import type { Message } from './mesh/decode-message.ts';
 import type { PodProxyConfigs } from './mesh/proxy-configs-for.ts';
 import { isJsonObject } from './patch/json-value.ts';
-import { parseStatus, type InjectionStatus } from './pod/injection-status.ts';
+import { parseStatus, type InjectionStatus, stripPod } from './pod/injection-status.ts';
 import type { ProxyIds } from './pod/open-shift.ts';
 import { reinsertOverrides, savedOverrides } from './pod/overrides.ts';
 import type { Environment } from './pod/path-environment.ts';
 import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
-import { stripPod } from './pod/strip-pod.ts';
 import type { Workload } from './pod/workload.ts';
 import { guardAuthor, type GuardedSteps } from './safety/guard-author.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
@@ -38,6 +37,12 @@ export interface PodInjection {
   readonly meter: Meter;
 }
 
+/**
+ * Units for each character of `proxy.istio.io/config`, which is read as YAML twice: to check it, and to apply it. YAML's merge keys take the longest,
+ * so half of the largest review is left to the worker.
+ */
+const proxyConfigCost = 24;
+
 const clusterVariable = 'ISTIO_META_CLUSTER_ID';
 const networkVariable = 'ISTIO_META_NETWORK';
 
@@ -48,9 +53,7 @@ const networkVariable = 'ISTIO_META_NETWORK';
 export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const { family } = injector;
   const { pod, meter } = injection;
-  const problems = family.proxy ? annotationProblems(pod.metadata.annotations ?? noStrings) : undefined;
-  if (problems !== undefined)
-    throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
+  if (family.proxy) checkAnnotations(pod, meter);
   const statusPort = statusPortOf(injection.proxyConfigs.meshConfig);
   const statusText = annotationOf(pod, family.keys.status);
   const status = statusText === undefined ? undefined : parseStatus(statusText);
@@ -84,6 +87,14 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
 }
 
 const noEnvironment: Environment = new Map();
+
+/** @throws InjectionFailure when a value is not what Istio takes; LimitError when reading them takes too long here */
+function checkAnnotations(pod: Pod, meter: Meter): void {
+  meter.spend((annotationOf(pod, proxyConfigAnnotation)?.length ?? 0) * proxyConfigCost);
+  const problems = annotationProblems(pod.metadata.annotations ?? noStrings);
+  if (problems === undefined) return;
+  throw new InjectionFailure('InvalidAnnotation', `failed to run injection template: ${problems}`);
+}
 
 /** What a proxy needs beyond its template. */
 function finishProxy(

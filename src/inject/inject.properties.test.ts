@@ -225,7 +225,9 @@ describe('kubeInject, for any file', () => {
     });
     fc.assert(
       fc.property(fc.array(object, { minLength: 1, maxLength: 4 }), fc.boolean(), families, (objects, flow, family) => {
-        const text = objects.map((item) => stringify(item, { collectionStyle: flow ? 'flow' : 'any' })).join('---\n');
+        const text = objects
+          .map((item) => stringify(item, { version: '1.1', collectionStyle: flow ? 'flow' : 'any' }))
+          .join('---\n');
         assert.deepEqual(kubeInject(injectors[family], text), { outcome: 'done', text, warnings: [] });
       }),
       { numRuns: 100 },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ConfigurationFiles } from '../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { InjectionRequest } from './injection-request.ts';
 import type { InjectionResult } from './injection-result.ts';
 import { inject } from './inject.ts';

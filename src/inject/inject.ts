@@ -1,4 +1,4 @@
-import { LimitError, Meter } from '../template/meter.ts';
+import { LimitError, Meter } from '../template/exec/meter.ts';
 import { decide, type DecisionFacts } from './decide.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';

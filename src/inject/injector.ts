@@ -1,8 +1,8 @@
-import type { ConfigurationFiles } from '../api/configuration-files.ts';
-import type { InjectionSettings } from '../api/injection-settings.ts';
-import type { LabelSelector } from '../api/kubernetes.ts';
-import { systemNamespaces } from '../api/system-namespaces.ts';
-import type { ExecutionLimits } from '../template/execution.ts';
+import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
+import type { InjectionSettings } from '../api/injector-config/injection-settings.ts';
+import type { LabelSelector } from '../api/kubernetes/kubernetes.ts';
+import { systemNamespaces } from '../api/kubernetes/system-namespaces.ts';
+import type { ExecutionLimits } from '../template/exec/execution.ts';
 import { atOnce, type Steps } from '../template/steps.ts';
 import { familyOf, type Family } from './configuration/family.ts';
 import { compileTemplates } from './configuration/compile-templates.ts';
@@ -11,7 +11,7 @@ import type { InjectorConfigText, SelectorText } from './configuration/parse-inj
 import { readConfiguration, type ReadConfiguration } from './configuration/read-configuration.ts';
 import type { Values } from './configuration/values.ts';
 import type { DecisionRules } from './decide.ts';
-import { compileLabelSelector, type CompiledSelector } from './decision/label-selector.ts';
+import { compileLabelSelector, type CompiledSelector } from '../selection/label-selector.ts';
 import type { Message } from './mesh/decode-message.ts';
 import { proxyConfigLayers, type ProxyConfigLayers } from './mesh/effective-proxy-config.ts';
 import { environmentName, type Environment } from './pod/path-environment.ts';
@@ -135,7 +135,7 @@ function onlyTemplates(config: InjectorConfigText): InjectorConfigText {
 
 function compileSelectors(key: string, selectors: readonly SelectorText[], warnings: string[]): CompiledSelector[] {
   return selectors.map((selector, index) => {
-    const compiled = compileLabelSelector(selector as LabelSelector);
+    const compiled = compileLabelSelector(selector as LabelSelector, 'nothing');
     if ('invalid' in compiled) warnings.push(`config: ${key}[${index}] is passed over: ${compiled.invalid}`);
     return compiled;
   });

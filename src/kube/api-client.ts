@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError, isNotFound } from './api-error.ts';
 import { jsonLines } from './json-lines.ts';
 import { apiVersionOf, knownKind, resourcePath, type ResourceKind } from './resource-kinds.ts';

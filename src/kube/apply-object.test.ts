@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from './api-error.ts';
 import { ObjectApplier } from './apply-object.ts';
 import { objectDifference } from './object-difference.ts';

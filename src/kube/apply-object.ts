@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isConflict } from './api-error.ts';
 import { objectDifference } from './object-difference.ts';
@@ -29,7 +29,7 @@ export interface AppliedObject {
   retryAfter?: number;
 }
 
-/** Against a writer who undoes what we do, each object is taken back by force at most this often, in milliseconds. */
+/** Against a writer who undoes what we do, each object is taken back at most this often, in milliseconds. */
 const forceIntervalMs = 1000;
 
 /** Kinds whose objects may have to be made anew. Never a webhook configuration: without it pods start plain. */
@@ -50,11 +50,15 @@ export class ObjectApplier {
     this.#options = options;
   }
 
-  /** `live` is the object as last seen, if it was there. Rejects with {@link ApiError} when the API server does. */
+  /**
+   * `live` is the object as last seen, if it was there. Rejects with {@link ApiError} when the API server does.
+   * @param isRepair the same was wanted before: another writer has changed it, and the next write waits, whether or not that one manages a field
+   */
   async apply(
     desired: KubernetesObject,
     live: KubernetesObject | undefined,
     signal?: AbortSignal,
+    isRepair = false,
   ): Promise<AppliedObject> {
     const { client, fieldManager } = this.#options;
     const difference =
@@ -66,6 +70,7 @@ export class ObjectApplier {
     const outcome = live === undefined ? 'Created' : 'Updated';
     try {
       const object = await client.apply(desired, { fieldManager, signal });
+      if (isRepair) this.#noteForce(desired);
       return await this.#settle({ outcome, object, difference, foreign: [] }, desired, signal);
     } catch (error) {
       const foreign = foreignFields(error, fieldManager);

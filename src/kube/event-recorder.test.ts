@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { capturingLogger } from './testdata/capturing-logger.ts';
 import { ManualClock, settle } from './testdata/manual-clock.ts';

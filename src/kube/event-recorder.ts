@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
 import type { Clock, Logger } from './ports.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from './api-error.ts';
 import { LeaseElector } from './lease-elector.ts';
 import { capturingLogger } from './testdata/capturing-logger.ts';
@@ -74,7 +74,7 @@ class Candidate {
   readonly #run: Promise<void>;
   readonly elector: LeaseElector;
 
-  constructor(server: LeaseServer, clock: ManualClock, identity: string) {
+  constructor(server: LeaseServer, clock: ManualClock, identity: string, timeScale?: number) {
     this.elector = new LeaseElector({
       client: server,
       namespace: 'n',
@@ -83,6 +83,7 @@ class Candidate {
       clock,
       random: () => 0,
       logger: this.logger,
+      ...(timeScale === undefined ? {} : { timeScale }),
       onHolder: (holder) => this.holders.push(holder),
     });
     this.#run = this.elector.run(this.#stop.signal, async (leading) => {
@@ -115,8 +116,8 @@ describe('LeaseElector', () => {
   afterEach(async () => {
     await Promise.all(candidates.map((candidate) => candidate.stop()));
   });
-  const join = async (identity: string): Promise<Candidate> => {
-    const candidate = new Candidate(server, clock, identity);
+  const join = async (identity: string, timeScale?: number): Promise<Candidate> => {
+    const candidate = new Candidate(server, clock, identity, timeScale);
     candidates.push(candidate);
     await settle();
     return candidate;
@@ -153,6 +154,17 @@ describe('LeaseElector', () => {
     assert.equal(one.elector.holds, true);
     await one.stop();
     assert.equal(one.elector.holds, false);
+  });
+
+  it('divides the durations by its time scale', async () => {
+    await join('one', 3);
+    const two = await join('two', 3);
+    assert.equal(server.lease?.spec.leaseDurationSeconds, 5);
+    server.lease = { ...server.lease, spec: { ...server.lease.spec, holderIdentity: 'gone' } };
+    await clock.advance(5000);
+    assert.equal(two.leading, false);
+    await clock.advance(1400);
+    assert.equal(server.holder === 'gone', false);
   });
 
   it('waits while another leads, and takes over at once when that one stops', async () => {

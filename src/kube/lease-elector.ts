@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
 import { isConflict } from './api-error.ts';
 import { pause } from './clock.ts';
@@ -15,10 +15,8 @@ export interface LeaseElectorOptions {
   clock: Clock;
   random: Random;
   logger: Logger;
-  /** client-go's figures unless told: a lease is held for 15 s, given up when not renewed for 10 s, tried every 2 s. */
-  leaseSeconds?: number;
-  renewDeadlineSeconds?: number;
-  retrySeconds?: number;
+  /** What the durations of the Lease are divided by, for tests; 1 unless told. */
+  timeScale?: number;
   /** Told whenever another process becomes the holder. */
   onHolder?: (identity: string) => void;
 }
@@ -32,6 +30,11 @@ interface LeaseSpec {
   leaseTransitions?: number;
 }
 type Lease = KubernetesObject & { spec?: LeaseSpec };
+
+/** client-go's figures: held for 15 s, given up when not renewed for 10 s, tried every 2 s. */
+const leaseSeconds = 15;
+const renewDeadlineSeconds = 10;
+const retrySeconds = 2;
 
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
@@ -50,9 +53,11 @@ export class LeaseElector {
 
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
-    this.#leaseMs = (options.leaseSeconds ?? 15) * 1000;
-    this.#renewDeadlineMs = (options.renewDeadlineSeconds ?? 10) * 1000;
-    this.#retryMs = (options.retrySeconds ?? 2) * 1000;
+    const { timeScale = 1 } = options;
+    // The Lease says its duration in whole seconds.
+    this.#leaseMs = Math.ceil(leaseSeconds / timeScale) * 1000;
+    this.#renewDeadlineMs = (renewDeadlineSeconds * 1000) / timeScale;
+    this.#retryMs = (retrySeconds * 1000) / timeScale;
   }
 
   /**

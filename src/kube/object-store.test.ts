@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { objectKey, ObjectStore } from './object-store.ts';
 
 function object(name: string, resourceVersion: string, namespace?: string): KubernetesObject {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 
 /** A change of one object in a store; `before` is absent for a new object. Handlers act on the level, not on the event. */
 export interface StoreChange<T extends KubernetesObject> {

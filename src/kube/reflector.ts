@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isExpired, isNotFound } from './api-error.ts';
 import { BackOff } from './back-off.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 
 export interface ApiClientOptions {
   /** Names the role and replica, so that the audit log tells who wrote what. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseInjectorConfig } from '../api/parse-injector-config.ts';
+import { parseInjectorConfig } from '../api/injector-config/parse-injector-config.ts';
 import { configurationFiles } from './configuration-files.ts';
 
 /** So many levels of maps around a value. */

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { checkCertificatePolicy } from '../certs/certificate-policy.ts';
-import { calledName, certificateNames, certificatePolicy, validatorCertificateNames } from './certificate-terms.ts';
-import { injectorConfig } from './testdata/injector-config.ts';
+import {
+  calledName,
+  certificateNames,
+  certificatePolicy,
+  haveOneCertificate,
+  validatorCertificateNames,
+  webhookHost,
+} from './certificate-terms.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('certificateNames', () => {
   it('are those of the Service', () => {
@@ -66,5 +73,30 @@ describe('certificatePolicy', () => {
         checkCertificatePolicy(certificatePolicy(injectorConfig('a', { certificate })));
       });
     }
+  });
+});
+
+describe('webhookHost', () => {
+  for (const [url, host] of [
+    [undefined, undefined],
+    ['https://injector.example.com:8443/x', 'injector.example.com'],
+    ['https://10.0.0.7', '10.0.0.7'],
+    ['https://[fd00::1]:15017', '[fd00::1]'],
+    ['https://10.0.0.7:99999', undefined],
+  ] as const) {
+    it(`of ${url ?? 'no url'}: ${host ?? 'none'}`, () => {
+      assert.equal(webhookHost(injectorConfig('a', { webhook: url === undefined ? {} : { url } })), host);
+    });
+  }
+});
+
+describe('haveOneCertificate', () => {
+  const given = (name: string, secret: string) =>
+    injectorConfig(name, { certificate: { provider: 'Secret', secretRef: { name: secret } } });
+  it('is of those that take it from one Secret', () => {
+    assert.equal(haveOneCertificate(given('a', 'tls'), given('b', 'tls')), true);
+    assert.equal(haveOneCertificate(given('a', 'tls'), given('b', 'own')), false);
+    assert.equal(haveOneCertificate(given('a', 'tls'), injectorConfig('b')), false);
+    assert.equal(haveOneCertificate(injectorConfig('a'), injectorConfig('b')), false);
   });
 });

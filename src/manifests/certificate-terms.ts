@@ -1,9 +1,9 @@
 import { durationMilliseconds } from '../api/duration.ts';
-import type { InjectorConfig } from '../api/injector-config.ts';
+import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import { objectNames, serviceHostName, validatorNames } from '../api/names.ts';
 import type { CertificateNames } from '../certs/certificate-names.ts';
 import type { CertificatePolicy } from '../certs/certificate-policy.ts';
-import { webhookHost } from './webhook-host.ts';
+import { nameOf } from '../selection/pod-claims.ts';
 
 /**
  * The names and addresses that the serving certificate of an InjectorConfig must carry: its Service's, and the hosts by which it is called.
@@ -38,4 +38,26 @@ export function certificatePolicy({ spec: { certificate } }: InjectorConfig, tim
     renewalFraction,
     keySize,
   };
+}
+
+/** The host of `spec.webhook.url`; undefined where the Service is called. */
+export function webhookHost({ spec: { webhook } }: InjectorConfig): string | undefined {
+  return hostOfUrl(webhook.url);
+}
+
+/** The host of a url; undefined without one, and where nobody can read it. */
+export function hostOfUrl(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** Whether one certificate answers for both: they take it from the same Secret. */
+export function haveOneCertificate(one: InjectorConfig, other: InjectorConfig): boolean {
+  const secret = one.spec.certificate.secretRef?.name;
+  return secret !== undefined && secret === other.spec.certificate.secretRef?.name;
+}
+
+/** Why an InjectorConfig cannot have the host of its url: another one has it. One line, with the field and what to do. */
+export function hostTaken(host: string, holder: InjectorConfig): string {
+  const other = nameOf({ kind: 'InjectorConfig', name: holder.metadata.name });
+  return `spec.webhook.url: ${other} has the host ${host} too, with a certificate of another authority, and only one can be served for it; give this one a host of its own, or let both use the same Secret (spec.certificate.provider Secret)`;
 }

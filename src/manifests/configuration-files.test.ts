@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { configurationFiles } from './configuration-files.ts';
 import { configurationReferences } from './configuration-references.ts';
-import { injectorConfig } from './testdata/injector-config.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('configurationFiles', () => {
   it('writes the smallest configuration so that people can read it', () => {

@@ -1,12 +1,11 @@
 import { DEFAULT_SCHEMA, dump, Type } from 'js-yaml';
-import type { ConfigurationFiles } from '../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../api/errors.ts';
-import type { InjectionSettings } from '../api/injection-settings.ts';
-import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from '../api/injector-config.ts';
+import type { InjectionSettings } from '../api/injector-config/injection-settings.ts';
+import { type InjectorConfig, type InjectorConfigSpec, revisionOf } from '../api/injector-config/injector-config.ts';
 import { refuseUnbounded } from './bounded-text.ts';
-import { canonicalJson } from './canonical-json.ts';
-import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
-import { valuesJson } from './values-json.ts';
+import { canonicalJson, valuesJson } from './values-json.ts';
+import { type ConfigurationReference, configurationReferences } from './configuration-references.ts';
 
 /** The texts that an InjectorConfig refers to, as read from the cluster. */
 export interface ReferencedTexts {

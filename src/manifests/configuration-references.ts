@@ -1,4 +1,4 @@
-import type { InjectorConfigSpec } from '../api/injector-config.ts';
+import type { InjectorConfigSpec } from '../api/injector-config/injector-config.ts';
 
 /** A key of a ConfigMap that a part of the configuration is read from. */
 export interface ConfigurationReference {

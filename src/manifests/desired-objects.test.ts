@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import type { InjectorConfig } from '../api/injector-config.ts';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../api/names.ts';
-import { nameRules } from '../api/injector-config-rules.ts';
-import type { CertificateMaterial } from './certificate-material.ts';
+import { nameRules } from '../api/injector-config/injector-config-rules.ts';
+import type { CertificateMaterial } from './secrets.ts';
 import { configurationFiles } from './configuration-files.ts';
-import { configurationObjects, desiredObjects, rotationSecret, servingObjects } from './desired-objects.ts';
+import { configurationObjects, rotationSecret, servingObjects } from './desired-objects.ts';
 import type { ManifestContext } from './manifest-context.ts';
-import { context, injectorConfig } from './testdata/injector-config.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+import { context } from './testdata/manifest-context.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
 
 const hash = '0123abcd';
@@ -17,8 +18,14 @@ const certificates: CertificateMaterial = {
   caBundlePem: 'old\nnew\n',
 };
 
+/** Everything that an InjectorConfig produces, in the order of application. */
 function desired(config: InjectorConfig, where: ManifestContext = context): KubernetesObject[] {
-  return desiredObjects({ config, files: configurationFiles(config), hash, certificates }, where);
+  return [
+    rotationSecret(config, certificates.stored, where),
+    ...servingObjects(config, certificates.serving, where),
+    ...configurationObjects(config, configurationFiles(config), hash, where),
+    webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, where),
+  ];
 }
 
 /** The parts of a webhook that the tests look into. */
@@ -39,8 +46,8 @@ const decode = (text: unknown) => Buffer.from(String(text), 'base64').toString()
 const summary = ({ kind, metadata }: KubernetesObject) =>
   `${kind} ${metadata.namespace ?? '-'}/${String(metadata.name)}`;
 
-describe('desiredObjects', () => {
-  it('lists everything in the order of application: the webhook last', () => {
+describe('the objects of an InjectorConfig', () => {
+  it('are these, by name', () => {
     assert.deepEqual(desired(injectorConfig('1-24')).map(summary), [
       'Secret injection/sidecar-injector-1-24',
       'Secret injection/sidecar-injector-1-24-serving',
@@ -48,19 +55,6 @@ describe('desiredObjects', () => {
       'ConfigMap injection/sidecar-injector-1-24-0123abcd',
       'ConfigMap injection/sidecar-injector-1-24',
       'MutatingWebhookConfiguration -/sidecar-injector-1-24',
-    ]);
-  });
-
-  it('consists of parts that can be applied apart', () => {
-    const config = injectorConfig('1-24');
-    assert.deepEqual(desired(config), [
-      rotationSecret(config, certificates.stored, context),
-      ...servingObjects(config, certificates.serving, context),
-      ...configurationObjects(config, configurationFiles(config), hash, context),
-      webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, context),
-    ]);
-    assert.deepEqual(servingObjects(config, undefined, context).map(summary), [
-      'Service injection/sidecar-injector-1-24',
     ]);
   });
 

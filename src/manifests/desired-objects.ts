@@ -1,21 +1,11 @@
-import type { ConfigurationFiles } from '../api/configuration-files.ts';
-import type { InjectorConfig } from '../api/injector-config.ts';
-import type { KubernetesObject } from '../api/kubernetes.ts';
-import { objectNames } from '../api/names.ts';
-import type { CertificateMaterial } from './certificate-material.ts';
-import { hashedConfigMap, plainConfigMap } from './config-maps.ts';
-import type { ManifestContext } from './manifest-context.ts';
-import { revisionLabels } from './revision-labels.ts';
-import { authoritySecret, servingSecret } from './secrets.ts';
+import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
+import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { hashedConfigMapName, objectNames } from '../api/names.ts';
+import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
+import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { webhookService } from './service.ts';
-import { webhookConfiguration } from './webhook-configuration.ts';
-
-export interface DesiredInput {
-  readonly config: InjectorConfig;
-  readonly files: ConfigurationFiles;
-  readonly hash: string;
-  readonly certificates: CertificateMaterial;
-}
+import { labelNames } from '../api/labels.ts';
 
 /**
  * The Secret of the rotation, to be written first and with the resourceVersion that was read, so that two leaders cannot both go on from it.
@@ -55,13 +45,32 @@ export function configurationObjects(
   return [hashedConfigMap(config, files, hash, namespace), plainConfigMap(config, files, namespace)];
 }
 
-/** Everything an InjectorConfig produces, in the order of application; removal goes the other way. */
-export function desiredObjects(input: DesiredInput, context: ManifestContext): KubernetesObject[] {
-  const { config, files, hash, certificates } = input;
-  return [
-    rotationSecret(config, certificates.stored, context),
-    ...servingObjects(config, certificates.serving, context),
-    ...configurationObjects(config, files, hash, context),
-    webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, context),
-  ];
+/** The ConfigMap that replicas load a configuration from. It never changes: another configuration has another name. */
+export function hashedConfigMap(
+  config: InjectorConfig,
+  files: ConfigurationFiles,
+  hash: string,
+  namespace: string,
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: hashedConfigMapName(config.metadata.name, hash),
+      namespace,
+      labels: { ...revisionLabels(config), [labelNames.configurationHash]: hash },
+    },
+    immutable: true,
+    data: { ...files },
+  };
+}
+
+/** The same configuration under a name that stays, for people and for the command line. */
+function plainConfigMap(config: InjectorConfig, files: ConfigurationFiles, namespace: string): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: objectNames(config.metadata.name).configMap, namespace, labels: revisionLabels(config) },
+    data: { ...files },
+  };
 }

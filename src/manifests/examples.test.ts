@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { injectorConfigKind } from '../api/injector-config.ts';
-import type { KubernetesObject } from '../api/kubernetes.ts';
-import { parseInjectorConfig } from '../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../api/parse-revision-tag.ts';
-import { validateRevisionTag } from '../api/validate-revision-tag.ts';
-import { validateInjectorConfig } from '../api/validate-injector-config.ts';
+import { injectorConfigKind } from '../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../api/revision-tag/parse-revision-tag.ts';
+import { validateRevisionTag } from '../api/revision-tag/validate-revision-tag.ts';
+import { validateInjectorConfig } from '../api/injector-config/validate-injector-config.ts';
 import { configurationReferences, type ConfigurationReference } from './configuration-references.ts';
 import { configurationFiles } from './configuration-files.ts';
-import { context } from './testdata/injector-config.ts';
+import { context } from './testdata/manifest-context.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
 
 const folder = new URL('../../examples/', import.meta.url);

@@ -1,4 +1,6 @@
-import type { OwnerReference } from '../api/kubernetes.ts';
+import type { OwnerReference } from '../api/kubernetes/kubernetes.ts';
+import { type InjectorConfig, revisionOf } from '../api/injector-config/injector-config.ts';
+import { labelNames, managedBy } from '../api/labels.ts';
 
 /** Where the operator lives and how it is reached: the same for every object it writes. */
 export interface ManifestContext {
@@ -13,4 +15,14 @@ export interface ManifestContext {
   readonly owner?: OwnerReference;
   /** Where a process outside the cluster serves instead of pods: the Services become ExternalName `host`, webhooks name `port`. */
   readonly advertise?: { readonly host: string; readonly port: number };
+}
+
+/** The labels of every object of an InjectorConfig; {@link import('../api/labels.ts').labelNames} says what each means. */
+export function revisionLabels(config: InjectorConfig): Record<string, string> {
+  return {
+    [labelNames.managedBy]: managedBy,
+    [labelNames.operatorClass]: config.spec.operatorClass,
+    [labelNames.injectorConfig]: config.metadata.name,
+    [labelNames.revision]: revisionOf(config),
+  };
 }

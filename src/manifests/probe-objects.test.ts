@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { probeConfigMap, probeConfiguration } from './probe-objects.ts';
-import { context, injectorConfig } from './testdata/injector-config.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+import { context } from './testdata/manifest-context.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
 
 type Webhook = Record<string, unknown> & { clientConfig: unknown; timeoutSeconds: number };

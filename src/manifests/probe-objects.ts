@@ -1,13 +1,13 @@
-import { group } from '../api/injector-config.ts';
-import type { KubernetesObject } from '../api/kubernetes.ts';
-import { injectPath, objectNames, tagInjectPath, tagProbeSubject } from '../api/names.ts';
+import { group } from '../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { objectNames, tagProbeSubject } from '../api/names.ts';
 import { labelNames } from '../api/labels.ts';
 import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
-import { namespaceNameLabel } from '../api/system-namespaces.ts';
-import { clientConfig } from './client-config.ts';
-import type { ManifestContext } from './manifest-context.ts';
-import { revisionLabels } from './revision-labels.ts';
-import type { WebhookInput } from './webhook-configuration.ts';
+import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
+import { formatRoute } from '../routing/route.ts';
+import { clientConfig } from './service.ts';
+import { type ManifestContext, revisionLabels } from './manifest-context.ts';
+import type { WebhookConfiguration, WebhookInput } from './webhook-configuration.ts';
 
 /** The name of the twin's webhook: what the API server calls it in its errors. */
 export const probeWebhookName = `probe.${group}`;
@@ -15,22 +15,18 @@ export const probeWebhookName = `probe.${group}`;
 /** Seconds. A path that takes longer than this to answer is not one to put before every pod; and a pass waits for it. */
 const longestTimeout = 5;
 
-/** What is tried out: the webhook of an InjectorConfig, or that of a tag that is to lead to it. */
-export interface ProbeInput extends WebhookInput {
-  readonly tag?: string;
-}
-
-/** By what the twin is called, and everything that is remembered of the trial. */
-export function probeSubject({ config, tag }: Pick<ProbeInput, 'config' | 'tag'>): string {
-  return tag === undefined ? config.metadata.name : tagProbeSubject(tag);
+/** By what the probe webhook is called, and everything that is remembered of the trial. */
+export function probeSubject({ config, tag }: Pick<WebhookInput, 'config' | 'tag'>): string {
+  return tag === undefined ? config.metadata.name : tagProbeSubject(tag.metadata.name);
 }
 
 /**
- * The twin of a webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one ConfigMap in the
+ * The probe webhook of a webhook: it calls the same place with the same trust, and the only thing that it can stop is the dry run of one ConfigMap in the
  * operator's own namespace.
  */
-export function probeConfiguration(input: ProbeInput, context: ManifestContext): KubernetesObject {
-  const { config, hash, caBundlePem, tag } = input;
+export function probeConfiguration(input: WebhookInput, context: ManifestContext): WebhookConfiguration {
+  const { config, hash, caBundlePem } = input;
+  const tag = input.tag?.metadata.name;
   const { webhook } = config.spec;
   const { name } = config.metadata;
   const probe = pathProbeName(probeSubject(input));
@@ -48,7 +44,7 @@ export function probeConfiguration(input: ProbeInput, context: ManifestContext):
         clientConfig: clientConfig(
           {
             service: objectNames(name).service,
-            path: tag === undefined ? injectPath(name, hash) : tagInjectPath(tag, name, hash),
+            path: formatRoute({ ...(tag === undefined ? {} : { tag }), stable: { injectorConfig: name, hash } }),
             caBundlePem,
             ...(webhook.url === undefined ? {} : { url: webhook.url }),
           },

@@ -1,6 +1,11 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ServingPair } from '../certs/verify-chain.ts';
-import type { CertificateMaterial } from './certificate-material.ts';
+import type { Rotation } from '../certs/rotation/rotation.ts';
+
+/** What a pass of the rotation wants written. Without `serving` the serving Secret stays as it is. */
+export interface CertificateMaterial extends Pick<Rotation, 'stored' | 'caBundlePem'> {
+  readonly serving?: ServingPair;
+}
 
 export interface SecretPlace {
   readonly namespace: string;

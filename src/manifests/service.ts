@@ -1,5 +1,6 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ManifestContext } from './manifest-context.ts';
+import { base64 } from './secrets.ts';
 
 /** The port of the Service: what the API server assumes when a clientConfig names none. */
 export const servicePort = 443;
@@ -26,4 +27,28 @@ export function webhookService(
           }
         : { type: 'ExternalName', externalName: advertise.host },
   };
+}
+
+interface ClientConfigInput {
+  readonly service: string;
+  readonly path: string;
+  readonly caBundlePem: string;
+  /** Instead of the Service: https://HOST[:PORT][/PATH], to which `path` is appended. */
+  readonly url?: string;
+}
+
+/** WebhookClientConfig of admissionregistration.k8s.io/v1, with every default written out so that comparing finds no difference. */
+export function clientConfig(
+  { service, path, caBundlePem, url }: ClientConfigInput,
+  { namespace, advertise }: ManifestContext,
+): Record<string, unknown> {
+  const caBundle = base64(caBundlePem);
+  if (url !== undefined) return { caBundle, url: withoutTrailingSlashes(url) + path };
+  return { caBundle, service: { namespace, name: service, path, port: advertise?.port ?? servicePort } };
+}
+
+function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
 }

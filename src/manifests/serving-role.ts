@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { servingRoleName } from '../api/names.ts';
 import type { ManifestContext } from './manifest-context.ts';

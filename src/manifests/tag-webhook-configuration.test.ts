@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { revisionTag } from '../api/testdata/revision-tag.ts';
-import { tagWebhookConfiguration } from './tag-webhook-configuration.ts';
-import { context, injectorConfig } from './testdata/injector-config.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+import { context } from './testdata/manifest-context.ts';
 import { webhookConfiguration } from './webhook-configuration.ts';
 
 const spec = {
@@ -30,8 +30,8 @@ interface Webhook {
 const webhooksOf = (object: KubernetesObject): Webhook[] => object.webhooks as Webhook[];
 const names = (object: KubernetesObject): string[] => webhooksOf(object).map(({ name }) => name);
 
-describe('tagWebhookConfiguration', () => {
-  const tagged = tagWebhookConfiguration({ ...published, tag: revisionTag('prod') }, context);
+describe('webhookConfiguration of a tag', () => {
+  const tagged = webhookConfiguration({ ...published, tag: revisionTag('prod') }, context);
 
   it('is named after the tag and says where it leads', () => {
     assert.equal(tagged.metadata.name, 'sidecar-injector-tag-prod');
@@ -51,7 +51,7 @@ describe('tagWebhookConfiguration', () => {
     }
     const atUrl = injectorConfig('mesh-a', { ...spec, webhook: { url: 'https://injector.example.com/x/' } });
     const [first] = webhooksOf(
-      tagWebhookConfiguration({ ...published, config: atUrl, tag: revisionTag('prod') }, context),
+      webhookConfiguration({ ...published, config: atUrl, tag: revisionTag('prod') }, context),
     );
     assert.equal(first?.clientConfig.url, 'https://injector.example.com/x/tags/prod/mesh-a/0123abcd/inject');
   });
@@ -90,7 +90,7 @@ describe('tagWebhookConfiguration', () => {
   });
 
   it('of tag default is the one object of everything that means default', () => {
-    const object = tagWebhookConfiguration({ ...published, tag: revisionTag('default') }, context);
+    const object = webhookConfiguration({ ...published, tag: revisionTag('default') }, context);
     const own = webhookConfiguration({ ...published, config: injectorConfig('default') }, context);
     assert.equal(object.metadata.name, own.metadata.name);
     assert.deepEqual(names(object), names(own));
@@ -102,7 +102,7 @@ describe('tagWebhookConfiguration', () => {
     });
     const hasAuto = (of: typeof config, enableNamespacesByDefault: boolean, tag = 'default') =>
       names(
-        tagWebhookConfiguration(
+        webhookConfiguration(
           { ...published, config: of, tag: revisionTag(tag, tag === 'default' ? { enableNamespacesByDefault } : {}) },
           context,
         ),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { context } from './testdata/injector-config.ts';
+import { context } from './testdata/manifest-context.ts';
 import { validatorObjects } from './validator-objects.ts';
 
 const certificates = {

@@ -1,13 +1,11 @@
-import { group, injectorConfigPlural, version } from '../api/injector-config.ts';
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import { group, injectorConfigPlural, version } from '../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { validatePath, validatorNames } from '../api/names.ts';
-import { revisionTagPlural } from '../api/revision-tag.ts';
-import type { CertificateMaterial } from './certificate-material.ts';
-import { clientConfig } from './client-config.ts';
+import { revisionTagPlural } from '../api/revision-tag/revision-tag.ts';
+import { authoritySecret, type CertificateMaterial, servingSecret } from './secrets.ts';
+import { clientConfig, webhookService } from './service.ts';
 import type { ManifestContext } from './manifest-context.ts';
-import { authoritySecret, servingSecret } from './secrets.ts';
-import { webhookService } from './service.ts';
 
 /**
  * The validating webhook of an operator class and what it needs, in the order of application. It only ever makes mistakes visible sooner:

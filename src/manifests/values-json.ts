@@ -1,7 +1,6 @@
 import { parse, type Tags } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { refuseUnbounded } from './bounded-text.ts';
-import { canonicalJson } from './canonical-json.ts';
 
 /** Characters of YAML. It is read where requests are answered: up to here that takes less than 100 ms. JSON is read in no time. */
 const longestYaml = 64 * 1024;
@@ -55,4 +54,17 @@ function withoutTimes(tags: Tags): Tags {
 function kind(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return value === null ? 'nothing' : `a ${typeof value}`;
+}
+
+/** JSON for people and for comparing: keys in order at every level, two spaces a level. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => (isRecord(inner) ? sorted(inner) : inner), 2);
+}
+
+function sorted(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

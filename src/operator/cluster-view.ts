@@ -1,11 +1,11 @@
-import type { KubernetesObject } from '../api/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { objectNames, servingRoleName, tagWebhookConfiguration } from '../api/names.ts';
 import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
-import { rolloutInForce } from './published-webhook.ts';
+import { rolloutInForce, webhooksOf } from './webhooks/published-webhook.ts';
 
 export const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
 export const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
@@ -104,8 +104,8 @@ export class ClusterView {
   /** The webhook configuration that bears the name of an InjectorConfig's own; that of the default may lead to another one, by a tag. */
   ownWebhook(name: string): KubernetesObject | undefined {
     const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
-    const leadsTo = own && injectorConfigOf(own);
-    return leadsTo === undefined || leadsTo === name ? own : undefined;
+    const target = own && injectorConfigOf(own);
+    return target === undefined || target === name ? own : undefined;
   }
 
   /**
@@ -130,15 +130,20 @@ export class ClusterView {
   rolloutsTo(name: string): KubernetesObject[] {
     return this.mutatingWebhooks
       .list()
-      .filter((object) => rolloutInForce(object)?.canary.name === name && this.isOurs(object));
+      .filter((object) => rolloutInForce(object)?.canary.injectorConfig === name && this.isOurs(object));
+  }
+
+  /** The webhook configuration under the name of a tag's; for `default` it may be InjectorConfig `default`'s own. */
+  tagWebhook(tag: string): KubernetesObject | undefined {
+    return this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
   }
 
   /**
    * metadata.name of the InjectorConfig to which a tag leads, by its webhook; for `default` also by InjectorConfig `default`'s own, whose place the
    * tag takes. When somebody has deleted that or taken its labels off, where the tag led when its status was written.
    */
-  leadsTo(tag: string): string | undefined {
-    const webhook = this.mutatingWebhooks.get(tagWebhookConfiguration(tag));
+  targetOf(tag: string): string | undefined {
+    const webhook = this.tagWebhook(tag);
     return (webhook && injectorConfigOf(webhook)) ?? statedTarget(this.tags.get(tag));
   }
 
@@ -189,10 +194,7 @@ export class ClusterView {
       return entries.some(({ manager }) => manager === fieldManager);
     }
     const { service } = objectNames(name);
-    const webhooks = (object.webhooks ?? []) as {
-      clientConfig?: { service?: { name?: string; namespace?: string } };
-    }[];
-    return webhooks.some(({ clientConfig }) => {
+    return webhooksOf(object).some(({ clientConfig }) => {
       return clientConfig?.service?.name === service && clientConfig.service.namespace === this.#namespace;
     });
   }
@@ -243,9 +245,12 @@ export function injectorConfigOf(object: KubernetesObject): string | undefined {
   return object.metadata.labels?.[labelNames.injectorConfig];
 }
 
-/** The RevisionTag that a webhook configuration of ours is written for, by its label. */
-export function tagOf(object: KubernetesObject): string | undefined {
-  return object.metadata.labels?.[labelNames.tag];
+const tagPrefix = tagWebhookConfiguration('');
+
+/** The RevisionTag that a webhook configuration of ours is written for, by its label; by its name where somebody has taken that off. */
+export function tagOf({ metadata }: KubernetesObject): string | undefined {
+  const { name = '', labels = {} } = metadata;
+  return labels[labelNames.tag] ?? (name.startsWith(tagPrefix) ? name.slice(tagPrefix.length) : undefined);
 }
 
 /** metadata.name of the InjectorConfig to which a RevisionTag leads, as its status says. */

@@ -1,4 +1,6 @@
 import type { ManifestContext } from '../manifests/manifest-context.ts';
+import type { OwnerReference } from '../api/kubernetes/kubernetes.ts';
+import type { ClusterView } from './cluster-view.ts';
 
 /** What the operator is told when it starts. */
 export interface OperatorSettings {
@@ -14,6 +16,8 @@ export interface OperatorSettings {
   readonly restartWorkloads?: boolean;
   /** What every duration of a certificate policy is divided by, for tests that cross expiries; 1 otherwise. */
   readonly certificateTimeScale?: number;
+  /** What the durations of the leader's Lease are divided by, for tests; 1 otherwise. */
+  readonly leaseTimeScale?: number;
 }
 
 /** Under which name the API server records our fields. */
@@ -28,3 +32,20 @@ export const keptConfigurations = 3;
 
 /** Everything is looked at again after this long even when nothing happens: deadlines survive clocks that jump. Milliseconds. */
 export const resyncMs = 600_000;
+
+/** The context for webhook configurations; undefined when the settings name an owner and it does not exist (any more). */
+export function manifestContext(
+  { context, owner: name }: OperatorSettings,
+  view: ClusterView,
+): ManifestContext | undefined {
+  if (name === undefined) return context;
+  const owner = ownerReference(name, view);
+  return owner && { ...context, owner };
+}
+
+function ownerReference(name: string, view: ClusterView): OwnerReference | undefined {
+  const found = view.mutatingWebhooks.get(name);
+  const { uid, deletionTimestamp } = found?.metadata ?? {};
+  if (found === undefined || uid === undefined || deletionTimestamp !== undefined) return undefined;
+  return { apiVersion: found.apiVersion, kind: found.kind, name, uid };
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
 import { at, place } from './testdata/situation.ts';
 import { TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
-import { noWorkload } from './workload-key.ts';
+import { noWorkload } from '../routing/workload-key.ts';
 
 describe('A rollout does what is asked', () => {
   it('promote: at once', () => {

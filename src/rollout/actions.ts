@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../api/errors.ts';
-import { parseRolloutAction, type RolloutVerb } from '../api/rollout-action.ts';
-import type { CanaryStrategy } from '../api/rollout-strategy.ts';
-import type { RolloutState } from '../api/rollout-status.ts';
-import { startOrWait } from './begin-rollout.ts';
+import { parseRolloutAction, type RolloutVerb } from '../api/revision-tag/rollout-action.ts';
+import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import { startOrWait } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';
 

@@ -1,12 +1,12 @@
-import type { CanaryStep, CanaryStrategy } from '../api/rollout-strategy.ts';
-import type { RolloutState } from '../api/rollout-status.ts';
-import { podEvidence, shadowEvidence, withReport, type Evidence } from './evidence.ts';
+import { type CanaryStep, type CanaryStrategy, untilResumed } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
+import { type Evidence, podEvidence, shadowEvidence, withReport } from './evidence.ts';
 import { earliest, judgementOf, nextFailure, worsening } from './health.ts';
-import { holdOf, isIncomplete, type Hold } from './hold.ts';
+import { type Hold, holdOf, isIncomplete } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
-import { pauseOf } from './pause.ts';
-import { countBelow, thresholdFor } from './threshold.ts';
-import { beginStep, promote, rollBack, stepAt, type ActiveState, type Transition } from './transitions.ts';
+import { countBelow, thresholdFor } from '../routing/threshold.ts';
+import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
+import { durationMilliseconds } from '../api/duration.ts';
 
 /** A transition, and when time alone may bring the next. */
 interface TimedTransition extends Transition {
@@ -110,4 +110,33 @@ function said(
 
 function moment(time: number | undefined): Date | undefined {
   return time === undefined ? undefined : new Date(time);
+}
+
+/**
+ * The pause of a step whose evidence is there, and its end (milliseconds since 1970; undefined: a person ends it). It begins when the evidence is
+ * there for the first time, and goes on when that is lost for a while. Undefined when there is none, or when it is over.
+ */
+function pauseOf(
+  state: ActiveState,
+  { pause }: CanaryStep,
+  now: number,
+): { readonly transition: Transition; readonly end: number | undefined } | undefined {
+  if (pause === undefined || state.resumed === true) return undefined;
+  const pausedAt = state.pausedAt ?? new Date(now).toISOString();
+  const end = pause === untilResumed ? undefined : Date.parse(pausedAt) + durationMilliseconds(pause);
+  if (end !== undefined && end <= now) return undefined;
+  const until = end === undefined ? 'until somebody resumes it' : `until ${new Date(end).toISOString()}`;
+  const message = `step ${state.step + 1} (${state.weight} percent) is paused ${until}`;
+  const paused = {
+    ...state,
+    phase: 'Paused',
+    reason: end === undefined ? 'UntilResumed' : 'Pause',
+    message,
+    pausedAt,
+  } as const;
+  const isNew = state.pausedAt === undefined;
+  return {
+    transition: { state: paused, events: isNew ? [{ type: 'Normal', reason: 'RolloutPaused', message }] : [] },
+    end,
+  };
 }

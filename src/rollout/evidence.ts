@@ -1,9 +1,9 @@
-import type { CanaryStrategy } from '../api/rollout-strategy.ts';
-import type { RolloutPhase } from '../api/rollout-status.ts';
+import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutPhase } from '../api/revision-tag/rollout-status.ts';
 import { evidenceAt, type Judgement } from './health.ts';
 import type { RolloutObservation } from './observation.ts';
 import type { ActiveState } from './transitions.ts';
-import { getsCanary } from './workload-key.ts';
+import { getsCanary } from '../routing/workload-key.ts';
 
 /** Whether a step may end: now, at a moment to come if nothing changes, or only after news. */
 export interface Evidence {

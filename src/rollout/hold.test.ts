@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { RolloutState } from '../api/rollout-status.ts';
+import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
 import { holdOf } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
 import { advanceRollout, type RolloutPass } from './rollout.ts';
 import { at, observation, place, readyPods, start, strategyOf, unreadyPods, workloads } from './testdata/situation.ts';
-import { noWorkload } from './workload-key.ts';
+import { noWorkload } from '../routing/workload-key.ts';
 
 const quick = { minimumPods: 1, minReadySeconds: 0 };
 const strategy = strategyOf([{ weight: 20 }, { weight: 50 }, { weight: 100 }], quick);

@@ -1,6 +1,7 @@
-import type { CanaryStep } from '../api/rollout-strategy.ts';
-import type { RolloutState } from '../api/rollout-status.ts';
+import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
 import type { RolloutObservation } from './observation.ts';
+import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';
 
 /** The reason of a rollout that waits until its workloads are known. */
 export const countingReason = 'CountingWorkloads';
@@ -41,4 +42,30 @@ export function holdOf(
   const at = new Date(observed.incompleteUntil ?? 0);
   const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${at.toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
   return { reason: countingReason, message, at };
+}
+
+/** Begins a rollout at its first step, or waits at stable until the share of that can be measured. */
+export function startOrWait(
+  state: RolloutState,
+  canary: RolloutPlace,
+  strategy: CanaryStrategy,
+  observed: RolloutObservation,
+  now: Date,
+): Transition {
+  const hold = holdOf({ ...state, weight: 0 }, stepAt(strategy.steps, 0), observed, now);
+  return hold === undefined ? startRollout(state, canary, strategy.steps, observed, now) : waitAtStable(state, hold);
+}
+
+/** A rollout that cannot begin yet: pods get the stable revision, and whatever was under way is over. */
+export function waitAtStable(
+  state: RolloutState,
+  { reason, message }: Pick<RolloutState, 'reason' | 'message'>,
+): Transition {
+  const events = isActive(state) ? [takenBack(state.canary.revision, message)] : [];
+  return { state: atRest(state, state.stable, { reason, message }), events };
+}
+
+/** What is told of a canary that goes without having failed. */
+export function takenBack(revision: string, why: string): RolloutEvent {
+  return { type: 'Normal', reason: 'RolloutAborted', message: `the rollout to revision ${revision} is over: ${why}` };
 }

@@ -1,5 +1,5 @@
-import type { RolloutPlace } from '../api/rollout-status.ts';
-import type { ShadowReport } from '../api/shadow-report.ts';
+import type { RolloutPlace } from '../api/revision-tag/rollout-status.ts';
+import type { ShadowReport } from './shadow-report.ts';
 
 /** What is known of one pod that one of the two revisions has injected; pods that have ended well or are on their way out do not count. */
 export interface ObservedPod {

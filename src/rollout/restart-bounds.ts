@@ -1,4 +1,4 @@
-import type { RestartStrategy } from '../api/rollout-strategy.ts';
+import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { CoveringBudget, KeyedWorkload, RestartProgress } from './restart-candidate.ts';
 
 /** A workload that is restarting, or is to be restarted. */
@@ -17,7 +17,7 @@ export class RestartBounds {
   /** Those in each namespace. */
   readonly #byNamespace = new Map<string, Map<string, Restarting>>();
   /** `namespace/name` of a budget, and the keys of the workloads that use it up. */
-  readonly #takers = new Map<string, Set<string>>();
+  readonly #workloadsOf = new Map<string, Set<string>>();
   /** What has been said of the cluster (empty) and of namespaces, while nothing is added: it is asked for each that waits. */
   readonly #said = new Map<string, string>();
 
@@ -49,11 +49,11 @@ export class RestartBounds {
 
   /** The name of a budget that allows nothing more. What a workload takes itself does not keep it from being tried again. */
   exhausted({ key, namespace, budgets }: Restarting): string | undefined {
-    const takers = (name: string): number => {
-      const found = this.#takers.get(`${namespace}/${name}`);
+    const workloads = (name: string): number => {
+      const found = this.#workloadsOf.get(`${namespace}/${name}`);
       return found === undefined ? 0 : found.size - (found.has(key) ? 1 : 0);
     };
-    return budgets.find(({ name, disruptionsAllowed }) => disruptionsAllowed - takers(name) < 1)?.name;
+    return budgets.find(({ name, disruptionsAllowed }) => disruptionsAllowed - workloads(name) < 1)?.name;
   }
 
   /** A sentence when no other workload of this namespace may be restarted now. */
@@ -89,8 +89,8 @@ export class RestartBounds {
   #take({ key, namespace, budgets }: Restarting): void {
     for (const { name } of budgets) {
       const budget = `${namespace}/${name}`;
-      const takers = this.#takers.get(budget) ?? new Set();
-      this.#takers.set(budget, takers.add(key));
+      const workloads = this.#workloadsOf.get(budget) ?? new Set();
+      this.#workloadsOf.set(budget, workloads.add(key));
     }
   }
 }

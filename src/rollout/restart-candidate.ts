@@ -1,6 +1,6 @@
 import { durationMilliseconds } from '../api/duration.ts';
-import type { RestartStrategy } from '../api/rollout-strategy.ts';
-import type { RolloutWorkload } from './workload-key.ts';
+import type { RestartStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutWorkload } from '../routing/workload-key.ts';
 
 /** How far the latest restart of a workload has come, as far as this process has seen. */
 export interface RestartProgress {

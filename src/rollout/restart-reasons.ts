@@ -1,8 +1,8 @@
 import { injectedByAnnotation } from '../api/labels.ts';
-import { restartChoiceAnnotation } from '../api/restart-annotation.ts';
-import type { RestartStatus } from '../api/rollout-status.ts';
+import { restartChoiceAnnotation } from '../api/revision-tag/restart-annotation.ts';
+import type { RestartStatus } from '../api/revision-tag/rollout-status.ts';
 import { isCurrent, type RestartCandidate } from './restart-candidate.ts';
-import type { RolloutWorkload } from './workload-key.ts';
+import type { RolloutWorkload } from '../routing/workload-key.ts';
 
 /** One word for programs, and a sentence for people. */
 export type Why = Pick<RestartStatus['waiting'][number], 'reason' | 'message'>;

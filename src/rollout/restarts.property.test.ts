@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { OtherRestart, RestartCandidate, RestartSituation } from './restart-candidate.ts';
 import { atOnce } from './restart-steps.ts';
 import { planRestarts } from './restarts.ts';
-import { workloadKey } from './workload-key.ts';
+import { workloadKey } from '../routing/workload-key.ts';
 import { boundsOf, second, start } from './testdata/situation.ts';
 
 const budgetNames = ['small', 'large'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { place, readyPods, strategyOf, unreadyPods } from './testdata/situation.ts';
 import { healthy, TagHistory } from './testdata/tag-history.ts';
-import { noWorkload } from './workload-key.ts';
+import { noWorkload } from '../routing/workload-key.ts';
 
 const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight: 50 }]);
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { CanaryStrategy } from '../api/rollout-strategy.ts';
+import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import { advanceRollout } from './rollout.ts';
 import { at, observation, place, strategyOf } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps } from './testdata/tag-history.ts';
-import { everyWorkload } from './workload-key.ts';
+import { everyWorkload } from '../routing/workload-key.ts';
 
 describe('advanceRollout', () => {
   it('goes from step to step on evidence, and promotes after the last', () => {

@@ -1,12 +1,11 @@
-import type { CanaryStrategy } from '../api/rollout-strategy.ts';
-import type { RolloutState } from '../api/rollout-status.ts';
+import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
 import { answerAction, refuseUnknown } from './actions.ts';
 import { advanceStep } from './advance-step.ts';
-import { startOrWait, takenBack, waitAtStable } from './begin-rollout.ts';
+import { countingReason, isIncomplete, startOrWait, takenBack, waitAtStable } from './hold.ts';
 import { countPods, judgementOf } from './health.ts';
-import { countingReason, isIncomplete } from './hold.ts';
 import type { RolloutObservation } from './observation.ts';
-import { countBelow } from './threshold.ts';
+import { countBelow } from '../routing/threshold.ts';
 import { atRest, isActive, isSamePlace, rollBack, type RolloutEvent, type Transition } from './transitions.ts';
 
 /** What is known when a tag with a canary strategy is looked at. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { place, strategyOf } from './testdata/situation.ts';
 import { TagHistory } from './testdata/tag-history.ts';
-import { noWorkload } from './workload-key.ts';
+import { noWorkload } from '../routing/workload-key.ts';
 
 const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { advanceRollout } from './rollout.ts';
 import { at, place, strategyOf } from './testdata/situation.ts';
 import { healthy, TagHistory, threeSteps, withoutWanted } from './testdata/tag-history.ts';
-import { noWorkload } from './workload-key.ts';
+import { noWorkload } from '../routing/workload-key.ts';
 
 const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
 

@@ -1,9 +1,9 @@
-import type { CanaryStep } from '../api/rollout-strategy.ts';
-import type { RolloutPlace, RolloutState } from '../api/rollout-status.ts';
-import { emptyShadowReport } from '../api/shadow-report.ts';
+import type { CanaryStep } from '../api/revision-tag/rollout-strategy.ts';
+import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import { emptyShadowReport } from './shadow-report.ts';
 import type { RolloutObservation } from './observation.ts';
-import { countBelow, thresholdFor } from './threshold.ts';
-import { everyWorkload, noWorkload } from './workload-key.ts';
+import { countBelow, thresholdFor } from '../routing/threshold.ts';
+import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
 /** What is to be told to people. */
 export interface RolloutEvent {

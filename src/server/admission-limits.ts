@@ -1,5 +1,5 @@
-import type { DecisionMemoryLimits } from './decision-memory.ts';
-import type { JsonBounds } from './json-scanner.ts';
+import type { DecisionMemoryLimits } from './admission/decision-memory.ts';
+import type { JsonBounds } from './admission/json-scanner.ts';
 
 /** Bounds of the listener. Sizes in bytes, times in milliseconds. */
 export interface AdmissionLimits {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect as connectPlain } from 'node:net';
-import type { AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionRoute } from './admission/admission-handler.ts';
 import { bytesOf, reviewOf } from './testdata/reviews.ts';
 import { injectPath, received, startTestServer } from './testdata/test-server.ts';
 import { until } from './testdata/until.ts';

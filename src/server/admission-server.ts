@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
-import { AdmissionExchange, type ExchangeContext } from './admission-exchange.ts';
-import type { AdmissionRoute } from './admission-handler.ts';
+import { AdmissionExchange, type ExchangeContext } from './admission/admission-exchange.ts';
+import type { AdmissionRoute } from './admission/admission-handler.ts';
 import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
-import { createAdmissionObserver } from './admission-observer.ts';
-import { createAdmissionPipeline } from './admission-pipeline.ts';
-import { BodyBudget } from './body-budget.ts';
-import { ConnectionGuard } from './connection-guard.ts';
-import { DecisionMemory } from './decision-memory.ts';
-import { listenOn } from './listen-on.ts';
+import { createAdmissionObserver } from './metrics/admission-observer.ts';
+import { createAdmissionPipeline } from './admission/admission-pipeline.ts';
+import { BodyBudget } from './http/body-budget.ts';
+import { ConnectionGuard } from './http/connection-guard.ts';
+import { DecisionMemory } from './admission/decision-memory.ts';
+import { listenOn } from './http/listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
-import { SecureContexts } from './secure-contexts.ts';
-import type { ServerMetrics } from './server-metrics.ts';
-import type { ServingPairs } from './serving-pairs.ts';
-import { createTlsServer } from './tls-server.ts';
-import { trackConnections } from './track-connections.ts';
+import { SecureContexts } from './http/secure-contexts.ts';
+import type { ServerMetrics } from './metrics/server-metrics.ts';
+import type { ServingPairs } from './http/serving-pairs.ts';
+import { createTlsServer } from './http/tls-server.ts';
+import { trackConnections } from './http/track-connections.ts';
 
 export interface AdmissionServerOptions {
   /** e.g. `0.0.0.0`, or `127.0.0.1` for a process of one's own. */

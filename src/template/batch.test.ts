@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { renderBatch } from './batch.ts';
-import { functionFamilies, functionsOfFamily } from './function-families.ts';
-import { goFunction } from './go-function.ts';
+import { functionFamilies, functionsOfFamily } from './functions/go/function-families.ts';
+import { goFunction } from './functions/go/go-function.ts';
 
 describe('a batch', () => {
   const options = { name: 'inject', functions: functionsOfFamily('istio') };

@@ -1,7 +1,7 @@
-import type { ExecutionLimits } from './execution.ts';
-import type { FunctionTable } from './go-function.ts';
-import { decodeJson } from './json-decode.ts';
-import { omittedFunctions } from './sprig/omitted-functions.ts';
+import type { ExecutionLimits } from './exec/execution.ts';
+import type { FunctionTable } from './functions/go/go-function.ts';
+import { decodeJson } from './functions/go/json-decode.ts';
+import { omittedFunctions } from './functions/sprig/omitted-functions.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { property } from './typed-value.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { functionsOfFamily } from './function-families.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { bombs } from './testdata/bombs.ts';
@@ -33,7 +33,7 @@ describe('templates that would take for ever, or all memory', () => {
 
   it('leave a small heap alive, with the bounds of an execution that has none of its own', () => {
     const program = fileURLToPath(new URL('testdata/explode.ts', import.meta.url));
-    const options = ['--max-old-space-size=256', '--import', 'ts-blank-space/register'];
+    const options = ['--max-old-space-size=256', ...process.execArgv];
     const { status, stderr } = spawnSync(process.execPath, [...options, program, ...largest], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
   });

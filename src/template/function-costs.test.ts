@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
-import { builtins } from './builtins.ts';
-import { functionsOfFamily } from './function-families.ts';
-import { goFunction, meteredFunction } from './go-function.ts';
-import type { GoFunction } from './go-function.ts';
+import { builtins } from './functions/go/builtins.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
+import { goFunction, meteredFunction } from './functions/go/go-function.ts';
+import type { GoFunction } from './functions/go/go-function.ts';
 import { stringMapType, stringSliceType } from './go-type.ts';
 import type { GoType } from './go-type.ts';
-import { containersType, durationType, meshConfigType, messageType, objectMetaType } from './istio/istio-types.ts';
-import { cost, Meter, shallowCost, textCost } from './meter.ts';
-import { any } from './parameters.ts';
+import {
+  containersType,
+  durationType,
+  meshConfigType,
+  messageType,
+  objectMetaType,
+} from './functions/istio/istio-functions.ts';
+import { cost, Meter, shallowCost, textCost } from './exec/meter.ts';
+import { any } from './exec/parameters.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { typed, TypedValue } from './typed-value.ts';

@@ -1,4 +1,4 @@
-import { withoutTrailingZeros } from './format-float.ts';
+import { withoutTrailingZeros } from './functions/go/format-float.ts';
 import { toBytes } from './go-string.ts';
 
 const nanosecond = 1n;

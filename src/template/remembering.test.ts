@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ExecutionLimits } from './execution.ts';
-import { functionsOfFamily } from './function-families.ts';
-import { goFunction } from './go-function.ts';
+import type { ExecutionLimits } from './exec/execution.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
+import { goFunction } from './functions/go/go-function.ts';
 import { int64Type, pointerTo, stringMapType, type StructType } from './go-type.ts';
-import { any } from './parameters.ts';
+import { any } from './exec/parameters.ts';
 import { compileTemplate, type Template, type TemplateOptions } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { property, typed } from './typed-value.ts';
@@ -144,12 +144,12 @@ describe('remembered output', () => {
       'a template that is called with nothing',
       '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}',
       [{ a: 1 }, { a: 1 }, { a: 2 }],
-      2,
+      1,
     ],
     [
       'a template that calls itself',
       '{{ define "d" }}{{ if . }}{{ seen . }}{{ template "d" }}{{ end }}{{ end }}{{ template "d" .a }}',
-      [{ a: 1 }, { a: 1 }],
+      [{ a: 1 }, { a: 1 }, { a: 2 }],
       2,
     ],
     [
@@ -165,12 +165,60 @@ describe('remembered output', () => {
         { a: 1, next: { a: 2 } },
         { a: 1, next: { a: 3 } },
       ],
-      4,
+      3,
     ],
     [
       'a template that another executes over a part of its data',
       '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
       [{ a: 1, next: { a: 2 } }],
+      2,
+    ],
+    [
+      'a variable called $',
+      '{{ $ := .m }}{{ seen (index $.n "k") }}{{ seen $.l }}',
+      [
+        { m: { n: { k: 1 }, l: 1 }, n: { k: 3 } },
+        { m: { n: { k: 2 }, l: 2 }, n: { k: 3 } },
+      ],
+      4,
+    ],
+    [
+      'a variable of a condition',
+      '{{ if $x := .a }}{{ seen $x }}{{ else }}{{ seen .b }}{{ end }}',
+      [{ a: 1 }, { a: 2 }, { a: 2 }, { b: 1 }, { a: 2 }],
+      3,
+    ],
+    [
+      'a variable inside a range over what is stable',
+      '{{ range $k, $v := .stable }}{{ with $ }}{{ seen $v }}{{ end }}{{ end }}',
+      [{ stable: { a: 1, b: 2 } }],
+      2,
+    ],
+    [
+      'the data in a variable',
+      '{{ $d := . }}{{ seen $d.a }}{{ with $d }}{{ seen .b }}{{ end }}',
+      [
+        { a: 1, b: 1 },
+        { a: 2, b: 1 },
+        { a: 2, b: 2 },
+      ],
+      6,
+    ],
+    [
+      'the data behind a range',
+      '{{ range .l }}{{ . }}{{ else }}{{ seen .a }}{{ end }}',
+      [
+        { l: [], a: 1 },
+        { l: [], a: 2 },
+        { l: [1], a: 2 },
+      ],
+      2,
+    ],
+    ['a pipeline that ends in a lookup', '{{ "k" | index .m | seen }}', [{ m: { k: 1 } }, { m: { k: 2 } }], 2],
+    [
+      'a variable of a template that is called',
+      '{{ define "d" }}{{ $x := .a }}{{ seen $x }}{{ end }}{{ $p := 1 }}{{ template "d" . }}',
+      [{ a: 1 }, { a: 2 }, { a: 2 }],
       2,
     ],
     ['a zero below zero', '{{ seen .a }}', [{ a: 0 }, { a: -0 }], 2],
@@ -201,6 +249,12 @@ describe('remembered output', () => {
     });
   }
 
+  it('ends where a function changes the data', () => {
+    const changing = compile('{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', { stableFields: ['stable'] });
+    const data = { stable: { x: 1 } };
+    assert.deepEqual([outcome(changing, data), outcome(changing, data)], ['1', '2']);
+  });
+
   it('repeats what depends on the same stable object', () => {
     const stable = { x: [1], set: 'y' };
     const template = compile('{{ range .stable.x }}{{ seen . }}{{ end }}{{ index .stable "set" | seen }}', {
@@ -214,12 +268,13 @@ describe('remembered output', () => {
     assert.equal(calls, 2);
   });
 
-  it('does not survive an error, a text beyond its size, or more readings than are worth it', () => {
+  it('survives an error behind it, but not a text beyond its size, or more readings than are worth it', () => {
     const failing = compile('{{ seen .a }}{{ if .a }}{{ fail "no" }}{{ end }}', { stableFields: [] });
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, index]));
     const all = Array.from({ length: 600 }, (_, index) => `{{ seen .f${index} }}`).join('');
     for (const [template, data, expected] of [
-      [failing, { a: 1 }, 3],
+      [failing, { a: 1 }, 1],
+      [compile('{{ if seen .a }}{{ fail "no" }}{{ end }}', { stableFields: [] }), { a: 1 }, 3],
       [compile('{{ seen .a }}', { stableFields: [] }), { a: 'x'.repeat(70_000) }, 3],
       [compile(`{{ if true }}${all}{{ end }}`, { stableFields: [] }), many, 600],
     ] as const) {
@@ -277,6 +332,11 @@ describe('remembered output', () => {
         );
       }
     }
+    const ofType = compile('{{ printf "%T" .Count }}', { stableFields: [] });
+    assert.deepEqual(
+      [typed(type, { count: 1 }), { Count: 1 }].map((data) => outcome(ofType, data)),
+      ['int64', 'float64'],
+    );
     calls = 0;
     const counting = compile('{{ seen .Count }}{{ seen (index .Next.Labels "a") }}', { stableFields: ['Count'] });
     for (let time = 0; time < 3; time += 1)

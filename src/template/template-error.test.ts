@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { functionsOfFamily } from './function-families.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
 import { compileTemplate } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { TypedValue } from './typed-value.ts';

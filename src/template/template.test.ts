@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { functionsOfFamily } from './function-families.ts';
-import { goFunction, goVariadic } from './go-function.ts';
-import { any, integer, reflected, string } from './parameters.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
+import { goFunction, goVariadic } from './functions/go/go-function.ts';
+import { any, integer, reflected, string } from './exec/parameters.ts';
 import { compileTemplate } from './template.ts';
 
 const functions = functionsOfFamily('sprig');

@@ -1,14 +1,14 @@
-import { builtins } from './builtins.ts';
-import type { Functions } from './compile-pipeline.ts';
-import { Compiler } from './compile.ts';
-import { Dependencies } from './dependencies.ts';
-import { Execution } from './execution.ts';
-import type { ExecutionLimits, Program, Run } from './execution.ts';
-import type { FunctionTable } from './go-function.ts';
+import { builtins } from './functions/go/builtins.ts';
+import type { Functions } from './exec/compile-pipeline.ts';
+import { Compiler } from './exec/compile.ts';
+import { Execution } from './exec/execution.ts';
+import type { ExecutionLimits, Program, Run } from './exec/execution.ts';
+import type { FunctionTable } from './functions/go/go-function.ts';
 import { toWellFormed } from './go-string.ts';
-import { limitOf } from './meter.ts';
-import { parseTemplate } from './parser.ts';
-import { SourceText } from './source-text.ts';
+import { limitOf } from './exec/meter.ts';
+import { parseTemplate } from './parse/parser.ts';
+import { Readings } from './exec/readings.ts';
+import { SourceText } from './parse/source-text.ts';
 import { atOnce, type Steps } from './steps.ts';
 
 export interface TemplateOptions {
@@ -87,13 +87,11 @@ export function* compileTemplateInSteps(text: string, options: TemplateOptions):
     get: (name) => (has(name) ? functions[name] : builtins[name]),
     isBuiltin: (name) => !has(name),
   };
-  const { stableFields } = options;
-  const dependencies = stableFields === undefined ? undefined : new Dependencies(trees, known, stableFields);
-  if (dependencies !== undefined) yield* dependencies.analyse(options.name);
-  const compiler = new Compiler(known, dependencies);
+  const readings = options.stableFields === undefined ? undefined : new Readings(options.stableFields);
+  const compiler = new Compiler(known, readings);
   const templates = new Map<string, Run>();
-  for (const [name, list] of trees) templates.set(name, yield* compiler.list(list));
+  for (const [name, list] of trees) templates.set(name, yield* compiler.list(list, true));
   const missingKey = options.missingKey ?? 'default';
-  const program: Program = { source, missingKey, templates, readings: dependencies?.readings ?? [] };
+  const program: Program = { source, missingKey, templates, readings: readings?.list ?? [] };
   return new Template(program, templates.get(options.name) as Run);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { functionsOfFamily } from './function-families.ts';
+import { functionsOfFamily } from './functions/go/function-families.ts';
 import {
   anyMapType,
   anyType,
@@ -17,7 +17,7 @@ import {
   uint32Type,
 } from './go-type.ts';
 import type { GoType, StructType } from './go-type.ts';
-import { GoFunction } from './go-function.ts';
+import { GoFunction } from './functions/go/go-function.ts';
 import { compileTemplate } from './template.ts';
 import { typed } from './typed-value.ts';
 import type { TypedValue } from './typed-value.ts';

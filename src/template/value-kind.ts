@@ -1,8 +1,8 @@
 import { anyMapType, anySliceType, boolType, float64Type, intType, stringType, typeName } from './go-type.ts';
 import type { GoType, IntegerKind } from './go-type.ts';
-import { GoFunction } from './go-function.ts';
+import { GoFunction } from './functions/go/go-function.ts';
 import { Complex, Integer } from './integer.ts';
-import type { Meter } from './meter.ts';
+import type { Meter } from './exec/meter.ts';
 import { scalar, TypedValue } from './typed-value.ts';
 
 /** Go's reflect.Kind of a template value, by Go's names; `interface` is a nil interface, `invalid` no value at all. */

@@ -5,7 +5,7 @@ import { WorkerHandle } from '../worker/worker-handle.ts';
 import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
-/** A fault that is in force. */
+/** A fault that is active. */
 export interface StandingFault {
   /** Ends it for new requests; how many requests and open watches met it. Those that hang go on hanging. */
   end: () => Promise<number>;
@@ -61,7 +61,7 @@ export class FaultyProxy {
     return proxy;
   }
 
-  /** Puts a fault in force, behind those that are already. Hanging and cutting also strike the open watches of the class. */
+  /** Makes a fault active, behind those that are already. Hanging and cutting also strike the open watches of the class. */
   async fault(fault: Fault): Promise<StandingFault> {
     const id = await this.#worker.call('addFault', fault);
     return { end: () => this.#worker.call('removeFault', id) };

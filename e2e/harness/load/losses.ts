@@ -33,9 +33,7 @@ export class Losses {
     await waitFor('pods to be created', () => this.report(since).created >= enough);
     const report = this.report(since);
     for (const { description } of report.lost.slice(0, 5)) this.#context.say(description);
-    await this.#context.check(`${statement}: 0 of ${report.created} lost`, () => report.lost.length === 0, {
-      timeout: 0,
-    });
+    await this.#context.checkNow(`${statement}: 0 of ${report.created} lost`, () => report.lost.length === 0);
     return report.created;
   }
 }

@@ -6,6 +6,7 @@ import type { Cluster } from '../cluster.ts';
 import { FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
 import { workloadFor, type Installation } from '../installation.ts';
 import type { Pod } from '../pod.ts';
+import { paths } from '../paths.ts';
 import { serviceAccountKubeconfig } from '../service-account.ts';
 import { waitFor } from '../wait-for.ts';
 import { podsMatching } from '../workloads.ts';
@@ -21,6 +22,8 @@ export interface ReplicaOptions {
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
   proxied?: boolean;
+  /** The path of the bundle that its processes run: the one of this checkout unless told. */
+  bundle?: string;
   /** The seed of the proxy's choices. */
   seed?: number;
 }
@@ -31,6 +34,8 @@ export class Replicas {
   readonly balancer: Balancer;
   /** Undefined unless asked for. */
   readonly proxy: FaultyProxy | undefined;
+  /** What processes run that begin from now on. */
+  bundle: string;
   /** Those that serve admission, and those that lead. */
   readonly webhooks: Replica[] = [];
   readonly controllers: Replica[] = [];
@@ -47,6 +52,7 @@ export class Replicas {
   ) {
     this.#cluster = cluster;
     this.installation = installation;
+    this.bundle = options.bundle ?? paths.injector;
     this.#options = options;
     this.balancer = parts.balancer;
     this.proxy = parts.proxy;
@@ -88,7 +94,14 @@ export class Replicas {
     const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
     const { flags: further = [] } = this.#options;
     const flags = typeof further === 'function' ? further(name) : further;
-    const settings = { name, role: workload.role, kubeconfig, advertisePort: this.balancer.port, flags };
+    const settings = {
+      name,
+      role: workload.role,
+      kubeconfig,
+      advertisePort: this.balancer.port,
+      bundle: this.bundle,
+      flags,
+    };
     const operator = await installation.launchOperator(settings);
     const replica: Replica = { name, role, pod, operator };
     (role === 'webhook' ? this.webhooks : this.controllers).push(replica);

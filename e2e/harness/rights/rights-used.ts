@@ -1,6 +1,6 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { describeEvent, type AuditEvent } from '../audit-log.ts';
 import type { Installation } from '../installation.ts';
-import { chartRights, type Right } from './chart-rights.ts';
 
 /** Which of the chart's rights were used, over all scenarios of a run, with the chart as it is made for production. */
 export class RightsUsed {
@@ -77,4 +77,64 @@ function covers(right: Right, { objectRef }: AuditEvent): boolean {
 /** Of two rights that allow the same the narrower one is needed, and the wider one is not. */
 function breadth(right: Right): number {
   return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
+}
+
+/** One verb on one resource, as one rule of one role of the chart gives it to one of its ServiceAccounts. */
+export interface Right {
+  /** Name of the ServiceAccount. */
+  account: string;
+  /** `Role NAME` or `ClusterRole NAME`. */
+  role: string;
+  /** Where it holds; undefined for the whole cluster. */
+  namespace: string | undefined;
+  apiGroup: string;
+  /** With its subresource: `injectorconfigs/status`. */
+  resource: string;
+  /** Only these objects; empty for all. */
+  names: readonly string[];
+  verb: string;
+}
+
+interface Role extends KubernetesObject {
+  rules?: { apiGroups?: string[]; resources?: string[]; resourceNames?: string[]; verbs: string[] }[];
+}
+
+interface Binding extends KubernetesObject {
+  roleRef: { kind: string; name: string };
+  subjects: { kind: string; name: string; namespace?: string }[];
+}
+
+/**
+ * Every right that the chart gives its own ServiceAccounts. Roles that it binds to nobody (those that aggregate to people's roles) are not meant, nor is a
+ * Role that the operator writes itself.
+ */
+export function chartRights(objects: KubernetesObject[]): Right[] {
+  const isBinding = (object: KubernetesObject): object is Binding => object.kind.endsWith('RoleBinding');
+  return objects.filter(isBinding).flatMap(({ roleRef, subjects, metadata: { namespace } }) => {
+    const role = objects.find(
+      ({ kind, metadata }) =>
+        kind === roleRef.kind &&
+        metadata.name === roleRef.name &&
+        (kind === 'ClusterRole' || metadata.namespace === namespace),
+    ) as Role | undefined;
+    return subjects.flatMap(({ name }) => rightsOf(role, name, namespace));
+  });
+}
+
+function rightsOf(role: Role | undefined, account: string, namespace: string | undefined): Right[] {
+  return (role?.rules ?? []).flatMap(({ apiGroups = [], resources = [], resourceNames = [], verbs }) =>
+    apiGroups.flatMap((apiGroup) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) => ({
+          account,
+          role: `${role?.kind ?? ''} ${role?.metadata.name ?? ''}`,
+          namespace,
+          apiGroup,
+          resource,
+          names: resourceNames,
+          verb,
+        })),
+      ),
+    ),
+  );
 }

@@ -1,7 +1,11 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { objectNames, serviceHostName } from '../../../src/api/names.ts';
-import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../../src/api/rotate-request.ts';
+import {
+  formatRotateRequest,
+  rotateAnnotation,
+  type RotateTarget,
+} from '../../../src/api/injector-config/rotate-request.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { AuditLog } from '../audit-log.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
@@ -94,8 +98,7 @@ export class RotatingCluster {
     await applyUntilReady(client, markedConfig(name, 'one', { certificate }));
     await options.prepare?.();
     const namespace = await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': name });
-    const audit = context.startAudit();
-    if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+    const audit = context.requireAudit();
     const inspect = (pod: Parameters<typeof markDefect>[0]) => markDefect(pod, (mark) => marks.includes(mark));
     const load = await PodLoad.start(client, { namespace, perSecond, inspect });
     const observer = TlsObserver.start({
@@ -144,7 +147,7 @@ export class RotatingCluster {
     return this.context.client.find<WebhookConfiguration>(webhookKind, this.names.webhookConfiguration);
   }
 
-  /** The caBundle in force, PEM. */
+  /** The published caBundle, PEM. */
   bundle(): Promise<string> {
     return readBundle(this.context, this.name);
   }

@@ -10,7 +10,7 @@ interface ObserverOptions {
   readBundle: () => Promise<string>;
   /** The name by which the API server calls the webhook. */
   servername: string;
-  /** Who is looked at; asked anew in each round, those that do not run are left out. */
+  /** Who is looked at; asked again in each round, those that do not run are left out. */
   replicas: () => readonly Replica[];
 }
 

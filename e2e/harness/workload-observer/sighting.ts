@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { marksOf } from '../load/marked-config.ts';
 import type { Pod } from '../pod.ts';
 

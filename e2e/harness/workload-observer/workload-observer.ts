@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind, type ResourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
 import { readSighting, type Sighting } from './sighting.ts';

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { SmallRollout } from './small-rollout.ts';
 import { nameBeside, ranked, shareOf, verdict } from './verdict.ts';
@@ -11,14 +11,14 @@ const pair = { stable: 'v1', canary: 'v2' };
 
 /** A rollout over one, two or seven workloads: the share is rounded up, and the pods that there are have to do as evidence. */
 export const fewWorkloads =
-  (tag: string, workloads: number): Case =>
+  (tag: string, count: number): Case =>
   async (context, audit) => {
-    const rollout = await SmallRollout.open(context, audit, { tag, workloads });
+    const rollout = await SmallRollout.open(context, audit, { tag, count });
     await rollout.edit('v2', [5, 50, 100]);
     for (const weight of [5, 50]) {
       const makers = await rollout.pausedAt(weight, 'v2');
       const share = rollout.share(weight);
-      await rollout.check(`at ${weight} percent exactly ${share.size} of ${workloads} get it`, makers, share, pair);
+      await rollout.check(`at ${weight} percent exactly ${share.size} of ${count} get it`, makers, share, pair);
       await rollout.holds(`control: another share at ${weight} percent would not pass`, () => {
         const others = [new Set([...share].slice(1)), new Set([...share, ...makers.keys()])];
         const wrong = others.filter((other) => other.size !== share.size);
@@ -28,25 +28,25 @@ export const fewWorkloads =
     }
     await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
     await rollout.checkAll('promoted, all get it', 'v2');
-    await rollout.holds('nobody flipped back', () => found(rollout.shop.flippedBack('v2', 'v1').join(), ''));
+    await rollout.holds('nobody flipped back', () => found(rollout.workloads.flippedBack('v2', 'v1').join(), ''));
     return [rollout];
   };
 
 /** Deployments go and come in the middle of a step. */
 export const changingWorkloads: Case = async (context, audit) => {
-  const rollout = await SmallRollout.open(context, audit, { tag: 'moving', workloads: 8 });
-  const { tag, shop } = rollout;
+  const rollout = await SmallRollout.open(context, audit, { tag: 'moving', count: 8 });
+  const { tag, workloads } = rollout;
   await rollout.edit('v2', [25, 55, 100]);
   const first = await rollout.pausedAt(25, 'v2');
-  const order = ranked(tag, shop.namespace, shop.workloads);
+  const order = ranked(tag, workloads.namespace, workloads.names);
   const [inShare = '', lastInShare = '', next = ''] = order;
   const outside = order.at(-1) ?? '';
   await rollout.check('at 25 percent exactly 2 of 8 get it', first, rollout.share(25), pair);
-  await Promise.all([shop.remove(inShare), shop.remove(outside)]);
+  await Promise.all([workloads.remove(inShare), workloads.remove(outside)]);
   const gone = Date.now();
-  const early = nameBeside(tag, shop.namespace, { before: lastInShare });
-  const late = nameBeside(tag, shop.namespace, { after: next });
-  const made = await Promise.all([early, late, inShare].map((name) => shop.add(name)));
+  const early = nameBeside(tag, workloads.namespace, { before: lastInShare });
+  const late = nameBeside(tag, workloads.namespace, { after: next });
+  const made = await Promise.all([early, late, inShare].map((name) => workloads.add(name)));
   await rollout.holds(
     'one that comes gets by its rank what all get, from its first pod on; so does one that comes again',
     () => found(made.join(), 'v2,v1,v2'),
@@ -57,8 +57,8 @@ export const changingWorkloads: Case = async (context, audit) => {
   const makers = await rollout.pausedAt(55, 'v2');
   // One that is being restarted has no pods for a moment, so a workload counts for a minute after its last one: 6 of 10 get it then, not 5 of 9.
   const stillCounts = Date.parse((await rollout.state()).stepStartedAt ?? '') - gone < 60_000;
-  const known = [...shop.workloads, ...(stillCounts ? [outside] : [])];
-  const half = shareOf(tag, shop.namespace, known, 55);
+  const known = [...workloads.names, ...(stillCounts ? [outside] : [])];
+  const half = shareOf(tag, workloads.namespace, known, 55);
   await rollout.check(
     `at 55 percent exactly ${half.size} of the ${known.length} that are known by then`,
     makers,
@@ -68,14 +68,14 @@ export const changingWorkloads: Case = async (context, audit) => {
   await rollout.ask('resume', 'on-again');
   await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
   await rollout.checkAll('promoted, all get it', 'v2');
-  await rollout.holds('nobody flipped back', () => found(shop.flippedBack('v2', 'v1').join(), ''));
+  await rollout.holds('nobody flipped back', () => found(workloads.flippedBack('v2', 'v1').join(), ''));
   return [rollout];
 };
 
 /** Two tags on the same two revisions at once: other workloads are first, and neither knows of the other. */
 export const twoTags: Case = async (context, audit) => {
   const [east, west] = await Promise.all(
-    (['east', 'west'] as const).map((tag) => SmallRollout.open(context, audit, { tag, workloads: 6 })),
+    (['east', 'west'] as const).map((tag) => SmallRollout.open(context, audit, { tag, count: 6 })),
   );
   if (east === undefined || west === undefined) throw new Error('two tags');
   await Promise.all([east.edit('v2', [34, 100]), west.edit('v2', [34, 100])]);
@@ -94,18 +94,18 @@ export const twoTags: Case = async (context, audit) => {
   await east.checkAll('promoted, all get it', 'v2');
   await west.check('while east is promoted, the same 3 get it', await west.renewed(), west.share(34), pair);
   await west.holds('and its webhook was not touched', async () => found(await west.path(), westward));
-  await west.holds('nobody flipped back', () => found(west.shop.flippedBack('v2', 'v1').join(), ''));
+  await west.holds('nobody flipped back', () => found(west.workloads.flippedBack('v2', 'v1').join(), ''));
   await west.ask('abort', 'now');
   await west.reach('rolled back', ({ phase }) => phase === 'RolledBack');
   await west.checkAll('aborted, all get stable', 'v1');
   await east.checkAll('while west is aborted, all keep what was promoted', 'v2');
-  await east.holds('nobody flipped back', () => found(east.shop.flippedBack('v2', 'v1').join(), ''));
+  await east.holds('nobody flipped back', () => found(east.workloads.flippedBack('v2', 'v1').join(), ''));
   return [east, west];
 };
 
 /** spec.revision is edited in the middle of a rollout, to a third revision. */
 export const thirdRevision: Case = async (context, audit) => {
-  const rollout = await SmallRollout.open(context, audit, { tag: 'third', workloads: 6 });
+  const rollout = await SmallRollout.open(context, audit, { tag: 'third', count: 6 });
   await rollout.edit('v2', [50, 100]);
   const share = rollout.share(50);
   await rollout.check('at 50 percent exactly 3 of 6 get it', await rollout.pausedAt(50, 'v2'), share, pair);
@@ -115,18 +115,20 @@ export const thirdRevision: Case = async (context, audit) => {
     stable: 'v1',
     canary: 'v3',
   });
-  await rollout.holds('nobody got stable in between', () => found(rollout.shop.flippedBack('v2', 'v1').join(), ''));
+  await rollout.holds('nobody got stable in between', () =>
+    found(rollout.workloads.flippedBack('v2', 'v1').join(), ''),
+  );
   await rollout.ask('resume', 'on');
   await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
   await rollout.checkAll('promoted, all get the third', 'v3');
-  await rollout.holds('nobody flipped back', () => found(rollout.shop.flippedBack('v3', 'v1').join(), ''));
+  await rollout.holds('nobody flipped back', () => found(rollout.workloads.flippedBack('v3', 'v1').join(), ''));
   return [rollout];
 };
 
 /** spec.revision is edited in the middle of a rollout, back to stable, and to the canary once more. */
 export const backToStable: Case = async (context, audit) => {
-  const rollout = await SmallRollout.open(context, audit, { tag: 'back', workloads: 6 });
-  const { shop } = rollout;
+  const rollout = await SmallRollout.open(context, audit, { tag: 'back', count: 6 });
+  const { workloads } = rollout;
   const before = await rollout.path();
   await rollout.edit('v2', [50, 100]);
   const share = rollout.share(50);
@@ -136,7 +138,7 @@ export const backToStable: Case = async (context, audit) => {
   await rollout.holds('back at stable, its webhook is as before', async () => found(await rollout.path(), before));
   await rollout.checkAll('and all get stable', 'v1');
   await rollout.holds('control: these 3 have flipped back, and are seen to', () =>
-    found(shop.flippedBack('v2', 'v1').sort().join(), [...share].sort().join()),
+    found(workloads.flippedBack('v2', 'v1').sort().join(), [...share].sort().join()),
   );
   await rollout.edit('v2', [50, 100]);
   await rollout.check('once more, the same 3 get it', await rollout.pausedAt(50, 'v2'), share, pair);
@@ -145,9 +147,9 @@ export const backToStable: Case = async (context, audit) => {
 
 /** What was promoted is taken back by the spec, which is a rollout too; that one fails, and is rolled back. */
 export const rollbackOfRollback: Case = async (context, audit) => {
-  const options = { tag: 'again', workloads: 4, revision: 'bad', isHealthy: false };
+  const options = { tag: 'again', count: 4, revision: 'bad', isHealthy: false };
   const rollout = await SmallRollout.open(context, audit, options);
-  const { shop } = rollout;
+  const { workloads } = rollout;
   await rollout.edit('v2', [50, 100]);
   const away = { stable: 'bad', canary: 'v2' };
   await rollout.check(
@@ -173,19 +175,19 @@ export const rollbackOfRollback: Case = async (context, audit) => {
     );
   });
   await rollout.checkAll('and all get v2 again', 'v2');
-  await rollout.holds('and are ready', async () => (await shop.ready()).size === 4);
+  await rollout.holds('and are ready', async () => (await workloads.ready()).size === 4);
   return [rollout];
 };
 
 /** One workload fails whatever injects it: at 100 percent no stable pod is left to show that it did so before. */
 export const failingAnyway: Case = async (context, audit) => {
-  const rollout = await SmallRollout.open(context, audit, { tag: 'partly', workloads: 4 });
-  const { tag, shop } = rollout;
-  // How the pods were when it began is what counts: none of them may just be made anew then.
-  await shop.close();
-  const third = ranked(tag, shop.namespace, shop.workloads)[2] ?? '';
-  const failing = nameBeside(tag, shop.namespace, { after: third });
-  await shop.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
+  const rollout = await SmallRollout.open(context, audit, { tag: 'partly', count: 4 });
+  const { tag, workloads } = rollout;
+  // How the pods were when it began is what counts: none of them may just be made again then.
+  await workloads.close();
+  const third = ranked(tag, workloads.namespace, workloads.names)[2] ?? '';
+  const failing = nameBeside(tag, workloads.namespace, { after: third });
+  await workloads.add(failing, { annotations: { 'e2e.sidecar-injector.io/outcome': 'crash' } });
   await rollout.edit('v1', [50, 100], 'UntilResumed');
   await rollout.seen('one of 5 fails under stable', ({ pods }) => pods.stable.failing === 1 && pods.stable.total === 5);
   await rollout.edit('v2', [50, 100], 'UntilResumed');
@@ -194,12 +196,14 @@ export const failingAnyway: Case = async (context, audit) => {
   await rollout.ask('resume', 'on');
   await rollout.reach('at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);
   // It comes last, so that the share that fails is never seen while the others are on their way.
-  const others = shop.workloads.filter((name) => name !== failing);
+  const others = workloads.names.filter((name) => name !== failing);
   await rollout.holds('at 100 percent the others get it', async () => {
-    const made = await shop.renew(others);
+    const made = await workloads.renew(others);
     return others.every((name) => [...(made.get(name) ?? [])].join() === 'v2');
   });
-  await shop.renew([failing]);
+  // A pod that is not ready yet is not counted: the one that fails must not be half of those that are.
+  await rollout.seen('and are ready', ({ pods }) => pods.canary.ready === 4 && pods.canary.total === 4);
+  await workloads.renew([failing]);
   await rollout.seen(
     'and one of 5 under the canary',
     ({ pods }) => pods.canary.failing === 1 && pods.canary.total === 5,

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { ask, pathOf, Shop, waitForRollout } from '../canary/shop.ts';
+import { ask, pathOf, Workloads, waitForRollout } from '../canary/workloads.ts';
 import { shareOf, verdict } from './verdict.ts';
 
 /** Milliseconds for a webhook that was just written to be what the API server asks. */
 const propagationMs = 700;
-/** Milliseconds for a rollout to get somewhere; all cases share two cores. */
-const patience = 45_000;
+/** Milliseconds for a rollout to get somewhere: all cases share two cores, with other scenarios. */
+const patience = 120_000;
 
 /** Two InjectorConfigs by their names, which are those of their revisions. */
 export interface Pair {
@@ -19,29 +19,29 @@ export interface Pair {
   readonly canary: string;
 }
 
-/** A tag of a case's own, and a shop that follows it. */
+/** A tag of a case's own, and the workloads that follow it. */
 export class SmallRollout {
   readonly tag: string;
-  readonly shop: Shop;
+  readonly workloads: Workloads;
   readonly #context: ScenarioContext;
 
-  private constructor(context: ScenarioContext, tag: string, shop: Shop) {
+  private constructor(context: ScenarioContext, tag: string, workloads: Workloads) {
     this.#context = context;
     this.tag = tag;
-    this.shop = shop;
+    this.workloads = workloads;
   }
 
   /** The tag leads to a revision, and so many Deployments have pods of it, when this resolves. */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
-    { tag, workloads, revision = 'v1', isHealthy = true }: CaseOptions,
+    { tag, count, revision = 'v1', isHealthy = true }: CaseOptions,
   ): Promise<SmallRollout> {
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
     // Each pod lives long enough to be evidence.
-    const churn = { pods: 1, roundMs: Math.max(600, 3000 / workloads) };
-    const shop = await Shop.open(context, audit, tag, workloads, { churn, opensReady: isHealthy });
-    return new SmallRollout(context, tag, shop);
+    const churn = { pods: 1, roundMs: Math.max(600, 3000 / count) };
+    const workloads = await Workloads.open(context, audit, tag, count, { churn, opensReady: isHealthy });
+    return new SmallRollout(context, tag, workloads);
   }
 
   /**
@@ -82,7 +82,7 @@ export class SmallRollout {
     });
   }
 
-  /** Waits until the rollout is so far, with pods made anew on the way, without which it goes nowhere. */
+  /** Waits until the rollout is so far, with pods made again on the way, without which it goes nowhere. */
   async reach(what: string, isThere: (state: RolloutState) => boolean): Promise<RolloutState> {
     let isRenewed = false;
     return waitForRollout(
@@ -94,7 +94,7 @@ export class SmallRollout {
         if (state.phase !== 'WaitingForPods') isRenewed = false;
         else if (!isRenewed) {
           isRenewed = true;
-          void this.shop.renew().catch(() => undefined);
+          void this.workloads.renew().catch(() => undefined);
         }
         return false;
       },
@@ -102,7 +102,7 @@ export class SmallRollout {
     );
   }
 
-  /** Waits for the pause of a step, and has all pods made anew: which InjectorConfigs have made them. */
+  /** Waits for the pause of a step, and has all pods made again: which InjectorConfigs have made them. */
   async pausedAt(weight: number, canary: string): Promise<Map<string, Set<string>>> {
     await this.reach(`paused at ${weight} percent of ${canary}`, (state) => {
       return state.phase === 'Paused' && state.weight === weight && state.canary?.revision === canary;
@@ -110,15 +110,28 @@ export class SmallRollout {
     return this.renewed();
   }
 
-  /** Has all pods made anew by what the webhook says by now. */
+  /** Goes half the way and is aborted. */
+  async rollBack(canary: string): Promise<void> {
+    await this.edit(canary, [50, 100]);
+    await this.pausedAt(50, canary);
+    await this.ask('abort', 'now');
+    await this.reach('rolled back', ({ phase }) => phase === 'RolledBack');
+    // The decision is recorded before the webhook is written by it.
+    await this.holds(
+      'its webhook leads away from the canary',
+      async () => !(await this.path()).includes(`/${canary}/`),
+    );
+  }
+
+  /** Has all pods made again by what the webhook says by now. */
   async renewed(): Promise<Map<string, Set<string>>> {
     await sleep(propagationMs);
-    return this.shop.renew();
+    return this.workloads.renew();
   }
 
   /** The share of the Deployments that are known. */
-  share(percent: number, known: readonly string[] = this.shop.workloads): Set<string> {
-    return shareOf(this.tag, this.shop.namespace, known, percent);
+  share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
+    return shareOf(this.tag, this.workloads.namespace, known, percent);
   }
 
   /** Checks who has made the pods that are stored. */
@@ -144,7 +157,7 @@ export class SmallRollout {
 
 export interface CaseOptions {
   readonly tag: string;
-  readonly workloads: number;
+  readonly count: number;
   /** Where the tag leads first; v1 unless told. */
   readonly revision?: string;
   /** Whether pods of that become ready. */

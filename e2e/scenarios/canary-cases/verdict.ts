@@ -1,4 +1,4 @@
-import { rankOf } from '../../../src/rollout/workload-key.ts';
+import { rankOf } from '../../../src/routing/workload-key.ts';
 
 /** Deployments of one namespace, in the order in which a tag hands out the canary. */
 export function ranked(tag: string, namespace: string, names: readonly string[]): string[] {

@@ -1,9 +1,9 @@
-import { aborted, failing, type Manner } from './manners.ts';
+import { aborted, failing, type Plan } from './plans.ts';
 import { anyName, tag, type RolloutWrite } from './writes.ts';
 
 /** A rollout in which leaders are killed. */
 export interface Trial {
-  readonly manner: Manner;
+  readonly plan: Plan;
   /** After which writes, in the order in which a rollout comes to them. */
   readonly targets: readonly RolloutWrite[];
   /** Whether the killed one comes back at once in its pod, as a container does, or only once another leads. */
@@ -23,32 +23,32 @@ const perRollout = 4;
  * After every write of a rollout, some in one rollout. To be killed before a write is to be killed after the one before it: the API server has the same in
  * both cases. Before the first one of a rollout that is the last one of the rollout before.
  */
-export function everyTrial(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
-  return spread(plan).map((targets) => ({ manner, targets, isRestarted: true, isKilledInPause: true }));
+export function everyTrial(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
+  return spread(writes).map((targets) => ({ plan, targets, isRestarted: true, isKilledInPause: true }));
 }
 
 /** After what each new leader writes, which is none of the writes of a rollout. */
-export function usageTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
-  return usages.map((target) => ({ manner, targets: [...plan.slice(0, 1), target], isRestarted: true }));
+export function usageTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
+  return usages.map((target) => ({ plan, targets: [...writes.slice(0, 1), target], isRestarted: true }));
 }
 
 /** After one write of each object another one leads. */
-export function otherLeaderTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
-  const first = firstOfEach(plan, ({ verb, resource, name }) => `${verb} ${resource} ${name}`);
-  return first.map((target) => ({ manner, targets: [target], isRestarted: false }));
+export function otherLeaderTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
+  const first = firstOfEach(writes, ({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  return first.map((target) => ({ plan, targets: [target], isRestarted: false }));
 }
 
 /** After one write of each kind, some in a rollout. */
-export function someTrials(manner: Manner, plan: readonly RolloutWrite[]): Trial[] {
-  const [first, ...others] = oneOfEachKind(plan);
+export function someTrials(plan: Plan, writes: readonly RolloutWrite[]): Trial[] {
+  const [first, ...others] = oneOfEachKind(writes);
   const targets = first === undefined ? spread(others) : [[first, ...usages.slice(0, 1)], ...spread(others)];
-  return targets.map((each) => ({ manner, targets: each, isRestarted: true }));
+  return targets.map((each) => ({ plan, targets: each, isRestarted: true }));
 }
 
 /** After what a shadow step, a timed pause, an abort and a rollback by health decide, and what they do. */
 export const otherWays: readonly Trial[] = [
   {
-    manner: aborted,
+    plan: aborted,
     targets: [
       statusIn('0 % Shadowing/StepStarted'),
       webhookIn('0 % Shadowing/StepStarted'),
@@ -61,16 +61,16 @@ export const otherWays: readonly Trial[] = [
     isKilledInPause: true,
   },
   {
-    manner: failing,
+    plan: failing,
     targets: [statusIn('RolledBack/PodsFailing'), webhookIn('RolledBack/PodsFailing'), restartIn('RolledBack')],
     isRestarted: true,
   },
 ];
 
 /** Which workloads are restarted may depend on the time that things take: their writes by their order. */
-export function byOrder(plan: readonly RolloutWrite[]): RolloutWrite[] {
+export function byOrder(writes: readonly RolloutWrite[]): RolloutWrite[] {
   const counts = new Map<string, number>();
-  return plan.map((write) => {
+  return writes.map((write) => {
     if (write.restart === undefined) return write;
     const ordinal = (counts.get(write.phase) ?? 0) + 1;
     counts.set(write.phase, ordinal);
@@ -79,14 +79,14 @@ export function byOrder(plan: readonly RolloutWrite[]): RolloutWrite[] {
 }
 
 /** Those writes of a kind that another rollout does not have. */
-export function othersThan(known: readonly RolloutWrite[], plan: readonly RolloutWrite[]): RolloutWrite[] {
+export function othersThan(known: readonly RolloutWrite[], writes: readonly RolloutWrite[]): RolloutWrite[] {
   const kinds = new Set(known.map(kindOf));
-  return plan.filter((write) => !kinds.has(kindOf(write)));
+  return writes.filter((write) => !kinds.has(kindOf(write)));
 }
 
-/** The first write of each kind, in the order of the plan. */
-export function oneOfEachKind(plan: readonly RolloutWrite[]): RolloutWrite[] {
-  return firstOfEach(plan, kindOf);
+/** The first write of each kind, in the given order. */
+export function oneOfEachKind(writes: readonly RolloutWrite[]): RolloutWrite[] {
+  return firstOfEach(writes, kindOf);
 }
 
 /** What it is, and what the rollout was at, whatever the step. */
@@ -96,9 +96,14 @@ export function kindOf({ verb, resource, name, phase }: RolloutWrite): string {
   return `${verb} ${resource} ${subject} ${phase.replace(/^\d+ % /, '')}`;
 }
 
-function firstOfEach(plan: readonly RolloutWrite[], keyOf: (write: RolloutWrite) => string): RolloutWrite[] {
+/** A status in the middle of a step. If all pods are ready at the first look, the operator does not write it. */
+export function isPassing({ resource, phase }: RolloutWrite): boolean {
+  return resource === 'revisiontags/status' && /\/(?:NotEnoughPods|WatchingPods|ComparingPods)$/.test(phase);
+}
+
+function firstOfEach(writes: readonly RolloutWrite[], keyOf: (write: RolloutWrite) => string): RolloutWrite[] {
   const first = new Map<string, RolloutWrite>();
-  for (const write of plan) if (!first.has(keyOf(write))) first.set(keyOf(write), write);
+  for (const write of writes) if (!first.has(keyOf(write))) first.set(keyOf(write), write);
   return [...first.values()];
 }
 

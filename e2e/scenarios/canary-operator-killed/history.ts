@@ -1,4 +1,4 @@
-import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import type { RolloutWrite } from './writes.ts';
 
 /** What was seen of one step from outside. */

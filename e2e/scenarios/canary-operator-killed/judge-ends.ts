@@ -1,4 +1,4 @@
-import { rolloutOfPath } from '../../../src/api/names.ts';
+import { parseRoute } from '../../../src/routing/route.ts';
 import { pathsOf, statesOf, type RolloutHistory, type Rule } from './history.ts';
 import { describeWrite, isPlanned, tag } from './writes.ts';
 
@@ -23,7 +23,7 @@ function updates(history: RolloutHistory): string[] {
 
 function leadsElsewhere(history: RolloutHistory): string[] {
   const last = pathsOf(history).at(-1) ?? 'nowhere';
-  const isThere = rolloutOfPath(last) === undefined && last.startsWith(`/tags/${tag}/${history.end.place}/`);
+  const isThere = parseRoute(last)?.route.canary === undefined && last.startsWith(`/tags/${tag}/${history.end.place}/`);
   return isThere ? [] : [`the last update of the webhook leads to ${last}, not to ${history.end.place} alone`];
 }
 

@@ -1,4 +1,4 @@
-import { rolloutOfPath } from '../../../src/api/names.ts';
+import { parseRoute } from '../../../src/routing/route.ts';
 import {
   endOfStep,
   pathsOf,
@@ -53,7 +53,10 @@ function weights(history: RolloutHistory): string[] {
 
 /** By the path of the webhook, which alone decides. */
 function shrinkings(history: RolloutHistory): string[] {
-  const thresholds = pathsOf(history).flatMap((path) => rolloutOfPath(path)?.threshold ?? []);
+  const thresholds = pathsOf(history).flatMap((path) => {
+    const route = parseRoute(path)?.route;
+    return route?.canary === undefined ? [] : [route.threshold];
+  });
   return thresholds.flatMap((threshold, index) =>
     threshold < (thresholds[index - 1] ?? '') ? [`the share shrank from ${thresholds[index - 1]} to ${threshold}`] : [],
   );

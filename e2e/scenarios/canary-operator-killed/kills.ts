@@ -6,9 +6,9 @@ import type { RolloutHistory } from './history.ts';
 import { rollOut, type Stage } from './rollout.ts';
 import { describeWrite, renewalsSince, WriteReader, type RolloutWrite } from './writes.ts';
 
-/** Deployments whose pods are being made anew when the next leader begins to look: it cannot see them. */
+/** Deployments whose pods are being made again when the next leader begins to look: it cannot see them. */
 const unseen = 3;
-/** So much of a timed pause is over when a leader is killed in the middle of it: one that begins anew would last far too long. */
+/** So much of a timed pause is over when a leader is killed in the middle of it: one that begins again would last far too long. */
 const latePart = 0.75;
 
 /** What became of a rollout whose leaders were killed. */
@@ -27,7 +27,7 @@ export async function rollOutKilled(stage: Stage, trial: Trial): Promise<KilledR
   // It is waited for in any case, but only when the rollout has ended.
   killing.catch(() => undefined);
   try {
-    const history = await rollOut(stage, trial.manner, {
+    const history = await rollOut(stage, trial.plan, {
       deaths: killer.deaths,
       settled: async () => {
         killer.end();
@@ -66,7 +66,7 @@ class Killer {
   /** Resolves when there is nothing more to wait for; rejects when a write was done by somebody else. */
   async killAll(): Promise<void> {
     const { replicas, workloads } = this.#stage;
-    const { targets, manner } = this.#trial;
+    const { targets, plan } = this.#trial;
     const isOver = new Promise<undefined>((resolve) => {
       this.#ended.signal.addEventListener('abort', () => {
         resolve(undefined);
@@ -84,8 +84,8 @@ class Killer {
         held = await this.#hold(reader, targets[index + 1]);
         await this.#strike(leader, async () => {
           this.killed.push(target);
-          // What is made anew by itself needs no restart.
-          if (!manner.isRestarting && manner.end !== 'PodsFailing') await workloads.disturb(unseen);
+          // What is made again by itself needs no restart.
+          if (!plan.isRestarting && plan.end !== 'PodsFailing') await workloads.disturb(unseen);
           await before.release();
         });
       }

@@ -1,5 +1,5 @@
-import type { RolloutState } from '../../../src/api/rollout-status.ts';
-import { everyWorkload } from '../../../src/rollout/workload-key.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import { everyWorkload } from '../../../src/routing/workload-key.ts';
 import { endOfStep, statesOf, type RolloutHistory, type StepSeen } from './history.ts';
 import { rules } from './judge.ts';
 import type { RolloutWrite } from './writes.ts';

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rolloutOfPath } from '../../../src/api/names.ts';
-import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import { parseRoute, type Route } from '../../../src/routing/route.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { inForce } from '../../harness/in-force.ts';
+import { untilActive } from '../../harness/until-active.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { ask, pathOf, waitForRollout } from '../canary/shop.ts';
+import { ask, pathOf, waitForRollout } from '../canary/workloads.ts';
 import {
   endOfStep,
   pathWritesOf,
@@ -21,7 +21,7 @@ import {
   type StepSeen,
   type WrittenState,
 } from './history.ts';
-import { directionOf, minimumPods, minReadySeconds, strategyOf, type Manner, type WantedStep } from './manners.ts';
+import { directionOf, minimumPods, minReadySeconds, strategyOf, type Plan, type WantedStep } from './plans.ts';
 import type { Workloads } from './workloads.ts';
 import { renewalsSince, tag, writesSince } from './writes.ts';
 
@@ -57,44 +57,44 @@ const dwellMs = 2000;
  * Moves the tag to another InjectorConfig as a person does who looks at each step. Resolves with what was seen once it has ended, and every pod is of
  * where it ended; a tag that was rolled back is led back then.
  */
-export async function rollOut(stage: Stage, manner: Manner, companion: Companion = {}): Promise<RolloutHistory> {
+export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {}): Promise<RolloutHistory> {
   const { context, replicas, workloads } = stage;
-  const { from, to } = directionOf(manner, stage.stable);
+  const { from, to } = directionOf(plan, stage.stable);
   const since = Date.now();
   const second = Math.floor(since / 1000) * 1000;
-  const strategy = strategyOf(manner);
+  const strategy = strategyOf(plan);
   await applyObject(context.client, revisionTag(tag, to, { strategy }));
   const seen: ReadonlyMap<string, number>[] = [];
   const canaries: string[][] = [];
-  for (const [index, step] of manner.steps.entries()) {
-    await reach(stage, manner, step);
-    if (isPaused(manner, step)) {
+  for (const [index, step] of plan.steps.entries()) {
+    await reach(stage, plan, step);
+    if (isPaused(plan, step)) {
       canaries[index] = await workloads.settled(to);
       seen[index] = workloads.readySince(to, second);
       const afterwards = await companion.meanwhile?.(step);
-      const isLast = index === manner.steps.length - 1;
-      const verb = isLast && manner.end === 'Aborted' ? 'abort' : 'resume';
+      const isLast = index === plan.steps.length - 1;
+      const verb = isLast && plan.end === 'Aborted' ? 'abort' : 'resume';
       if (step.pauseSeconds === undefined) await ask(context, tag, verb, nonceOf(since, step));
       await afterwards?.();
     }
   }
-  const end = endOf(manner, { from, to }, since);
-  await reachEnd(stage, manner, end);
+  const end = endOf(plan, { from, to }, since);
+  await reachEnd(stage, plan, end);
   if (companion.settled !== undefined) {
     await writesSince(replicas, since);
     await companion.settled();
     if (end.phase === 'RolledBack') await sleep(dwellMs);
   }
-  if (!manner.isRestarting) await renewAll(stage, end);
+  if (!plan.isRestarting) await renewAll(stage, end);
   const writes = await writesSince(replicas, since);
   const until = rolledBackAt(writes) ?? Infinity;
   const steps: StepSeen[] = [];
-  for (const [index, step] of manner.steps.entries()) {
+  for (const [index, step] of plan.steps.entries()) {
     const { isShadow = false, weight, pauseSeconds } = step;
     const moved = Math.floor((pathWritesOf({ writes })[index + 1]?.at ?? Infinity) / 1000) * 1000;
     steps.push({
       weight,
-      ends: isShadow ? 'Compared' : isPaused(manner, step) ? 'Paused' : 'Failed',
+      ends: isShadow ? 'Compared' : isPaused(plan, step) ? 'Paused' : 'Failed',
       ...(pauseSeconds === undefined ? {} : { pauseMs: pauseSeconds * 1000 }),
       stoodStillMs: await stoodStill(stage, statesOf({ writes }), index),
       canary: canaries[index] ?? workloads.gotBetween(to, second, isShadow ? moved : Infinity),
@@ -109,31 +109,31 @@ export async function rollOut(stage: Stage, manner: Manner, companion: Companion
     end,
     writes,
     flippedBack: workloads.pods.flippedBack(to, from, { since: second, until }),
-    restartable: restartable(manner, workloads, to, second),
+    restartable: restartable(plan, workloads, to, second),
     podsMadeAt: workloads.pods.madeAt().filter((at) => at >= since),
     absences: absencesOf(companion.deaths ?? [], await renewalsSince(replicas, since)),
   };
   if (end.phase === 'Promoted') stage.stable = to;
-  else await leadBack(stage, manner, since);
+  else await leadBack(stage, plan, since);
   return history;
 }
 
 /** Waits until a step is where a person has to do something, or where it ends by itself. */
-async function reach(stage: Stage, manner: Manner, step: WantedStep): Promise<void> {
+async function reach(stage: Stage, plan: Plan, step: WantedStep): Promise<void> {
   const { context, workloads } = stage;
   const { weight } = step;
   if (step.isShadow === true) {
     await compare(stage);
     return;
   }
-  if (!manner.isRestarting) {
+  if (!plan.isRestarting) {
     await waitUntil(stage, `without its pods at ${weight} percent`, ({ phase, weight: now }) => {
       return phase === 'WaitingForPods' && now === weight;
     });
-    await inForce(context.client);
+    await untilActive(context.client);
     await workloads.renew();
   }
-  if (!isPaused(manner, step)) return;
+  if (!isPaused(plan, step)) return;
   await waitUntil(stage, `paused at ${weight} percent`, ({ phase, canary, weight: now }) => {
     // A timed pause may be over when it is looked at; what was promoted before has a weight, too.
     return canary !== undefined && ((phase === 'Paused' && now === weight) || now > weight);
@@ -143,9 +143,12 @@ async function reach(stage: Stage, manner: Manner, step: WantedStep): Promise<vo
 /** Has pods made, too few at first, until a shadow step is over. */
 async function compare(stage: Stage): Promise<void> {
   const { context, workloads } = stage;
-  const isShadow = async () => rolloutOfPath(await pathOf(context, tag))?.shadow;
+  const isShadow = async () => {
+    const route = await routeNow(context);
+    return route?.canary !== undefined && route.shadow;
+  };
   await waitFor('the webhook to have pods compared', isShadow, { timeout: patience });
-  await inForce(context.client);
+  await untilActive(context.client);
   let renewedAt = 0;
   const isOver = async () => {
     if (Date.now() - renewedAt > roundMs) {
@@ -158,31 +161,31 @@ async function compare(stage: Stage): Promise<void> {
   await waitFor('the shadow step to be over', isOver, { timeout: patience });
 }
 
-async function reachEnd(stage: Stage, manner: Manner, end: RolloutEnd): Promise<void> {
+async function reachEnd(stage: Stage, plan: Plan, end: RolloutEnd): Promise<void> {
   const { context, workloads } = stage;
   const { phase, reason, place } = end;
   await waitUntil(stage, `${phase}/${reason}`, (state) => {
     return state.phase === phase && state.reason === reason && state.stable.injectorConfig === place;
   });
   // What is decided is said first, and by the next leader perhaps done.
-  const isMoved = async () => rolloutOfPath(await pathOf(context, tag)) === undefined;
+  const isMoved = async () => (await routeNow(context))?.canary === undefined;
   await waitFor(`the webhook to lead to ${place} alone`, isMoved, { timeout: patience });
-  const isRestarted = manner.isRestarting || manner.end === 'PodsFailing';
+  const isRestarted = plan.isRestarting || plan.end === 'PodsFailing';
   if (isRestarted) await workloads.allOf(place, patience);
   else await renewAll(stage, end);
 }
 
 /** Every pod that is made once it has ended is of one InjectorConfig. */
 async function renewAll({ context, workloads }: Stage, { place }: RolloutEnd): Promise<void> {
-  await inForce(context.client);
+  await untilActive(context.client);
   await workloads.renew();
   await workloads.allOf(place, patience);
 }
 
 /** The tag says again what everybody gets, so that the next rollout is one. */
-async function leadBack(stage: Stage, manner: Manner, since: number): Promise<void> {
+async function leadBack(stage: Stage, plan: Plan, since: number): Promise<void> {
   const { context, replicas, stable } = stage;
-  await applyObject(context.client, revisionTag(tag, stable, { strategy: strategyOf(manner) }));
+  await applyObject(context.client, revisionTag(tag, stable, { strategy: strategyOf(plan) }));
   await waitUntil(stage, 'at rest', ({ phase }) => phase === 'Idle');
   await writesSince(replicas, since);
 }
@@ -191,7 +194,7 @@ function waitUntil({ context }: Stage, what: string, isSo: (rollout: RolloutStat
   return waitForRollout(context, tag, what, isSo, patience);
 }
 
-function isPaused({ end }: Manner, { isShadow }: WantedStep): boolean {
+function isPaused({ end }: Plan, { isShadow }: WantedStep): boolean {
   return isShadow !== true && end !== 'PodsFailing';
 }
 
@@ -200,7 +203,7 @@ function nonceOf(since: number, { weight }: WantedStep): string {
 }
 
 function endOf(
-  { end, steps }: Manner,
+  { end, steps }: Plan,
   { from, to }: { readonly from: string; readonly to: string },
   since: number,
 ): RolloutEnd {
@@ -216,7 +219,7 @@ async function stoodStill({ standstill }: Stage, states: readonly WrittenState[]
 }
 
 /** Everything that is stale, what was rolled back, or nothing. */
-function restartable({ isRestarting, end }: Manner, workloads: Workloads, to: string, since: number): string[] {
+function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
   if (isRestarting) return [...workloads.names];
   return end === 'PodsFailing' ? workloads.gotBetween(to, since, Infinity) : [];
 }
@@ -230,4 +233,8 @@ function rolledBackAt(writes: RolloutHistory['writes']): number | undefined {
 function absencesOf(deaths: readonly number[], renewals: readonly number[]): Absence[] {
   const moments = [...deaths, ...renewals].sort((one, other) => one - other);
   return deaths.map((from) => ({ from, until: moments.find((at) => at > from) ?? Date.now() }));
+}
+
+async function routeNow(context: ScenarioContext): Promise<Route | undefined> {
+  return parseRoute(await pathOf(context, tag))?.route;
 }

@@ -8,7 +8,7 @@ import { makersOf, PodSightings, workloadOf, type Sighting } from '../canary/pod
 /** How often the pods are looked at. Milliseconds. */
 const lookMs = 150;
 
-/** Deployments of one pod each that follow a tag; their pods are made anew when the story says so, and every one of them is looked at. */
+/** Deployments of one pod each that follow a tag; their pods are made again when the story says so, and every one of them is looked at. */
 export class Workloads {
   readonly names: readonly string[];
   readonly #context: ScenarioContext;
@@ -65,7 +65,7 @@ export class Workloads {
     await waitFor(`every pod to be of ${maker}`, isEverywhere, { timeout });
   }
 
-  /** Has every pod made anew; each Deployment has another one when this resolves. */
+  /** Has every pod made again; each Deployment has another one when this resolves. */
   async renew(): Promise<void> {
     const pods = await this.#pods.look();
     const old = new Set(pods.map(({ metadata }) => metadata.uid));
@@ -75,7 +75,7 @@ export class Workloads {
       const workloads = new Set(now.map(workloadOf));
       return workloads.size === this.names.length && now.every(({ metadata }) => !old.has(metadata.uid));
     };
-    await waitFor('every pod to be made anew', isRenewed, { interval: lookMs });
+    await waitFor('every pod to be made again', isRenewed, { interval: lookMs });
   }
 
   /** When the first pod of an InjectorConfig was ready, or not before when, by Deployment; of those that were made since a time. */
@@ -109,7 +109,7 @@ export class Workloads {
     });
   }
 
-  /** Has the pods of a few Deployments made anew, others each time. */
+  /** Has the pods of a few Deployments made again, others each time. */
   async disturb(count: number): Promise<void> {
     const pods = await this.#pods.look();
     const some = Array.from({ length: count }, (_, index) => pods[(this.#turn + index * 5) % pods.length]);

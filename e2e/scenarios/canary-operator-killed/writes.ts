@@ -1,6 +1,6 @@
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
-import { parseRestartAnnotation, restartedAnnotation } from '../../../src/api/restart-annotation.ts';
-import type { RolloutState } from '../../../src/api/rollout-status.ts';
+import { parseRestartAnnotation, restartedAnnotation } from '../../../src/api/revision-tag/restart-annotation.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import type { PassedWrite } from '../../harness/faulty-proxy/faulty-proxy-worker.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
@@ -171,7 +171,7 @@ const planned = [
   /^patch deployments work-\d+$/,
 ];
 
-/** Whether it is of something that rollouts are about. A new leader also writes who uses what: it counts anew. */
+/** Whether it is of something that rollouts are about. A new leader also writes who uses what: it counts again. */
 export function isPlanned({ verb, resource, name, restart }: RolloutWrite): boolean {
   // Workloads are restarted, and nothing else is done to them.
   if (resource === 'deployments' && restart === undefined) return false;

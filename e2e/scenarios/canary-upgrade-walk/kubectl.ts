@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { apiVersion, injectorConfigKind } from '../../../src/api/injector-config.ts';
+import { apiVersion, injectorConfigKind } from '../../../src/api/injector-config/injector-config.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { applyObject, readObjects } from '../../harness/apply.ts';

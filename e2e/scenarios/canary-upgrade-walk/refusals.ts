@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { applyObject } from '../../harness/apply.ts';
@@ -42,18 +42,14 @@ export async function checkRefusals(context: ScenarioContext): Promise<void> {
     const before = await objects(client);
     const result = await runInjector([...argv.split(' '), ...clusterFlags(context.cluster)]);
     const after = await objects(client);
-    await context.check(
-      `refused, and everything is as it was: injector ${argv}`,
-      () => {
-        if (!message.test(result.errors) || result.code !== code) {
-          throw new Error(`it ended with ${result.code}: ${result.out}${result.errors}`);
-        }
-        const changed = after.filter((each, index) => !isDeepStrictEqual(each, before[index]));
-        if (changed.length > 0) throw new Error(`changed: ${JSON.stringify(changed)}`);
-        return after.length === before.length;
-      },
-      { timeout: 0 },
-    );
+    await context.checkNow(`refused, and everything is as it was: injector ${argv}`, () => {
+      if (!message.test(result.errors) || result.code !== code) {
+        throw new Error(`it ended with ${result.code}: ${result.out}${result.errors}`);
+      }
+      const changed = after.filter((each, index) => !isDeepStrictEqual(each, before[index]));
+      if (changed.length > 0) throw new Error(`changed: ${JSON.stringify(changed)}`);
+      return after.length === before.length;
+    });
   }
   for (const name of ['unreached', 'odd']) {
     await client.delete(smallConfig(name));

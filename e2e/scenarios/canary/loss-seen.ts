@@ -9,8 +9,7 @@ import { PodSightings } from './pod-sightings.ts';
  */
 export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
   const { client } = context;
-  const audit = context.startAudit();
-  if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
+  const audit = context.requireAudit();
   // Nothing is ever stored there, so no share has to count a workload more.
   const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
   const pods = new PodSightings(client, audit, namespace);

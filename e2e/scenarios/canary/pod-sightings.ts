@@ -1,4 +1,4 @@
-import type { Condition } from '../../../src/api/kubernetes.ts';
+import type { Condition } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import { markDefect, marksOf } from '../../harness/load/marked-config.ts';
 import { isPodCreation, refusedCreations } from '../../harness/lost-admissions.ts';

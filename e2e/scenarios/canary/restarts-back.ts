@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
 import { edits } from '../../harness/workload-observer/history.ts';
 import { restartAllAtOnce } from '../../harness/restart-all-at-once.ts';
 import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
-import { ask, pathOf, waitForRollout } from './shop.ts';
+import { ask, pathOf, waitForRollout } from './workloads.ts';
 
 const tag = 'careful';
 const workloads = 8;
@@ -60,7 +59,7 @@ export async function checkRestartsBack(
 }
 
 /**
- * As `kubectl rollout restart` of everything while the first step is in force; returns the workloads that have got a pod of the canary when that is rolled
+ * As `kubectl rollout restart` of everything while the first step is active; returns the workloads that have got a pod of the canary when that is rolled
  * back, sorted.
  */
 async function restartAllInStep(

@@ -1,4 +1,4 @@
-import { rotateAnnotation, type RotateTarget } from '../../../src/api/rotate-request.ts';
+import { rotateAnnotation, type RotateTarget } from '../../../src/api/injector-config/rotate-request.ts';
 import { applyObject } from '../../harness/apply.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
@@ -75,10 +75,9 @@ async function checkJumps(cluster: RotatingCluster, clocks: Clocks): Promise<num
   clocks.set(replicas.all, day);
   await pass(cluster);
   const renewed = await observer.waitForOther(before);
-  await context.check(
+  await context.checkNow(
     'clocks jump ahead by a day: the serving certificate, due by then, is renewed, and valid by right clocks too',
     () => renewed.issuer !== undefined && renewed.notAfter.getTime() > Date.now() + day,
-    { timeout: 0 },
   );
   await checkNothingRenewed(cluster, 'clocks a day ahead');
   clocks.set(replicas.all, -day);
@@ -88,10 +87,9 @@ async function checkJumps(cluster: RotatingCluster, clocks: Clocks): Promise<num
   clocks.set(replicas.all, 0);
   await pass(cluster);
   const latest = await observer.waitForOther(old);
-  await context.check(
+  await context.checkNow(
     'clocks are right again: what was issued a day behind is due, and renewed hours before it expires',
     () => old !== undefined && latest.issuer !== undefined && old.notAfter.getTime() > Date.now() + 60 * minute,
-    { timeout: 0 },
   );
   await checkNothingRenewed(cluster, 'right clocks');
   return 3;
@@ -103,9 +101,7 @@ async function checkNothingRenewed(cluster: RotatingCluster, clocks: string): Pr
   await pass(cluster);
   await pass(cluster);
   await observer.waitForRound();
-  await context.check(`${clocks}: nothing is renewed`, () => before !== undefined && observer.common() === before, {
-    timeout: 0,
-  });
+  await context.checkNow(`${clocks}: nothing is renewed`, () => before !== undefined && observer.common() === before);
 }
 
 async function checkRenewedOnRequest(cluster: RotatingCluster, target: RotateTarget, clocks: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleFingerprints, parseBundle } from '../../../src/certs/bundle.ts';
 import { keyMatches, verifyServingPair } from '../../../src/certs/verify-chain.ts';
-import { readRotationRecord } from '../../../src/certs/rotation-record.ts';
+import { readRotationRecord } from '../../../src/certs/rotation/rotation-record.ts';
 import { serviceHostName } from '../../../src/api/names.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -25,10 +25,9 @@ export async function damageAndRepair(
   });
   const milliseconds = last - written;
   const still = await cluster.standstill.between(written, last);
-  await context.check(
+  await context.checkNow(
     `${damage.says}: repaired after ${milliseconds} ms, with every authority that was trusted`,
     () => milliseconds <= bound + still,
-    { timeout: 0 },
   );
   if (damage.isHarmless) {
     // The operator writes an object that others write to once a second at most; this is no contest.
@@ -46,10 +45,9 @@ export async function checkHarmless({ context, losses, observer }: RotatingClust
   await losses.checkNone('damaged Secrets', since);
   await observer.waitForRound();
   for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
-  await context.check(
+  await context.checkNow(
     'every replica went on with a certificate that the bundle verifies',
     () => observer.violationsSince(since).length === 0,
-    { timeout: 0 },
   );
 }
 

@@ -1,16 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { parseBundle } from '../../../src/certs/bundle.ts';
 import { objectNames, serviceHostName } from '../../../src/api/names.ts';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { clusterFlags, injectorOutput, runInjector } from '../../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { shakeHands } from '../../harness/tls-observer/handshake.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 
 const name = 'commanded';
 const names = objectNames(name);
@@ -103,19 +102,17 @@ export async function checkOperatorCommands(context: ScenarioContext): Promise<T
   const commanded = await CommandedOperator.start(context);
   const first = await commanded.status();
   const firstServed = await commanded.served();
-  await context.check(
+  await context.checkNow(
     'certs status knows the certificate that a TLS client is shown, which what export-ca prints verifies',
     () => first.problems.length === 0 && found(first.fingerprint ?? '', firstServed),
-    { timeout: 0 },
   );
   const milliseconds = await checkRotations(commanded, firstServed);
   await checkMistakes(commanded);
   await checkTrouble(commanded);
   const asked = (audit?.events() ?? []).filter(({ user }) => user.username === commanded.username);
-  await context.check(
+  await context.checkNow(
     'operator.followPods is false: in all that time the leader has asked for no pod and no namespace',
     () => !asked.some(({ objectRef }) => ['pods', 'namespaces'].includes(objectRef?.resource ?? '')),
-    { timeout: 0 },
   );
   return milliseconds;
 }
@@ -134,35 +131,29 @@ async function checkRotations(commanded: CommandedOperator, firstServed: string)
   const leaf = await rotate();
   const second = await commanded.servedOtherThan(firstServed);
   const afterLeaf = await commanded.authorities();
-  await context.check(
+  await context.checkNow(
     `rotate --wait: another certificate of the same authority after ${leaf.milliseconds} ms`,
     () => second !== firstServed && found(afterLeaf.join(), firstAuthority),
-    { timeout: 0 },
   );
   const authority = await rotate('--ca');
   const third = await commanded.servedOtherThan(second);
   const both = await commanded.authorities();
-  await context.check(
+  await context.checkNow(
     `rotate --ca --wait: another authority beside the old one after ${authority.milliseconds} ms`,
     () => ![firstServed, second].includes(third) && both.length === 2 && both.includes(firstAuthority),
-    { timeout: 0 },
   );
   const force = await rotate('--ca', '--force');
   const fourth = await commanded.servedOtherThan(third);
   const last = await commanded.authorities();
-  await context.check(
+  await context.checkNow(
     `rotate --ca --force --wait: one authority that is none of those before after ${force.milliseconds} ms`,
     () => ![firstServed, second, third].includes(fourth) && last.length === 1 && !both.includes(last[0] ?? ''),
-    { timeout: 0 },
   );
   const { out } = await commanded.run('status', name);
-  await context.check(
-    'certs status shows the certificate, and the authority that is trusted',
-    () =>
-      [name, fourth.slice(0, 8), `${names.webhookConfiguration}=${last[0]?.slice(0, 8) ?? ''}`].every((part) =>
-        out.includes(part),
-      ),
-    { timeout: 0 },
+  await context.checkNow('certs status shows the certificate, and the authority that is trusted', () =>
+    [name, fourth.slice(0, 8), `${names.webhookConfiguration}=${last[0]?.slice(0, 8) ?? ''}`].every((part) =>
+      out.includes(part),
+    ),
   );
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
 }
@@ -176,10 +167,9 @@ async function checkMistakes(commanded: CommandedOperator): Promise<void> {
   ];
   for (const [argv, says] of mistakes) {
     const { code, errors } = await commanded.run(...argv);
-    await commanded.context.check(
+    await commanded.context.checkNow(
       `certs ${argv.join(' ')}: exit status 2, and what to do`,
       () => says.test(errors) && found(String(code), '2'),
-      { timeout: 0 },
     );
   }
 }
@@ -202,20 +192,17 @@ async function checkTrouble(commanded: CommandedOperator): Promise<void> {
   const status = await commanded.run('status', name);
   const bundle = await commanded.run('export-ca', name);
   const rotation = await commanded.run('rotate', name, '--wait', '--timeout', '2');
-  await context.check(
+  await context.checkNow(
     'a caBundle is emptied while the operator is away: status ends with 1 and says what API servers do',
     () => status.code === 1 && status.errors.includes('the API server refuses the certificate'),
-    { timeout: 0 },
   );
-  await context.check(
+  await context.checkNow(
     'export-ca ends with 1 and says where to look',
     () => bundle.code === 1 && bundle.out === '' && bundle.errors.includes('injector certs status says why'),
-    { timeout: 0 },
   );
-  await context.check(
+  await context.checkNow(
     'rotate --wait --timeout 2 ends with 1, and the request stays',
     () => rotation.code === 1 && rotation.errors.includes('no operator has answered in time'),
-    { timeout: 0 },
   );
   await operator.restart();
   await context.check('the operator is back: the request is carried out, and status finds nothing', async () => {

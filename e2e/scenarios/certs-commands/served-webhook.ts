@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { dryRun, refusal } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { injectorOutput, runInjector } from '../../harness/injector-command.ts';
 import { ManagedProcess } from '../../harness/managed-process.ts';
@@ -117,15 +117,12 @@ export async function checkServedWebhook(context: ScenarioContext): Promise<void
     (await dryRun(client, barePod(selected, 'pod'))).spec.containers.some((each) => each.name === 'served');
 
   const created = await webhook.create('first');
-  await context.check(
+  await context.checkNow(
     `certs create: three files for ${service}.${namespace}.svc, a year long, in ${created.milliseconds} ms`,
     () => created.code === 0 && created.errors.includes('nobody renews it'),
-    { timeout: 0 },
   );
   const again = await webhook.create('first');
-  await context.check('a second time: refused, since the files are there', () => found(String(again.code), '2'), {
-    timeout: 0,
-  });
+  await context.checkNow('a second time: refused, since the files are there', () => found(String(again.code), '2'));
   await webhook.create('stranger');
   const server = await webhook.serve('first');
   try {
@@ -166,7 +163,7 @@ async function checkSecret(webhook: ServedWebhook): Promise<void> {
   const { context, namespace } = webhook;
   const { code, out } = await webhook.create('nowhere', '--secret', 'served-tls');
   const stored = await context.client.create(load(out) as KubernetesObject);
-  await context.check(
+  await context.checkNow(
     'certs create --secret: a Secret that the API server takes, and no file',
     () =>
       code === 0 &&
@@ -175,6 +172,5 @@ async function checkSecret(webhook: ServedWebhook): Promise<void> {
         `${stored.metadata.namespace ?? ''}/${stored.metadata.name ?? ''} ${String(stored['type'])}`,
         `${namespace}/served-tls kubernetes.io/tls`,
       ),
-    { timeout: 0 },
   );
 }

@@ -1,9 +1,9 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { checkSubject, type CheckReport } from '../../../src/cli/check/check-report.ts';
 import { surroundingsOf } from '../../../src/cli/check/facts.ts';
 import { readClusterFacts } from '../../../src/cli/check/read-cluster-facts.ts';
 import { subjectOf } from '../../../src/cli/check/subject.ts';
-import type { Change } from '../../../src/inject/explain/changes.ts';
+import type { Change } from '../../../src/explain/changes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { isPodCreation } from '../../harness/lost-admissions.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import type { Choices } from './random-choices.ts';
 
@@ -45,7 +45,7 @@ export interface Round {
 }
 
 /**
- * Every kind of webhook and every kind of rule; what each says is chosen anew. Who is the default, for whom and with which policy, goes in turn, so
+ * Every kind of webhook and every kind of rule; what each says is chosen again. Who is the default, for whom and with which policy, goes in turn, so
  * that everything occurs whatever the seed is.
  * @param number of the round, from 0
  * @param excluded a namespace that none of them takes

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { Pod } from '../../harness/pod.ts';
 import { barePod } from '../../harness/workloads.ts';
 import type { Choices } from './random-choices.ts';

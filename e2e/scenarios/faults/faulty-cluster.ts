@@ -1,8 +1,11 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { objectNames, serviceHostName } from '../../../src/api/names.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { DirectAdmission } from '../../harness/direct-admission.ts';
 import type { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
 import { condition, injectorConfigs, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { markedConfig, marksOf } from '../../harness/load/marked-config.ts';
@@ -11,6 +14,7 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { Standstill } from '../../harness/standstill/standstill.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
+import { postReview } from '../../harness/post-review.ts';
 
 export const configName = 'faulty';
 /** What reconverging may take after a fault, in milliseconds. */
@@ -62,11 +66,11 @@ export class FaultyCluster {
     });
   }
 
-  /** Waits until the last edit is Ready and in force, and checks that this took no longer than it may since `since`. */
+  /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
   async checkReconverged(fault: string, since: number): Promise<void> {
     const { client } = this.context;
     await waitFor(
-      `the last edit to be in force after ${fault}`,
+      `the last edit to be published after ${fault}`,
       async () => {
         const config = await client.get<InjectorConfigObject>(injectorConfigs, configName);
         const ready = condition(config, 'Ready');
@@ -81,9 +85,7 @@ export class FaultyCluster {
     const took = Math.max(0, Date.now() - since);
     const still = await this.standstill.between(since, since + took);
     this.reconverged[fault] = took;
-    await this.context.check(`${fault}: reconverged ${took} ms later`, () => took <= bound + still, {
-      timeout: 0,
-    });
+    await this.context.checkNow(`${fault}: reconverged ${took} ms later`, () => took <= bound + still);
   }
 
   /** Checks that every webhook replica injects, asked directly. */
@@ -106,5 +108,47 @@ export class FaultyCluster {
     const texts = await Promise.all(this.replicas.all.map(({ operator }) => operator.metrics()));
     const pattern = new RegExp(`^injector_watch_ends_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'gm');
     return texts.flatMap((text) => [...text.matchAll(pattern)]).reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+}
+
+interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
+}
+
+/** Asks replicas for a pod's admission without the API server, as it would ask: what its webhook configuration said last, by TLS, by name. */
+export class DirectAdmission {
+  readonly #target: { path: string; serverName: string; authority: string };
+
+  private constructor(target: { path: string; serverName: string; authority: string }) {
+    this.#target = target;
+  }
+
+  /** @param namespace the operator's own */
+  static async prepare(client: ApiClient, injectorConfig: string, namespace: string): Promise<DirectAdmission> {
+    const names = objectNames(injectorConfig);
+    const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+    const { webhooks } = await client.get<WebhookConfiguration>(kind, names.webhookConfiguration);
+    const { caBundle = '', service } = webhooks[0]?.clientConfig ?? {};
+    return new DirectAdmission({
+      path: service?.path ?? '',
+      serverName: serviceHostName(names.service, namespace),
+      authority: Buffer.from(caBundle, 'base64').toString('utf8'),
+    });
+  }
+
+  /** Whether the process on a port injects a pod. */
+  async injects(port: number): Promise<boolean> {
+    const uid = `direct-${port}`;
+    const request = {
+      uid,
+      kind: { group: '', version: 'v1', kind: 'Pod' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      namespace: 'direct',
+      operation: 'CREATE',
+      object: barePod('direct', 'pod'),
+    };
+    const body = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+    const { review } = await postReview({ ...this.#target, port }, body);
+    return review?.response?.uid === uid && review.response.allowed && review.response.patch !== undefined;
   }
 }

@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { CompanyAuthority, type PairText } from './company-authority.ts';
 import type { GivenSecret } from './given-secret.ts';
 
@@ -62,10 +62,9 @@ export async function checkRefusals(secret: GivenSecret, company: CompanyAuthori
       return told.every((part) => condition.message.includes(part));
     });
     await observer.waitForRound();
-    await context.check(
+    await context.checkNow(
       `and every replica goes on with it, ${Date.now() - began} ms later`,
       () => observer.common() === served,
-      { timeout: 0 },
     );
   }
   await context.check('a Warning Event tells of each', async () => {

@@ -26,7 +26,7 @@ export interface AttackerReport extends AttackReport {
 /** Runs the attack in a process of its own, until it has come to its end. */
 export async function runAttacker(orders: AttackerOrders): Promise<AttackerReport> {
   const program = fileURLToPath(new URL('attacker-process.ts', import.meta.url));
-  const child = fork(program, { execArgv: ['--import', 'ts-blank-space/register'] });
+  const child = fork(program);
   try {
     child.send(orders);
     return await new Promise<AttackerReport>((resolve, reject) => {

@@ -37,3 +37,13 @@ export interface HostileTarget {
   /** The host name of its Service. */
   readonly host: string;
 }
+
+/** A class of requests, what every one of them must end in, and why. */
+export function hostile(
+  name: string,
+  expect: HostileClass['expect'],
+  because: string,
+  make: HostileClass['make'],
+): HostileClass {
+  return { name, expect, because, make };
+}

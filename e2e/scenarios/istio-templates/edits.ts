@@ -1,8 +1,8 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { condition, injectorConfigs, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';

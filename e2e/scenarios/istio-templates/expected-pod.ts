@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../../src/api/labels.ts';
 import { inject } from '../../../src/inject/inject.ts';
 import type { NodeFacts, ProxyConfigResource } from '../../../src/inject/injection-request.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
-import { istioKeys } from '../../../src/api/webhook-keys.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { istioKeys } from '../../../src/api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../../src/inject/injector.ts';
 import { readObjects } from '../../harness/apply.ts';
 import { paths, repository } from '../../harness/paths.ts';

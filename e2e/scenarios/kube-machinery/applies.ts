@@ -1,8 +1,8 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { ObjectApplier, type AppliedObject } from '../../../src/kube/apply-object.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
 const configMaps = resourceKind('v1', 'ConfigMap');
@@ -51,14 +51,13 @@ async function checkDifferences(applying: Applying): Promise<void> {
   const created = await applying.apply(desired('one'));
   const same = [await applying.apply(desired('one')), await applying.apply(desired('one'))];
   const changed = await applying.apply(desired('two'));
-  await context.check(
+  await context.checkNow(
     'an object is created with one write, left alone while it is as it should be, changed with one',
     () =>
       found(
         [created, ...same, changed].map(({ outcome, writes }) => `${outcome} by ${writes}`).join('; '),
         'Created by patch 201; Unchanged by ; Unchanged by ; Updated by patch 200',
       ),
-    { timeout: 0 },
   );
   bench.compare('apply', 'an object that is as it should be', '0 requests', '1 patch');
 }
@@ -72,31 +71,29 @@ async function checkForeignManager(applying: Applying): Promise<void> {
   await applying.apply(desired);
   await takeAway();
   const first = await applying.apply(desired);
-  await context.check(
+  await context.checkNow(
     'a field that another manager took is asked for without force first, which names the manager, then taken back',
     () => {
       found(first.writes, 'patch 409, patch 200');
       return found(JSON.stringify(first.foreign), '[{"manager":"km-other","field":".data.value"}]');
     },
-    { timeout: 0 },
   );
   await takeAway();
   const second = await applying.apply(desired);
   applying.now += 999;
   const tooEarly = await applying.apply(desired);
   applying.now -= 999;
-  await context.check(
+  await context.checkNow(
     `it takes it again at once: we wait (${Math.round(second.retryAfter ?? 0)} ms) before we do`,
     () => {
       found(`${second.outcome} by ${second.writes}`, 'Deferred by ');
       found(`${tooEarly.outcome} by ${tooEarly.writes}`, 'Deferred by ');
       return second.retryAfter === 1000;
     },
-    { timeout: 0 },
   );
   applying.now += second.retryAfter ?? 0;
   const third = await applying.apply(desired);
-  await context.check('and do then', () => found(third.writes, 'patch 409, patch 200'), { timeout: 0 });
+  await context.checkNow('and do then', () => found(third.writes, 'patch 409, patch 200'));
   bench.compare('apply', 'force against a manager who writes again', 'once a second at most', 'as often as called');
 }
 
@@ -114,13 +111,12 @@ async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
     webhookConfigurations,
     name,
   );
-  await context.check(
+  await context.checkNow(
     'a webhook of ours that somebody co-owns cannot be applied away (Invalid): the object is replaced at its resourceVersion',
     () => {
       found(`${applied.outcome} by ${applied.writes}`, 'Updated by patch 422, update 200');
       return found(webhooks.map((webhook) => webhook.name).join(), 'kept.example.com');
     },
-    { timeout: 0 },
   );
   await context.client.delete(webhookConfiguration(name, []));
 }
@@ -133,7 +129,7 @@ async function checkImmutable(applying: Applying): Promise<void> {
   });
   const before = await applying.apply(desired('one'));
   const after = await applying.apply(desired('two'));
-  await context.check(
+  await context.checkNow(
     'an immutable object is made anew, after the API server has said that it would take it',
     () => {
       found(
@@ -142,7 +138,6 @@ async function checkImmutable(applying: Applying): Promise<void> {
       );
       return before.object.metadata.uid !== after.object.metadata.uid;
     },
-    { timeout: 0 },
   );
 }
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { ObjectStore } from '../../../src/kube/object-store.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { found } from '../../harness/found.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
@@ -36,13 +35,12 @@ export async function checkPagedList(bench: Workbench): Promise<void> {
   await followed.following();
   await sampling;
   const { lists } = followed.reads;
-  await context.check(
+  await context.checkNow(
     `${count} objects are listed in ${lists.length} pages; the store has synced with the last one, at ${followed.store.size}`,
     () => {
       found(lists.map(({ limit }) => limit).join(), '100,100,100');
       return followed.store.size === count && early < count;
     },
-    { timeout: 0 },
   );
   const before = followed.changes;
   await context.client.delete(configMap(namespace, 'paged-0'));
@@ -82,7 +80,7 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
   const [began, ended] = [before?.at ?? 0, end?.at ?? 0];
   const lasted = (ended - began) / 1000;
   const still = (await bench.standstill.between(began, ended)) / 1000;
-  await context.check(
+  await context.checkNow(
     `a quiet watch ends by itself after ${lasted.toFixed(1)} s, and is resumed at its last bookmark without a list`,
     () => {
       found(end?.reason ?? '', 'Timeout');
@@ -90,7 +88,6 @@ export async function checkTimeouts(bench: Workbench): Promise<void> {
       found(resumed?.resourceVersion ?? '', resumed?.bookmark ?? 'no bookmark');
       return resumed?.resourceVersion !== before?.resourceVersion && lasted > 27 && lasted < 33 + still;
     },
-    { timeout: 0 },
   );
   await context.client.create(configMap(namespace, 'quiet-1', { labels: { e2e: 'quiet' } }));
   await context.check('what happens then is seen', () => followed.names().join() === 'quiet-1');
@@ -117,7 +114,7 @@ export async function checkBrokenWatch(bench: Workbench): Promise<void> {
   await context.client.delete(configMap(namespace, 'broken-deleted'));
   await context.client.create(configMap(namespace, 'broken-new', { labels }));
   await sleep(1000);
-  await context.check('a watch is cut: the store keeps what it had', () => followed.store.size === 3, { timeout: 0 });
+  await context.checkNow('a watch is cut: the store keeps what it had', () => followed.store.size === 3);
   const met = await cut.end();
   const since = Date.now();
   await context.check(`the way is free again after ${met} cuts: the store is as the collection, without a list`, () => {
@@ -127,7 +124,7 @@ export async function checkBrokenWatch(bench: Workbench): Promise<void> {
   });
   const took = Date.now() - since;
   const still = await bench.standstill.between(since, since + took);
-  await context.check(`that took ${took} ms`, () => took <= 2500 + still, { timeout: 0 });
+  await context.checkNow(`that took ${took} ms`, () => took <= 2500 + still);
   await followed.stop();
 }
 
@@ -146,16 +143,13 @@ export async function checkHungWatch(bench: Workbench): Promise<void> {
   const since = Date.now();
   await context.client.create(configMap(namespace, 'hung-1', { labels: { e2e: 'hung' } }));
   await sleep(2000);
-  await context.check('a half-open watch says nothing of what happens', () => followed.store.size === 0, {
-    timeout: 0,
-  });
+  await context.checkNow('a half-open watch says nothing of what happens', () => followed.store.size === 0);
   await waitFor('the hung watch to be noticed', () => followed.names().join() === 'hung-1', { timeout: 120_000 });
   const noticed = (Date.now() - since) / 1000;
   const still = (await bench.standstill.between(since, Date.now())) / 1000;
-  await context.check(
+  await context.checkNow(
     `it is noticed after ${noticed.toFixed(1)} s (45 + 10 s at the latest), and resumed without a list`,
     () => followed.endedBy('Hung').length === 1 && followed.reads.lists.length === 1 && noticed <= 60 + still,
-    { timeout: 0 },
   );
   await followed.stop();
   bench.compare('reflector', 'half-open noticed after', `${noticed.toFixed(1)} s, at most 55 s`, '45 s (HTTP/2 ping)');

@@ -1,4 +1,4 @@
-import { ReconcileLoop } from '../../../src/operator/reconcile-loop.ts';
+import { ReconcileLoop } from '../../../src/operator/controller/reconcile-loop.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -65,35 +65,29 @@ export async function checkOutage(bench: Workbench): Promise<void> {
     meanwhile: await bench.standstill.between(began, ended),
     afterwards: await bench.standstill.between(ended, ended + back),
   };
-  await context.check(
+  await context.checkNow(
     `500 for ${met} requests in ${((ended - began) / 1000).toFixed(1)} s: the watch was tried ${attempts.length} times, at most ${longest} ms apart`,
     () => gaps.length >= 4 && longest <= 2300 + still.meanwhile,
-    { timeout: 0 },
   );
   const backOffs = backOffsOf(log, 'one');
   const due = new Map(keys.map((key) => [key, dueOf(log, key)]));
   const sooner = Math.min(...keys.map((key) => (due.get(key) ?? 0) - (done.get(key) ?? Infinity)));
-  await context.check(
+  await context.checkNow(
     `a key backed off ${backOffs.join(', ')} ms and was due ${Math.round((due.get('one') ?? 0) - ended)} ms after the outage`,
     () => backOffs.every((each, index) => each === 5 * 2 ** index) && backOffs.at(-1) === lastBackOff,
-    { timeout: 0 },
   );
-  await context.check(
+  await context.checkNow(
     `the first answer after the outage has all ${keys.length} keys tried: done ${back} ms after it, each ${sooner} ms at least before it was due`,
     () => back <= 2500 + still.afterwards && sooner > 0,
-    { timeout: 0 },
   );
   log.lines.length = 0;
   const again = await proxy.fault({ match: { client, verbs: ['patch'] }, action: { kind: 'answer', status: 500 } });
   loop.add('one');
   await waitFor('the key to fail again', () => backOffsOf(log, 'one').length > 0);
   await again.end();
-  await context.check(
+  await context.checkNow(
     'and their back-off is forgotten: the next failure waits 5 ms',
     () => backOffsOf(log, 'one')[0] === 5,
-    {
-      timeout: 0,
-    },
   );
   stop.abort();
   await Promise.all([running, followed.stop()]);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
 import { EventRecorder } from '../../../src/kube/event-recorder.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { configMap, NotedLog, type Workbench } from './workbench.ts';
 
 const events = resourceKind('events.k8s.io/v1', 'Event');
@@ -43,7 +43,7 @@ export async function checkEvents(bench: Workbench): Promise<void> {
     const patches = bench.writesOf(client).filter((write) => write.startsWith('patch'));
     return found([series?.series?.count ?? 'none', ...patches].join(), '500,patch 200');
   });
-  await context.check('nothing of it failed', () => found(JSON.stringify(log.lines), '[]'), { timeout: 0 });
+  await context.checkNow('nothing of it failed', () => found(JSON.stringify(log.lines), '[]'));
   bench.compare('events', 'different ones about one object', '25, then 1 in 5 min', '25, then 1 in 5 min');
   bench.compare('events', 'one 500 times', '2 writes in 30 s', '2 writes, then 1 in 30 min');
 }

@@ -3,8 +3,7 @@ import { systemClock } from '../../../src/kube/clock.ts';
 import type { Clock } from '../../../src/kube/ports.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { WorkQueue } from '../../../src/kube/work-queue.ts';
-import { found } from '../../harness/found.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
 /** Keys that are added often are written once at a time, and once more for all that came meanwhile. */
@@ -35,13 +34,12 @@ export async function checkDeduplication(bench: Workbench): Promise<void> {
   queue.stop();
   await running;
   const written = bench.writesOf('km-dedupe').length;
-  await context.check(
+  await context.checkNow(
     `a key that is added 1000 times while it is worked on is written once more: ${written} writes, never two at a time`,
     () => {
       found(String(written), '2');
       return most === 1;
     },
-    { timeout: 0 },
   );
   bench.compare('queue', '1001 adds of a key in work', `${written} passes`, '2 passes');
 }
@@ -66,14 +64,10 @@ export async function checkBackOff(bench: Workbench): Promise<void> {
   await drain(queue, work);
   const expected = Array.from({ length: 20 }, (_, index) => Math.min(5 * 2 ** index, 1_000_000));
   const refused = bench.writesOf('km-back-off').filter((write) => write === 'create 422').length;
-  await context.check(
-    `a key that the API server refuses ${refused} times waits 5 ms, 10 ms … 1000 s`,
-    () => {
-      found(waits.join(), expected.join());
-      return refused === 20;
-    },
-    { timeout: 0 },
-  );
+  await context.checkNow(`a key that the API server refuses ${refused} times waits 5 ms, 10 ms … 1000 s`, () => {
+    found(waits.join(), expected.join());
+    return refused === 20;
+  });
   bench.compare(
     'queue',
     'back-off of a key',
@@ -111,10 +105,9 @@ export async function checkOverallRate(bench: Workbench): Promise<void> {
   const rate = (1000 * (count - soon - 1)) / (last - first);
   const early = [...due].filter(([key, at]) => (retried.get(key) ?? 0) < at - 5).length;
   const seconds = (Math.max(...retried.values()) - began) / 1000;
-  await context.check(
+  await context.checkNow(
     `${count} keys fail at once: ${soon} are due soon, the others ${rate.toFixed(1)} a second, the last after ${((last - began) / 1000).toFixed(1)} s; each is tried, ${early} too early`,
     () => soon >= 100 && soon <= 102 && Math.abs(rate - 10) < 0.5 && early === 0 && seconds >= 2.5,
-    { timeout: 0 },
   );
   bench.compare('queue', 'retries overall', `${rate.toFixed(1)} a second beyond 100`, '10 a second beyond 100');
 }

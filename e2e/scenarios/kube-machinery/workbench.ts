@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
 import type { Logger } from '../../../src/kube/ports.ts';

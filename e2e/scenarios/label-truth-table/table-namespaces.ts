@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import type { Pod } from '../../harness/pod.ts';
 import { barePod } from '../../harness/workloads.ts';

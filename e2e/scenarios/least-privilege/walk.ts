@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../../src/api/labels.ts';
 import { objectNames, replicaLeaseName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
@@ -10,13 +10,15 @@ import {
   type InjectorConfigObject,
 } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
+import { shortLeases } from '../../harness/operator-process.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { withProxyConfigs } from '../istio-templates/proxy-config-definition.ts';
 import { addForeignParts, addForeignPort } from './foreign-parts.ts';
-import { restartEachKind } from './restart-each-kind.ts';
+import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
+import { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 
 const name = 'walked';
 
@@ -25,7 +27,7 @@ export async function walkEverything(context: ScenarioContext): Promise<void> {
   const { client } = context;
   await withProxyConfigs(client, async () => {
     const values = { operator: { restartWorkloads: true } };
-    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2 }, values);
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: [shortLeases] }, values);
     const { namespace } = replicas.installation;
     const stale = await leaveStaleLease(context, namespace);
     const config = await referringConfig(context);
@@ -111,4 +113,28 @@ async function removeConfig(context: ScenarioContext, config: InjectorConfigObje
 /** SIGTERM for all: Leases are given back. */
 async function stopInOrder(replicas: Replicas): Promise<void> {
   await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
+}
+
+const tag = 'walked-restarts';
+
+/** A workload of each kind is stale and restarted. */
+export async function restartEachKind(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const [old, next] = [markedConfig('walked-old', 'old'), markedConfig('walked-next', 'next')];
+  await applyUntilReady(client, old);
+  await applyUntilReady(client, next);
+  await applyTagUntilReady(client, revisionTag(tag, 'walked-old'));
+  const namespace = await context.namespace('restarted', { 'istio.io/rev': tag });
+  const observer = await WorkloadObserver.open(context, (each) => each === namespace);
+  const kinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+  const objects = kinds.map((kind) => workload(kind, namespace, kind.toLowerCase()));
+  await createAll(context, objects);
+  const areWholeBy = (maker: string) => () => objects.every((each) => observer.isWholeBy(nameOf(each), maker));
+  await waitFor('a workload of each kind to be ready', areWholeBy('walked-old'));
+  const restart = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 0 };
+  await applyTagUntilReady(client, revisionTag(tag, 'walked-next', { strategy: { restart } }));
+  await waitFor('each of them to be restarted', areWholeBy('walked-next'));
+  await removeTag(client, tag);
+  await deleteForced(client, old);
+  await deleteForced(client, next);
 }

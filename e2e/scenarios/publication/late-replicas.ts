@@ -19,16 +19,13 @@ export async function checkLateReplica(published: Published, replicas: Replicas,
     return reason.startsWith('WaitingForReplicas') && reason.includes(late.name);
   });
   await sleep(1500);
-  await context.check('and pods show what was there before', async () => (await published.shown()) === 'beforelate', {
-    timeout: 0,
-  });
+  await context.checkNow('and pods show what was there before', async () => (await published.shown()) === 'beforelate');
   const met = await cut?.end();
   const ended = Date.now();
   await published.waitFor('late');
-  await context.check(
+  await context.checkNow(
     `it can again (${met ?? 0} attempts met the fault): published ${Date.now() - ended} ms later`,
     () => (met ?? 0) > 0,
-    { timeout: 0 },
   );
   await losses.checkNone('a late replica', since);
 }
@@ -41,7 +38,7 @@ export interface FrozenReplica {
 }
 
 /**
- * A replica that is frozen holds the publication up until its Lease has expired; thawed, it knows nothing of what is in force and says so, and never answers
+ * A replica that is frozen holds the publication up until its Lease has expired; thawed, it knows nothing of what is published and says so, and never answers
  * with anything else.
  */
 export async function checkFrozenReplica(
@@ -66,10 +63,9 @@ export async function checkFrozenReplica(
   await replicas.waitUntilServing();
   await losses.checkNone('it goes on, late, and corrupts nothing', { askedSince: thawed });
   const { lost } = losses.report({ answeredSince: froze, askedBefore: thawed });
-  await context.check(
+  await context.checkNow(
     `a replica is frozen: an edit is published without it after ${publishedAfterMilliseconds} ms; ${lost.length} lost, at most the ${open} that were connected to it`,
     () => lost.length <= open && lost.every(({ kind }) => kind === 'refused'),
-    { timeout: 0 },
   );
   return { lost: lost.length, connections: open, publishedAfterMilliseconds };
 }

@@ -1,9 +1,9 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import {
   condition,
   injectorConfigs,
@@ -14,7 +14,6 @@ import { markDefect, markedConfig, marksOf } from '../../harness/load/marked-con
 import type { PodDefect } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 export const configName = 'edited';
@@ -25,7 +24,7 @@ interface WebhookConfiguration extends KubernetesObject {
   webhooks: { clientConfig: { service?: { path: string } } }[];
 }
 
-/** What has been asked for, what is in force, and what pods show of it. */
+/** What has been asked for, what is published, and what pods show of it. */
 export class Published {
   readonly context: ScenarioContext;
   /** Marks of configurations that could be published; pods may show no others. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 
 /** Milliseconds between two writes of the other side. */
@@ -41,7 +41,7 @@ export async function checkContest(context: ScenarioContext, contest: Contest): 
   }
   if (audit === undefined) return 0;
   const writes = takenBack(contest);
-  await context.check(
+  await context.checkNow(
     `${says} for ${seconds} s: at most one write a second against it (${writes.length})`,
     () =>
       writes.length >= fewest &&
@@ -51,7 +51,6 @@ export async function checkContest(context: ScenarioContext, contest: Contest): 
           .join(),
         '',
       ),
-    { timeout: 0 },
   );
   return writes.length;
 }

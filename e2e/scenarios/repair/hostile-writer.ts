@@ -1,6 +1,6 @@
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { describeEvent } from '../../harness/audit-log.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject, LabelSelectorRequirement } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject, LabelSelectorRequirement } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';

@@ -1,6 +1,6 @@
 import { dryRun } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import {
   applyUntilReady,
   condition,
@@ -45,12 +45,11 @@ export async function checkOverlap(context: ScenarioContext, operator: OperatorP
     operator.process.unfreeze();
   });
   const overlapped = await waitForCondition(client, 'younger', 'Ready', 'False', metadata.generation);
-  await context.check(
+  await context.checkNow(
     'a second InjectorConfig of the same revision says Overlap and names the first',
     () =>
       condition(overlapped, 'Overlap')?.status === 'True' &&
       condition(overlapped, 'Overlap')?.message.includes('elder'),
-    { timeout: 0 },
   );
   await context.check('pods are injected once, by the first', async () => found(await containers(), 'elder,sleep'));
   await deleteForced(client, elder);

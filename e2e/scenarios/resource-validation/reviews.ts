@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { Installation } from '../../harness/installation.ts';
@@ -84,21 +84,17 @@ export async function checkReviews(
 
   for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
     const { status, review: answer } = await post(review(version));
-    await context.check(
-      `a ${version} review is answered as such, with a patch`,
-      () => {
-        const response = answer?.response;
-        return (
-          status === 200 &&
-          answer?.apiVersion === version &&
-          response?.uid === 'e2e-1' &&
-          response.allowed &&
-          response.patchType === 'JSONPatch' &&
-          response.patch !== undefined
-        );
-      },
-      { timeout: 0 },
-    );
+    await context.checkNow(`a ${version} review is answered as such, with a patch`, () => {
+      const response = answer?.response;
+      return (
+        status === 200 &&
+        answer?.apiVersion === version &&
+        response?.uid === 'e2e-1' &&
+        response.allowed &&
+        response.patchType === 'JSONPatch' &&
+        response.patch !== undefined
+      );
+    });
   }
   const before = (await post(review('admission.k8s.io/v1'))).text;
   const odd: string[] = [];
@@ -106,21 +102,16 @@ export async function checkReviews(
     const answer = await post(body, contentType);
     if (!expect(answer)) odd.push(`${says}: ${answer.status} ${answer.text.slice(0, 300)}`);
   }
-  await context.check(
-    `${malformed.length} malformed reviews get one clear error each`,
-    () => {
-      if (odd.length > 0) throw new Error(`\n${odd.join('\n')}`);
-      return true;
-    },
-    { timeout: 0 },
-  );
+  await context.checkNow(`${malformed.length} malformed reviews get one clear error each`, () => {
+    if (odd.length > 0) throw new Error(`\n${odd.join('\n')}`);
+    return true;
+  });
   const unknown = await post(review('admission.k8s.io/v1'), undefined, '/revisions/nobody/00000000/inject');
-  await context.check(
+  await context.checkNow(
     'an unknown configuration: 503 with Retry-After and Connection: close, so that the API server asks another replica',
     () => {
       return unknown.status === 503 && unknown.headers['retry-after'] === '1' && unknown.headers.connection === 'close';
     },
-    { timeout: 0 },
   );
   await context.check('the operator answers as it did before them', async () => {
     return (await post(review('admission.k8s.io/v1'))).text === before && operator.process.running;

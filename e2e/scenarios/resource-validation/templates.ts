@@ -7,7 +7,7 @@ import {
   waitForCondition,
   type InjectorConfigObject,
 } from '../../harness/injector-configs.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import type { Installation } from '../../harness/installation.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -44,10 +44,9 @@ export async function checkTemplates(
   if (refused === undefined)
     context.say('the validating webhook lets templates pass that do not parse; the operator reports them');
   else
-    await context.check(
+    await context.checkNow(
       'the validating webhook refuses a template that does not parse',
       () => refused instanceof ApiError && /sidecar/.test(refused.message),
-      { timeout: 0 },
     );
 
   // With the operator away nobody checks: the validating webhook fails open.
@@ -57,10 +56,8 @@ export async function checkTemplates(
   const reported = await waitForCondition(client, 'edited', 'TemplatesValid', 'False', metadata.generation);
   const message = condition(reported, 'TemplatesValid')?.message ?? '';
   context.say(`TemplatesValid=False: ${message}`);
-  await context.check(
-    'TemplatesValid names the template, the line and the column',
-    () => /sidecar: line \d+, column \d+/.test(message),
-    { timeout: 0 },
+  await context.checkNow('TemplatesValid names the template, the line and the column', () =>
+    /sidecar: line \d+, column \d+/.test(message),
   );
   await context.check('the last good template still injects', async () => found(await container(), 'edited,sleep'));
   await context.check('an Event on the InjectorConfig says the same', async () => {
@@ -78,7 +75,5 @@ export async function checkTemplates(
   await context.check('TemplatesValid is True again', () =>
     waitForCondition(client, 'edited', 'TemplatesValid', 'True'),
   );
-  await context.check('the operator is well', () => installation.operators.every(({ process }) => process.running), {
-    timeout: 0,
-  });
+  await context.checkNow('the operator is well', () => installation.operators.every(({ process }) => process.running));
 }

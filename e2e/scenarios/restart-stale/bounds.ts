@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { tag } from './estate.ts';
+import { tag } from './fixtures.ts';
 import {
   disturbances,
   edits,
@@ -30,16 +30,14 @@ export async function checkBounds(
   const most = disturbances(observer.sightings(), window);
   const { cluster, namespace, instants } = most;
   // Fewer would say that the bounds are not used, or that we see nothing.
-  await context.check(
+  await context.checkNow(
     `at ${instants} instants at most ${maxUnavailableWorkloads} workloads were being replaced, and ${perNamespace} of a namespace, and so many were`,
     () => found(`${cluster.count} ${namespace.count}`, `${maxUnavailableWorkloads} ${perNamespace}`),
-    { timeout: 0 },
   );
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
-  await context.check(
+  await context.checkNow(
     `nor were there more than ${maxUnavailableWorkloads} with those that had not been whole for ${wholeMs} ms: ${slots.count}`,
     () => slots.count <= maxUnavailableWorkloads || found(slots.which.join(), `${maxUnavailableWorkloads} of them`),
-    { timeout: 0 },
   );
   return most;
 }
@@ -68,13 +66,12 @@ export async function checkNegativeControl(
   );
   const most = disturbances(observer.sightings(), window);
   const slots = slotsTaken(observer.sightings(), window, wholeMs);
-  await context.check(
+  await context.checkNow(
     `which the same observer sees: ${most.cluster.count} at a time and ${most.namespace.count} in a namespace, more than ${bounds.maxUnavailableWorkloads} and ${bounds.perNamespace}`,
     () =>
       most.cluster.count > bounds.maxUnavailableWorkloads &&
       most.namespace.count > bounds.perNamespace &&
       slots.count > bounds.maxUnavailableWorkloads,
-    { timeout: 0 },
   );
   return most;
 }

@@ -1,9 +1,9 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
-import { found } from '../../harness/found.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { found } from '../../harness/wait-for.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { podsOf } from '../../harness/workloads.ts';
 import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
-import { tag } from './estate.ts';
+import { tag } from './fixtures.ts';
 import { edits, fewestReady } from '../../harness/workload-observer/history.ts';
 import { describeLeft, restartsOf } from '../../harness/restart-status.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
@@ -66,10 +66,9 @@ export async function checkGuarded(
   after: number,
 ): Promise<void> {
   const fewest = fewestReady(observer.sightings(), after, guarded.shared);
-  await context.check(
+  await context.checkNow(
     'of the three workloads of a budget that wants two ready pods, two were ready at every instant',
     () => found(String(fewest), '2'),
-    { timeout: 0 },
   );
   await context.check('what its budget forbids waits, what is not ready as well, and the status says so', async () => {
     const { phase, waiting } = await restartsOf(context, tag);
@@ -79,7 +78,7 @@ export async function checkGuarded(
     );
   });
   const touched = [guarded.closed, guarded.sick].filter((each) => edits(observer.sightings(), after).has(each));
-  await context.check('neither has been touched', () => found(touched.join(), ''), { timeout: 0 });
+  await context.checkNow('neither has been touched', () => found(touched.join(), ''));
   await guarded.open();
   await context.check('it is restarted as soon as its budget allows one', () =>
     observer.isWholeBy(guarded.closed, 'v2'),

@@ -1,10 +1,10 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { barePod, labelNamespace, podsOf } from '../../harness/workloads.ts';
 import { createAll, workload } from '../../harness/workload-kinds.ts';
-import { tag } from './estate.ts';
+import { tag } from './fixtures.ts';
 
 /** Pods that stay as they are, and the tag's status says why; or that the tag has nothing to do with. */
 export interface LeftAlone {

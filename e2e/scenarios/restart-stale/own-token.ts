@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { isAllowed, type Access } from '../../harness/rights/access-review.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -67,10 +67,8 @@ export async function checkOwnToken(
         if (refusal?.includes('the operator may change nothing but') === true) refused++;
         else allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
       }
-      await context.check(
-        `and nothing else of it: ${Object.keys(all).length} attempts denied by the policy`,
-        () => found(allowed.join('; '), ''),
-        { timeout: 0 },
+      await context.checkNow(`and nothing else of it: ${Object.keys(all).length} attempts denied by the policy`, () =>
+        found(allowed.join('; '), ''),
       );
     }
   } finally {
@@ -97,9 +95,9 @@ async function checkRoles(context: ScenarioContext, user: string, namespace: str
   for (const access of mayNot) {
     if (await isAllowed(context.client, user, namespace, access)) allowed.push(JSON.stringify(access));
   }
-  await context.check(`its role allows none of ${mayNot.length} other accesses`, () => found(allowed.join('; '), ''), {
-    timeout: 0,
-  });
+  await context.checkNow(`its role allows none of ${mayNot.length} other accesses`, () =>
+    found(allowed.join('; '), ''),
+  );
 }
 
 async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {

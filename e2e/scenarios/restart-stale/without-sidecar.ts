@@ -7,7 +7,7 @@ import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { bounds } from './bounds.ts';
-import { tag } from './estate.ts';
+import { tag } from './fixtures.ts';
 import { edits } from '../../harness/workload-observer/history.ts';
 import { restartsOf } from '../../harness/restart-status.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
@@ -38,10 +38,9 @@ export async function checkWithoutSidecar(
   await sleep(2000);
   const restarted = edits(observer.sightings(), after).size;
   const lost = withoutSidecar().length;
-  await context.check(
+  await context.checkNow(
     `${lost} of ${all.length} workloads have pods without a sidecar, at most ${bounds.maxUnavailableWorkloads}; ${restarted} were restarted, less than half`,
     () => lost <= bounds.maxUnavailableWorkloads && restarted < all.length / 2,
-    { timeout: 0 },
   );
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
   await replicas.waitUntilServing();

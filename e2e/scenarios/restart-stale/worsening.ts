@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { bounds } from './bounds.ts';
-import { tag } from './estate.ts';
+import { tag } from './fixtures.ts';
 import { edits } from '../../harness/workload-observer/history.ts';
 import { restartsOf } from '../../harness/restart-status.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
@@ -28,20 +28,17 @@ export async function checkWorsening(
   });
   await sleep(2000);
   const restarted = [...edits(observer.sightings(), after).keys()];
-  await context.check(
+  await context.checkNow(
     `after ${restarted.length} of ${all.length}, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
     () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
-    { timeout: 0 },
   );
   const healing = observer.latest();
   await applyObject(client, revisionTag(tag, 'v2', { strategy }));
   await context.check('another revision: these are restarted at once, and all pods are ready again', areHealed, {
     timeout: 60_000,
   });
-  await context.check(
-    'and nothing else was',
-    () => found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
-    { timeout: 0 },
+  await context.checkNow('and nothing else was', () =>
+    found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
   );
   await context.check('and nothing is to be done', async () => (await restartsOf(context, tag)).phase === 'Idle');
   return restarted.length;

@@ -54,10 +54,9 @@ export async function killWebhook(
   const { lost } = losses.report(killed);
   // Read late: what somebody sent to the dead is known when it has come through.
   const { inFlight, openedAfterwards, droppedAfter } = await replicas.balancer.deathToll(victim.name, killed);
-  await context.check(
+  await context.checkNow(
     `a webhook replica is killed: ${lost.length} lost, at most the ${inFlight} in flight on it and the ${openedAfterwards} connected to it until it was dropped after ${droppedAfter} ms`,
     () => lost.length <= inFlight + openedAfterwards,
-    { timeout: 0 },
   );
   // What has no connection to the dead replica any more: the API server has been told of their end when it answers something else.
   await sleep(250);

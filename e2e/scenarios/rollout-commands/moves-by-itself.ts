@@ -1,8 +1,8 @@
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { clusterFlags, injectorOutput } from '../../harness/injector-command.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitForRollout } from '../canary/shop.ts';
+import { waitForRollout } from '../canary/workloads.ts';
 import { Watching, watchLines } from './watching.ts';
 import { createAll, nameOf, workload } from '../../harness/workload-kinds.ts';
 import { edits } from '../../harness/workload-observer/history.ts';

@@ -1,4 +1,4 @@
-import type { RestartStatus, RolloutState } from '../../../src/api/rollout-status.ts';
+import type { RestartStatus, RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import { startInjector, type CommandResult, type RunningCommand } from '../../harness/injector-command.ts';
 import { Hopeless, waitFor } from '../../harness/wait-for.ts';
 

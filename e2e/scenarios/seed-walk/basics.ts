@@ -1,11 +1,10 @@
 import { applyObject } from '../../harness/apply.ts';
 import { dryRun } from '../../harness/admissions.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { exampleConfig, waitForCondition } from '../../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../../harness/pod-table.ts';
 import { isInjected } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 import {
   barePod,
   deployment,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { refusal } from '../../harness/admissions.ts';
-import { inForce } from '../../harness/in-force.ts';
-import { found } from '../../harness/found.ts';
+import { untilActive } from '../../harness/until-active.ts';
+import { found } from '../../harness/wait-for.ts';
 import { applyUntilReady, deleteForced, injectorConfigs, smallConfig } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
@@ -42,18 +42,16 @@ export async function walkDeletion(context: ScenarioContext, installation: Insta
   );
   await context.check('nothing of it is left', async () => (await produced(context)).length === 0);
   const { refused, created } = await creations();
-  await context.check(`no pod was refused meanwhile (0 of ${created})`, () => refused.length === 0, { timeout: 0 });
+  await context.checkNow(`no pod was refused meanwhile (0 of ${created})`, () => refused.length === 0);
   if (audit !== undefined) {
     const deletions = audit
       .writesBy(installation.username)
       .filter((event) => event.verb === 'delete' && event.objectRef?.name?.includes(name) === true)
       .map((event) => event.objectRef?.resource);
-    await context.check('the webhooks went first', () => deletions[0] === 'mutatingwebhookconfigurations', {
-      timeout: 0,
-    });
+    await context.checkNow('the webhooks went first', () => deletions[0] === 'mutatingwebhookconfigurations');
   }
   await context.check('injected pods stay as they are', async () => found(await columns(), '2/2 2/2'));
-  await inForce(client);
+  await untilActive(client);
   await restartDeployment(client, namespace, 'sleep');
   await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
 }

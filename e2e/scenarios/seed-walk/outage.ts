@@ -1,7 +1,7 @@
 import { dryRun, refusal } from '../../harness/admissions.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import { lostAdmissions, type LostAdmission } from '../../harness/lost-admissions.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
@@ -90,9 +90,8 @@ async function countLost(
   const count = (kind: LostAdmission['kind']) => lost.filter((each) => each.kind === kind).length;
   context.say(`lost while the operator was dead: ${count('refused')} refused, ${count('plain')} plain`);
   if (context.cluster.controlPlane === undefined) return;
-  await context.check(
+  await context.checkNow(
     'what was lost is seen: refused under Fail, plain under Ignore',
     () => count('refused') > 0 && count('plain') === 2,
-    { timeout: 0 },
   );
 }

@@ -1,10 +1,10 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { dryRun } from '../../harness/admissions.ts';
-import { found } from '../../harness/found.ts';
+import { found } from '../../harness/wait-for.ts';
 import {
   applyUntilReady,
   exampleConfig,
@@ -105,10 +105,9 @@ async function walkExamples(context: ScenarioContext): Promise<void> {
       spec.webhook?.['selection'] === 'Custom' ? { 'kubesphere.io/workspace': 'demo' } : { [revisionLabel]: revision };
     const namespace = await context.namespace(`example-${metadata.name}`, labels);
     const pod = await dryRun(client, barePod(namespace, 'pod'));
-    await context.check(
+    await context.checkNow(
       `the example ${metadata.name}: Ready, and its pods are accepted`,
       () => runningContainers(pod).length === 2,
-      { timeout: 0 },
     );
   }
 }

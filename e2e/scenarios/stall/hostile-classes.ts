@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { hostileFields, plainContainer, type PodParts } from './hostile-fields.ts';
 import { hostileShapes } from './hostile-shapes.ts';

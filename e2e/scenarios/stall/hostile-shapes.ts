@@ -26,8 +26,21 @@ function annotations(annotation: JsonObject, spec: JsonObject = {}): PodParts {
   return { metadata: { annotations: annotation }, spec };
 }
 
+function spec(parts: JsonObject): PodParts {
+  return { spec: parts };
+}
+
 function container(parts: JsonObject): PodParts {
-  return { spec: { containers: [{ ...plainContainer, ...parts }] } };
+  return spec({ containers: [{ ...plainContainer, ...parts }] });
+}
+
+function shape(
+  name: string,
+  each: number,
+  parts: HostileShape['parts'],
+  bounds: Pick<HostileShape, 'most' | 'dryRunOnly'> = {},
+): HostileShape {
+  return { name, each, parts, ...bounds };
 }
 
 const named = (index: number): JsonObject => ({ ...plainContainer, name: `c${index}` });
@@ -35,336 +48,221 @@ const probe = { httpGet: { path: '/healthz', port: 8080 } };
 
 /** Pods with too many of something. */
 export const hostileShapes: readonly HostileShape[] = [
-  {
-    name: 'many-annotations',
-    each: 18,
-    parts: (count) => annotations(map(count, (index) => [`a${index}`, 'y'])),
-  },
-  {
-    name: 'many-annotations-with-digits',
-    each: 40,
-    parts: (count) => annotations(map(count, (index) => [`example.com/a${index}`, `x${index}99999999`])),
-  },
-  {
-    name: 'many-annotations-beside-a-long-note',
-    each: 36,
-    parts: (count) =>
-      annotations({ 'example.com/note': 'x'.repeat(count * 18), ...map(count, (index) => [`a${index}`, 'y']) }),
-  },
-  { name: 'many-labels', each: 18, parts: (count) => ({ metadata: { labels: map(count, (n) => [`l${n}`, 'y']) } }) },
-  {
-    name: 'template-names-repeated',
-    each: 8,
-    parts: (count) => annotations({ 'inject.istio.io/templates': list(count, () => 'sidecar').join(',') }),
-  },
-  {
-    name: 'template-names-unknown',
-    each: 7,
-    parts: (count) => annotations({ 'inject.istio.io/templates': list(count, (index) => `t${index}`).join(',') }),
-  },
-  {
-    name: 'owners',
-    each: 80,
-    dryRunOnly: true,
-    parts: (count) => ({
+  shape('many-annotations', 18, (count) => annotations(map(count, (index) => [`a${index}`, 'y']))),
+  shape('many-annotations-with-digits', 40, (count) =>
+    annotations(map(count, (index) => [`example.com/a${index}`, `x${index}99999999`])),
+  ),
+  shape('many-annotations-beside-a-long-note', 36, (count) =>
+    annotations({ 'example.com/note': 'x'.repeat(count * 18), ...map(count, (index) => [`a${index}`, 'y']) }),
+  ),
+  shape('many-labels', 18, (count) => ({ metadata: { labels: map(count, (n) => [`l${n}`, 'y']) } })),
+  shape('template-names-repeated', 8, (count) =>
+    annotations({ 'inject.istio.io/templates': list(count, () => 'sidecar').join(',') }),
+  ),
+  shape('template-names-unknown', 7, (count) =>
+    annotations({ 'inject.istio.io/templates': list(count, (index) => `t${index}`).join(',') }),
+  ),
+  shape(
+    'owners',
+    80,
+    (count) => ({
       metadata: {
         ownerReferences: list(count, (n) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: `o${n}`, uid: `u${n}` })),
       },
     }),
-  },
-  {
-    name: 'finalizers',
-    each: 20,
+    { dryRunOnly: true },
+  ),
+  shape('finalizers', 20, (count) => ({ metadata: { finalizers: list(count, (n) => `example.com/f${n}`) } }), {
     dryRunOnly: true,
-    parts: (count) => ({ metadata: { finalizers: list(count, (n) => `example.com/f${n}`) } }),
-  },
-  { name: 'containers', each: 170, parts: (count) => ({ spec: { containers: list(count, named) } }) },
-  {
-    name: 'containers-of-one-name',
+  }),
+  shape('containers', 170, (count) => spec({ containers: list(count, named) })),
+  shape('containers-of-one-name', 170, (count) => spec({ containers: list(count, () => plainContainer) }), {
     most: 300,
-    each: 170,
-    parts: (count) => ({ spec: { containers: list(count, () => plainContainer) } }),
-  },
-  {
-    name: 'containers-of-the-proxy-name',
-    most: 300,
-    each: 170,
-    parts: (count) => ({ spec: { containers: list(count, () => ({ ...plainContainer, name: 'istio-proxy' })) } }),
-  },
-  {
-    name: 'init-containers',
-    each: 170,
-    parts: (count) => ({ spec: { initContainers: list(count, named) } }),
-  },
-  {
-    name: 'containers-with-probes',
-    each: 560,
-    parts: (count) => ({
-      spec: {
-        containers: list(count, (index) => ({
-          ...named(index),
-          readinessProbe: probe,
-          livenessProbe: probe,
-          startupProbe: probe,
-        })),
+  }),
+  shape(
+    'containers-of-the-proxy-name',
+    170,
+    (count) => spec({ containers: list(count, () => ({ ...plainContainer, name: 'istio-proxy' })) }),
+    { most: 300 },
+  ),
+  shape('init-containers', 170, (count) => spec({ initContainers: list(count, named) })),
+  shape('containers-with-probes', 560, (count) =>
+    spec({
+      containers: list(count, (index) => ({
+        ...named(index),
+        readinessProbe: probe,
+        livenessProbe: probe,
+        startupProbe: probe,
+      })),
+    }),
+  ),
+  shape('containers-with-ports', 260, (count) =>
+    spec({
+      containers: list(count, (index) => ({
+        ...named(index),
+        ports: list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) })),
+      })),
+    }),
+  ),
+  shape('probe-with-headers', 30, (count) =>
+    container({
+      readinessProbe: {
+        httpGet: { path: '/', port: 80, httpHeaders: list(count, (n) => ({ name: `h${n}`, value: 'v' })) },
       },
     }),
-  },
-  {
-    name: 'containers-with-ports',
-    each: 260,
-    parts: (count) => ({
-      spec: {
-        containers: list(count, (index) => ({
-          ...named(index),
-          ports: list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) })),
-        })),
-      },
+  ),
+  shape('variables', 28, (count) => container({ env: list(count, (index) => ({ name: `E${index}`, value: 'v' })) })),
+  shape(
+    'variables-of-one-name',
+    24,
+    (count) => container({ env: list(count, (index) => ({ name: 'E', value: `${index}` })) }),
+    { most: 300 },
+  ),
+  shape('variables-from-fields', 90, (count) =>
+    container({
+      env: list(count, (n) => ({ name: `E${n}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } })),
     }),
-  },
-  {
-    name: 'probe-with-headers',
-    each: 30,
-    parts: (count) =>
-      container({
-        readinessProbe: {
-          httpGet: { path: '/', port: 80, httpHeaders: list(count, (n) => ({ name: `h${n}`, value: 'v' })) },
-        },
-      }),
-  },
-  {
-    name: 'variables',
-    each: 28,
-    parts: (count) => container({ env: list(count, (index) => ({ name: `E${index}`, value: 'v' })) }),
-  },
-  {
-    name: 'variables-of-one-name',
-    most: 300,
-    each: 24,
-    parts: (count) => container({ env: list(count, (index) => ({ name: 'E', value: `${index}` })) }),
-  },
-  {
-    name: 'variables-from-fields',
-    each: 90,
-    parts: (count) =>
-      container({
-        env: list(count, (n) => ({ name: `E${n}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } })),
-      }),
-  },
-  { name: 'arguments', each: 4, parts: (count) => container({ args: list(count, () => 'a') }) },
-  {
-    name: 'ports',
-    most: 300,
-    each: 50,
-    parts: (count) =>
-      container({ ports: list(count, (index) => ({ containerPort: 1 + (index % 65_535), protocol: 'TCP' })) }),
-  },
-  {
-    name: 'ports-of-one-number',
-    most: 300,
-    each: 50,
-    parts: (count) => container({ ports: list(count, () => ({ containerPort: 80, protocol: 'TCP' })) }),
-  },
-  {
-    name: 'mounts',
-    most: 300,
-    each: 60,
-    parts: (count) => ({
-      spec: {
+  ),
+  shape('arguments', 4, (count) => container({ args: list(count, () => 'a') })),
+  shape(
+    'ports',
+    50,
+    (count) => container({ ports: list(count, (index) => ({ containerPort: 1 + (index % 65_535), protocol: 'TCP' })) }),
+    { most: 300 },
+  ),
+  shape(
+    'ports-of-one-number',
+    50,
+    (count) => container({ ports: list(count, () => ({ containerPort: 80, protocol: 'TCP' })) }),
+    { most: 300 },
+  ),
+  shape(
+    'mounts',
+    60,
+    (count) =>
+      spec({
         containers: [
           { ...plainContainer, volumeMounts: list(count, (index) => ({ name: `v${index}`, mountPath: `/m${index}` })) },
         ],
         volumes: list(count, (index) => ({ name: `v${index}`, emptyDir: {} })),
-      },
-    }),
-  },
-  {
-    name: 'mounts-of-one-path',
-    most: 300,
-    each: 40,
-    parts: (count) => ({
-      spec: {
+      }),
+    { most: 300 },
+  ),
+  shape(
+    'mounts-of-one-path',
+    40,
+    (count) =>
+      spec({
         containers: [{ ...plainContainer, volumeMounts: list(count, () => ({ name: 'v', mountPath: '/m' })) }],
         volumes: [{ name: 'v', emptyDir: {} }],
-      },
-    }),
-  },
-  {
-    name: 'volumes',
-    each: 32,
-    parts: (count) => ({ spec: { volumes: list(count, (n) => ({ name: `v${n}`, emptyDir: {} })) } }),
-  },
-  {
-    name: 'volumes-of-one-name',
+      }),
+    { most: 300 },
+  ),
+  shape('volumes', 32, (count) => spec({ volumes: list(count, (n) => ({ name: `v${n}`, emptyDir: {} })) })),
+  shape('volumes-of-one-name', 32, (count) => spec({ volumes: list(count, () => ({ name: 'v', emptyDir: {} })) }), {
     most: 300,
-    each: 32,
-    parts: (count) => ({ spec: { volumes: list(count, () => ({ name: 'v', emptyDir: {} })) } }),
-  },
-  {
-    name: 'projected-sources',
-    each: 50,
-    parts: (count) => ({
-      spec: {
-        volumes: [{ name: 'v', projected: { sources: list(count, (n) => ({ configMap: { name: `m${n}` } })) } }],
-      },
+  }),
+  shape('projected-sources', 50, (count) =>
+    spec({
+      volumes: [{ name: 'v', projected: { sources: list(count, (n) => ({ configMap: { name: `m${n}` } })) } }],
     }),
-  },
-  {
-    name: 'tolerations',
-    each: 60,
-    parts: (count) => ({ spec: { tolerations: list(count, (n) => ({ key: `t${n}`, operator: 'Exists' })) } }),
-  },
-  {
-    name: 'tolerations-of-one-key',
-    most: 300,
-    each: 60,
-    parts: (count) => ({ spec: { tolerations: list(count, () => ({ key: 't', operator: 'Exists' })) } }),
-  },
-  {
-    name: 'pull-secrets',
-    each: 17,
-    parts: (count) => ({ spec: { imagePullSecrets: list(count, (index) => ({ name: `s${index}` })) } }),
-  },
-  {
-    name: 'host-aliases',
-    each: 50,
-    parts: (count) => ({
-      spec: { hostAliases: list(count, (n) => ({ ip: `10.0.${(n >> 8) & 255}.${n & 255}`, hostnames: [`h${n}`] })) },
-    }),
-  },
-  {
-    name: 'node-selector',
-    each: 16,
-    parts: (count) => ({ spec: { nodeSelector: map(count, (n) => [`n${n}`, 'v']) } }),
-  },
-  {
-    name: 'resource-names',
-    each: 40,
-    parts: (count) => container({ resources: { limits: map(count, (n) => [`example.com/r${n}`, '1000000000m']) } }),
-  },
-  {
-    name: 'quantities-with-many-digits',
-    each: 1,
-    parts: (count) =>
-      container({ resources: { limits: { cpu: '9'.repeat(count) }, requests: { memory: `${'9'.repeat(10)}e1` } } }),
-  },
-  {
-    name: 'affinity-terms',
-    each: 90,
-    parts: (count) => ({
-      spec: {
-        affinity: {
-          podAntiAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: list(count, (n) => ({
-              topologyKey: 't',
-              labelSelector: { matchLabels: { a: `l${n}` } },
-            })),
-          },
+  ),
+  shape('tolerations', 60, (count) =>
+    spec({ tolerations: list(count, (n) => ({ key: `t${n}`, operator: 'Exists' })) }),
+  ),
+  shape(
+    'tolerations-of-one-key',
+    60,
+    (count) => spec({ tolerations: list(count, () => ({ key: 't', operator: 'Exists' })) }),
+    { most: 300 },
+  ),
+  shape('pull-secrets', 17, (count) => spec({ imagePullSecrets: list(count, (index) => ({ name: `s${index}` })) })),
+  shape('host-aliases', 50, (count) =>
+    spec({ hostAliases: list(count, (n) => ({ ip: `10.0.${(n >> 8) & 255}.${n & 255}`, hostnames: [`h${n}`] })) }),
+  ),
+  shape('node-selector', 16, (count) => spec({ nodeSelector: map(count, (n) => [`n${n}`, 'v']) })),
+  shape('resource-names', 40, (count) =>
+    container({ resources: { limits: map(count, (n) => [`example.com/r${n}`, '1000000000m']) } }),
+  ),
+  shape('quantities-with-many-digits', 1, (count) =>
+    container({ resources: { limits: { cpu: '9'.repeat(count) }, requests: { memory: `${'9'.repeat(10)}e1` } } }),
+  ),
+  shape('affinity-terms', 90, (count) =>
+    spec({
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: list(count, (n) => ({
+            topologyKey: 't',
+            labelSelector: { matchLabels: { a: `l${n}` } },
+          })),
         },
       },
     }),
-  },
-  {
-    name: 'scheduling-gates',
-    each: 20,
-    parts: (count) => ({ spec: { schedulingGates: list(count, (n) => ({ name: `example.com/g${n}` })) } }),
-  },
-  {
-    name: 'overrides-for-each-container',
-    each: 250,
-    parts: (count) => ({
-      metadata: {
-        annotations: {
-          'proxy.istio.io/overrides': JSON.stringify({
-            containers: list(count, (n) => ({ name: `c${n}`, image: 'x' })),
-          }),
-        },
-      },
-      spec: { containers: list(count, named) },
-    }),
-  },
-  {
-    name: 'status-that-names-each-container',
-    each: 190,
-    parts: (count) => ({
-      metadata: {
-        annotations: { 'sidecar.istio.io/status': JSON.stringify({ containers: list(count, (n) => `c${n}`) }) },
-      },
-      spec: { containers: list(count, named) },
-    }),
-  },
-  {
-    name: 'status-that-names-each-volume',
-    each: 50,
-    parts: (count) => ({
-      metadata: {
-        annotations: { 'sidecar.istio.io/status': JSON.stringify({ volumes: list(count, (n) => `v${n}`) }) },
-      },
-      spec: { volumes: list(count, (index) => ({ name: `v${index}`, emptyDir: {} })) },
-    }),
-  },
-  {
-    name: 'user-volumes',
-    each: 60,
-    parts: (count) =>
-      annotations({
-        'sidecar.istio.io/userVolume': JSON.stringify(map(count, (n) => [`v${n}`, { emptyDir: {} }])),
-        'sidecar.istio.io/userVolumeMount': JSON.stringify(map(count, (n) => [`v${n}`, { mountPath: `/m${n}` }])),
-      }),
-  },
-  {
-    name: 'user-volumes-as-list',
-    each: 80,
-    parts: (count) =>
-      annotations({
-        'sidecar.istio.io/userVolume': JSON.stringify(list(count, (n) => ({ name: `v${n}`, emptyDir: {} }))),
-        'sidecar.istio.io/userVolumeMount': JSON.stringify(
-          list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` })),
-        ),
-      }),
-  },
-  {
-    name: 'proxy-metadata',
-    each: 10,
-    parts: (count) =>
-      annotations({
-        'proxy.istio.io/config': JSON.stringify({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) }),
-      }),
-  },
-  {
-    name: 'proxy-metadata-as-yaml',
-    each: 10,
-    parts: (count) =>
-      annotations({ 'proxy.istio.io/config': `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}` }),
-  },
-  {
-    name: 'proxy-config-tags',
-    each: 26,
-    parts: (count) =>
-      annotations({
-        'proxy.istio.io/config': JSON.stringify({
-          tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) },
+  ),
+  shape('scheduling-gates', 20, (count) =>
+    spec({ schedulingGates: list(count, (n) => ({ name: `example.com/g${n}` })) }),
+  ),
+  shape('overrides-for-each-container', 250, (count) => ({
+    metadata: {
+      annotations: {
+        'proxy.istio.io/overrides': JSON.stringify({
+          containers: list(count, (n) => ({ name: `c${n}`, image: 'x' })),
         }),
+      },
+    },
+    spec: { containers: list(count, named) },
+  })),
+  shape('status-that-names-each-container', 190, (count) => ({
+    metadata: {
+      annotations: { 'sidecar.istio.io/status': JSON.stringify({ containers: list(count, (n) => `c${n}`) }) },
+    },
+    spec: { containers: list(count, named) },
+  })),
+  shape('status-that-names-each-volume', 50, (count) => ({
+    metadata: {
+      annotations: { 'sidecar.istio.io/status': JSON.stringify({ volumes: list(count, (n) => `v${n}`) }) },
+    },
+    spec: { volumes: list(count, (index) => ({ name: `v${index}`, emptyDir: {} })) },
+  })),
+  shape('user-volumes', 60, (count) =>
+    annotations({
+      'sidecar.istio.io/userVolume': JSON.stringify(map(count, (n) => [`v${n}`, { emptyDir: {} }])),
+      'sidecar.istio.io/userVolumeMount': JSON.stringify(map(count, (n) => [`v${n}`, { mountPath: `/m${n}` }])),
+    }),
+  ),
+  shape('user-volumes-as-list', 80, (count) =>
+    annotations({
+      'sidecar.istio.io/userVolume': JSON.stringify(list(count, (n) => ({ name: `v${n}`, emptyDir: {} }))),
+      'sidecar.istio.io/userVolumeMount': JSON.stringify(list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` }))),
+    }),
+  ),
+  shape('proxy-metadata', 10, (count) =>
+    annotations({
+      'proxy.istio.io/config': JSON.stringify({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) }),
+    }),
+  ),
+  shape('proxy-metadata-as-yaml', 10, (count) =>
+    annotations({ 'proxy.istio.io/config': `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}` }),
+  ),
+  shape('proxy-config-tags', 26, (count) =>
+    annotations({
+      'proxy.istio.io/config': JSON.stringify({
+        tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) },
       }),
-  },
-  {
-    name: 'proxy-config-variables',
-    each: 10,
-    parts: (count) =>
-      annotations({
-        'proxy.istio.io/config': JSON.stringify({
-          runtimeValues: map(count, (n) => [`r${n}`, 'v']),
-          extraStatTags: list(count, (n) => `t${n}`),
-        }),
+    }),
+  ),
+  shape('proxy-config-variables', 10, (count) =>
+    annotations({
+      'proxy.istio.io/config': JSON.stringify({
+        runtimeValues: map(count, (n) => [`r${n}`, 'v']),
+        extraStatTags: list(count, (n) => `t${n}`),
       }),
-  },
-  {
-    name: 'scrape-targets',
-    each: 30,
-    parts: (count) =>
-      annotations({
-        'prometheus.io/scrape': 'true',
-        'prometheus.istio.io/scrape-targets': JSON.stringify(list(count, (n) => ({ port: `${n}`, path: '/m' }))),
-      }),
-  },
+    }),
+  ),
+  shape('scrape-targets', 30, (count) =>
+    annotations({
+      'prometheus.io/scrape': 'true',
+      'prometheus.istio.io/scrape-targets': JSON.stringify(list(count, (n) => ({ port: `${n}`, path: '/m' }))),
+    }),
+  ),
 ];

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../../harness/audit-log.ts';
 import { dryRun } from '../../harness/admissions.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { Losses } from '../../harness/load/losses.ts';
 import { markDefect, marksOf } from '../../harness/load/marked-config.ts';
 import type { PodLoad } from '../../harness/load/pod-load.ts';
@@ -8,7 +8,6 @@ import type { PodDefect } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 
 /** What a pod shows: the InjectorConfig of its annotation, and the mark of all its parts. */
 interface Shown {
@@ -76,10 +75,9 @@ export class Follower {
       return names.length >= 20 && names;
     });
     const other = since.filter((name) => this.#shown.get(name)?.injectorConfig !== injectorConfig);
-    await this.#context.check(
+    await this.#context.checkNow(
       `and each of the ${since.length} that were asked for afterwards is made by ${injectorConfig}, ${from - began} ms after it was asked for`,
       () => found(other.join(), ''),
-      { timeout: 0 },
     );
     return created;
   }

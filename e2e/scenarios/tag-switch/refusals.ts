@@ -1,4 +1,4 @@
-import type { Condition, KubernetesObject } from '../../../src/api/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
@@ -6,8 +6,8 @@ import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
 import { refusal } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
-import { inForce } from '../../harness/in-force.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
+import { untilActive } from '../../harness/until-active.ts';
 import {
   applyUntilReady,
   condition,
@@ -19,7 +19,6 @@ import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { removeTag, revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
@@ -237,7 +236,7 @@ async function unvalidated(context: ScenarioContext, replicas: Replicas, act: ()
       kind: 'ValidatingWebhookConfiguration',
       metadata: { name: validatorNames('default').webhookConfiguration },
     });
-    await inForce(context.client, { validating: true });
+    await untilActive(context.client, { validating: true });
     await act();
   } finally {
     for (const { operator } of replicas.controllers) operator.process.unfreeze();

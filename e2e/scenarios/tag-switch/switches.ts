@@ -1,11 +1,10 @@
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/found.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { condition, deleteForced, injectorConfigs, waitForCondition } from '../../harness/injector-configs.ts';
 import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { waitFor } from '../../harness/wait-for.ts';
 import type { Follower } from './followers.ts';
 
 /** The namespaces of the scenario, by what they follow. */

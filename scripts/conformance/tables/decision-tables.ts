@@ -1,7 +1,7 @@
-import type { LabelSelector } from '../../../src/api/kubernetes.ts';
-import { systemNamespaces } from '../../../src/api/system-namespaces.ts';
+import type { LabelSelector } from '../../../src/api/kubernetes/kubernetes.ts';
+import { systemNamespaces } from '../../../src/api/kubernetes/system-namespaces.ts';
 import { decide } from '../../../src/inject/decide.ts';
-import { compileLabelSelector } from '../../../src/inject/decision/label-selector.ts';
+import { compileLabelSelector, type CompiledSelector } from '../../../src/selection/label-selector.ts';
 import { useNativeSidecars } from '../../../src/inject/pod/native-sidecars.ts';
 import { expectEqual } from '../conformance-case.ts';
 import type { RowComparison } from '../table-cases.ts';
@@ -21,13 +21,15 @@ interface DecisionRow {
   readonly required: boolean;
 }
 
+const compiled = (selector: LabelSelector): CompiledSelector => compileLabelSelector(selector, 'nothing');
+
 const compareDecision: RowComparison = (row) => {
   const { config, hostNetwork, metadata, required } = row as DecisionRow;
   const decision = decide(
     {
       policy: config.policy,
-      neverInject: (config.neverInjectSelector ?? []).map(compileLabelSelector),
-      alwaysInject: (config.alwaysInjectSelector ?? []).map(compileLabelSelector),
+      neverInject: (config.neverInjectSelector ?? []).map(compiled),
+      alwaysInject: (config.alwaysInjectSelector ?? []).map(compiled),
       ignoredNamespaces: new Set(systemNamespaces),
       injectKey: 'sidecar.istio.io/inject',
     },

@@ -2,10 +2,13 @@ import { normalisePod } from '../../../src/inject/kubernetes/typed-pod.ts';
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import { escapeGoJson } from '../../../src/inject/pod/go-json.ts';
 import type { EnvironmentVariable, Pod } from '../../../src/inject/pod/pod.ts';
-import { resolveNamedPorts } from '../../../src/inject/probes/named-ports.ts';
 import { encodeProbers, listProbers } from '../../../src/inject/probes/prober-list.ts';
-import { rewriteProbes } from '../../../src/inject/probes/rewrite-probes.ts';
-import { addProbers, isRewriteWanted } from '../../../src/inject/probes/take-over-probes.ts';
+import {
+  addProbers,
+  isRewriteWanted,
+  resolveNamedPorts,
+  rewriteProbes,
+} from '../../../src/inject/probes/take-over-probes.ts';
 import { expectEqual } from '../conformance-case.ts';
 import type { RowComparison } from '../table-cases.ts';
 

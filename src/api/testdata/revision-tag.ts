@@ -1,6 +1,6 @@
-import { apiVersion } from '../injector-config.ts';
-import { parseRevisionTag } from '../parse-revision-tag.ts';
-import type { RevisionTag } from '../revision-tag.ts';
+import { apiVersion } from '../injector-config/injector-config.ts';
+import { parseRevisionTag } from '../revision-tag/parse-revision-tag.ts';
+import type { RevisionTag } from '../revision-tag/revision-tag.ts';
 
 /** A RevisionTag with defaults; `spec` is laid over one that leads to revision `1-24`. */
 export function revisionTag(name: string, spec: Record<string, unknown> = {}): RevisionTag {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
-import type { CertificateSource } from '../given-certificates.ts';
+import type { CertificateSource } from '../rotation/given-certificates.ts';
 import type { GenerateKeyPair } from '../key-pair.ts';
-import { rotate } from '../rotation.ts';
-import type { RenewalRequest } from '../rotation-request.ts';
-import type { Rotation } from '../rotation.ts';
+import { rotate } from '../rotation/rotation.ts';
+import type { RenewalRequest } from '../rotation/rotation-request.ts';
+import type { Rotation } from '../rotation/rotation.ts';
 import { readCertificate } from '../read-certificate.ts';
 import type { Leaf } from '../serving-certificate.ts';
 import { ServingCertificates } from '../serving-certificates.ts';

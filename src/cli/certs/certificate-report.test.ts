@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { issueAuthority, type Authority } from '../../certs/authority.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { readCertificate } from '../../certs/read-certificate.ts';

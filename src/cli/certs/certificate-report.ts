@@ -1,8 +1,8 @@
-import type { InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { bundleFingerprints, parseBundle } from '../../certs/bundle.ts';
 import { verifyChain } from '../../certs/verify-chain.ts';
-import { webhooksOf, type Webhook } from './webhooks-of.ts';
+import { caBundleOf, ourWebhooksOf, type Webhook } from '../../operator/webhooks/published-webhook.ts';
 
 /** What was read of an InjectorConfig's certificates. */
 export interface CertificateObservation {
@@ -96,7 +96,7 @@ function isOverdue(renewAt: Date, notAfter: Date, now: Date): boolean {
 function bundleProblems({ configurations, certificatePem, now }: CertificateObservation): string[] {
   if (certificatePem === undefined) return [];
   return configurations.flatMap((configuration) => {
-    const faults = webhooksOf(configuration).flatMap((webhook) =>
+    const faults = ourWebhooksOf(configuration).flatMap((webhook) =>
       verifyChain(certificatePem, caBundleOf(webhook), { now, names: hostsOf(webhook) }).map(
         ({ message }) => `${configuration.metadata.name ?? ''}: the API server refuses the certificate: ${message}`,
       ),
@@ -118,7 +118,7 @@ function replicaProblems({ config, certificatePem, replicas }: CertificateObserv
 }
 
 function bundleReport(configuration: KubernetesObject): BundleReport {
-  const webhooks = webhooksOf(configuration);
+  const webhooks = ourWebhooksOf(configuration);
   const [first, ...rest] = webhooks.map((webhook) => bundleFingerprints(caBundleOf(webhook)));
   const everywhere = [...(first ?? [])].filter((each) => rest.every((bundle) => bundle.has(each)));
   return {
@@ -126,10 +126,6 @@ function bundleReport(configuration: KubernetesObject): BundleReport {
     webhooks: webhooks.length,
     authorities: everywhere.map((each) => each.slice(0, 8)),
   };
-}
-
-function caBundleOf({ clientConfig }: Webhook): string {
-  return Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8');
 }
 
 function hostsOf({ clientConfig }: Webhook): string[] {

@@ -1,18 +1,16 @@
-import { injectorConfigKind, apiVersion, type InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
-import { readReplicaLease, replicaOf } from '../../operator/replica-lease.ts';
+import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
 import { UsageError } from '../usage-error.ts';
 import type { CertificateObservation } from './certificate-report.ts';
-import { webhooksOf } from './webhooks-of.ts';
+import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
+import { injectorConfigs, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
 
-const configKind = resourceKind(apiVersion, injectorConfigKind);
-const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-const secretKind = resourceKind('v1', 'Secret');
 const leaseKind = resourceKind('coordination.k8s.io/v1', 'Lease');
 
 /** How long after its last sign of life a replica is left out. Milliseconds. */
@@ -28,7 +26,7 @@ export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'>;
  * @throws UsageError for a name that does not exist.
  */
 export async function readConfigs(client: Pick<ApiClient, 'listAll'>, names: readonly string[]): Promise<ReadConfig[]> {
-  const { items } = await client.listAll<ReadConfig>(configKind);
+  const { items } = await client.listAll<ReadConfig>(injectorConfigs);
   const missing = names.filter((name) => items.every(({ metadata }) => metadata.name !== name));
   if (missing.length > 0) {
     const known = items.map(({ metadata }) => metadata.name).join(', ');
@@ -45,7 +43,7 @@ export async function readConfigurations(
   name: string,
 ): Promise<KubernetesObject[]> {
   const labelSelector = `${labelNames.injectorConfig}=${name}`;
-  return (await client.listAll(webhookKind, { labelSelector })).items;
+  return (await client.listAll(mutatingWebhooks, { labelSelector })).items;
 }
 
 /**
@@ -68,7 +66,7 @@ export async function observeCertificates(
     return { ...seen, certificatePem: undefined, unreadable, replicas: new Map() };
   }
   const replicas = await unlessForbidden(readReplicas(client, where, name, now));
-  const secret = await unlessForbidden(client.find(secretKind, objectNames(name).servingSecret, { namespace: where }));
+  const secret = await unlessForbidden(client.find(secrets, objectNames(name).servingSecret, { namespace: where }));
   return {
     ...seen,
     replicas: replicas instanceof ApiError ? new Map<string, string | undefined>() : replicas,
@@ -79,7 +77,7 @@ export async function observeCertificates(
 
 /** Where the Service lives that the webhooks call; undefined when they call a url. */
 export function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
-  return configurations.flatMap(webhooksOf).find(({ clientConfig }) => clientConfig?.service !== undefined)
+  return configurations.flatMap(ourWebhooksOf).find(({ clientConfig }) => clientConfig?.service !== undefined)
     ?.clientConfig?.service?.namespace;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { askByDryRun } from './dry-run.ts';

@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../api/labels.ts';
-import { injectedByOf } from '../../inject/explain/stored-pod.ts';
+import { injectedByOf } from '../../explain/stored-pod.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';

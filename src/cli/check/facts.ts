@@ -1,14 +1,14 @@
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import type { InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import { namespaceNameLabel } from '../../api/system-namespaces.ts';
-import type { Creator, PodCreation } from '../../inject/explain/pod-creation.ts';
-import { admissionPod } from '../../inject/explain/admission-pod.ts';
-import type { Surroundings } from '../../inject/explain/explain-creation.ts';
-import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { namespaceNameLabel } from '../../api/kubernetes/system-namespaces.ts';
+import type { Creator, PodCreation } from '../../explain/pod-creation.ts';
+import { admissionPod } from '../../explain/admission-pod.ts';
+import type { Surroundings } from '../../explain/explain-creation.ts';
+import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import { getsCanary, rankOf, workloadOfPod } from '../../rollout/workload-key.ts';
+import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
 import type { Subject } from './subject.ts';
 
 /** Where a configuration is read from: its texts, or why they cannot be had. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { workloadOf } from '../../inject/pod/workload.ts';
 import { readPod } from '../../inject/pod/read-pod.ts';
 import { UsageError } from '../usage-error.ts';

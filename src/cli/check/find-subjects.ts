@@ -1,8 +1,9 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { UsageError } from '../usage-error.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
+import { namespaces } from '../../operator/cluster-view.ts';
 
 /** What a person named: `deployment/web`. */
 export interface CheckTarget {
@@ -11,7 +12,6 @@ export interface CheckTarget {
 }
 
 const pod = resourceKind('v1', 'Pod');
-const namespaceKind = resourceKind('v1', 'Namespace');
 const workloads: readonly ResourceKind[] = [
   resourceKind('apps/v1', 'Deployment'),
   resourceKind('apps/v1', 'StatefulSet'),
@@ -43,7 +43,7 @@ export function parseTarget(text: string): CheckTarget {
   const type = slash < 0 ? 'pod' : text.slice(0, slash).toLowerCase();
   const name = text.slice(slash + 1);
   const plural = short[type] ?? type;
-  const known = [pod, namespaceKind, ...workloads];
+  const known = [pod, namespaces, ...workloads];
   const resource = known.find((each) => each.plural === plural || each.kind.toLowerCase() === plural);
   if (resource === undefined || name === '' || name.includes('/')) {
     const types = known.map(({ kind }) => kind.toLowerCase()).join(', ');
@@ -61,8 +61,8 @@ export async function findSubjects(
   { resource, name }: CheckTarget,
   namespace: string,
 ): Promise<Subject[]> {
-  if (resource === namespaceKind) {
-    await client.get(namespaceKind, name);
+  if (resource === namespaces) {
+    await client.get(namespaces, name);
     return [plainSubject(name), ...(await subjectsIn(client, name))];
   }
   const object = typed(await client.get(resource, name, { namespace }), resource);

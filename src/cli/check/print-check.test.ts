@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { WebhookFinding } from '../../inject/explain/explain-creation.ts';
+import type { WebhookFinding } from '../../explain/explain-creation.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';
 import { printChecks } from './print-check.ts';

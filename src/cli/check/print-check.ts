@@ -1,4 +1,4 @@
-import type { Step } from '../../inject/explain/webhook-choice.ts';
+import type { Step } from '../../explain/webhook-choice.ts';
 import { writeReport, type OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CheckReport } from './check-report.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { configurationHash } from '../../api/configuration-hash.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { tagRolloutPath } from '../../api/names.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { formatRoute } from '../../routing/route.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { hashedConfigMap } from '../../manifests/config-maps.ts';
+import { hashedConfigMap } from '../../manifests/desired-objects.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { rankOf } from '../../rollout/workload-key.ts';
-import { checkSubject, type CheckReport } from './check-report.ts';
+import { rankOf } from '../../routing/workload-key.ts';
+import { type CheckReport, checkSubject } from './check-report.ts';
 import { surroundingsOf } from './facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
 import { subjectOf } from './subject.ts';
@@ -75,12 +75,12 @@ describe('readClusterFacts', () => {
     const next = installed({}, '1-25');
     const [stable, canary] = [configMap, next.configMap].map(({ metadata: { name = '' } }) => {
       const [, revision = '', hash = ''] = /^sidecar-injector-(.*)-([0-9a-f]{8})$/.exec(name) ?? [];
-      return { name: revision, hash };
+      return { injectorConfig: revision, hash };
     });
     assert.ok(stable !== undefined && canary !== undefined);
     const rank = rankOf('prod', { namespace: 'shop', kind: 'Pod', name: 'web' });
     const ask = async (threshold: string, shadow = false): Promise<readonly string[]> => {
-      const path = tagRolloutPath({ tag: 'prod', stable, canary, threshold, shadow });
+      const path = formatRoute({ tag: 'prod', stable, canary, threshold, shadow });
       const text = JSON.stringify(webhooks).replaceAll(/"path":"[^"]*"/g, `"path":"${path}"`);
       const inRollout = JSON.parse(text) as KubernetesObject;
       const { result, injectedBy } = await check([shop, inRollout, configMap, next.configMap, config, next.config]);

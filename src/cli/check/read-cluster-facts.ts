@@ -1,16 +1,16 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import { apiVersion, injectorConfigKind } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { apiVersion, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import { revisionTagKind } from '../../api/revision-tag.ts';
-import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
+import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { resourceKind } from '../../kube/resource-kinds.ts';
-import { verifiedFiles } from '../../operator/last-good.ts';
+import { verifiedFiles } from '../../operator/configurations/last-good.ts';
 import type { Facts, FoundFiles } from './facts.ts';
 
 const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');

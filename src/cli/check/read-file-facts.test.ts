@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { configurationHash } from '../../api/configuration-hash.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { podWebhooks, type WebhookTarget } from '../../inject/explain/pod-webhook.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { Facts } from './facts.ts';
 import { bringWebhooks, namespacesIn, readFileFacts } from './read-file-facts.ts';
 

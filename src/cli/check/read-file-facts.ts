@@ -1,22 +1,22 @@
-import { configurationHash } from '../../api/configuration-hash.ts';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { injectorConfigKind, revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { injectorConfigKind, revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
-import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
-import { validateRevisionTag } from '../../api/validate-revision-tag.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
 import type { Mistake } from '../../api/mistake.ts';
-import { claimants, claimWinner, nameOf } from '../../manifests/claims.ts';
+import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
+import { ownerOf } from '../../selection/webhook-owners.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { configurationReferences, type ConfigurationReference } from '../../manifests/configuration-references.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
-import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
-import { filesOf } from '../../operator/last-good.ts';
+import { filesOf } from '../../operator/configurations/last-good.ts';
 import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
@@ -49,31 +49,28 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   const tags = objects.filter(({ kind }) => kind === revisionTagKind).map(readTag);
   const given = objects.filter(({ kind }) => kind === webhookKind);
   const compiled = new Map(configs.map((config) => [config.metadata.name, compile(config, objects)]));
-  const leadsTo = (tag: RevisionTag): InjectorConfig | undefined =>
+  const targetOf = (tag: RevisionTag): InjectorConfig | undefined =>
     configs.find((config) => revisionOf(config) === tag.spec.revision);
   const notes: string[] = [];
   const made: KubernetesObject[] = [];
-  const all = claimants(configs, tags, leadsTo);
-  for (const claimant of all) {
-    const tag =
-      claimant.kind === 'RevisionTag' ? tags.find(({ metadata }) => metadata.name === claimant.name) : undefined;
-    const config = tag === undefined ? configs.find(({ metadata }) => metadata.name === claimant.name) : leadsTo(tag);
+  const all = podClaims(configs, tags, targetOf);
+  for (const claim of all) {
+    const { config, tag } = ownerOf(claim, { configs, tags, targetOf }) ?? {};
     const published = config && compiled.get(config.metadata.name);
     if (config === undefined || published === undefined) continue;
-    const winner = claimWinner(claimant, all);
+    const winner = winningClaim(claim, all);
     const why = config.spec.paused
       ? `InjectorConfig ${config.metadata.name} is paused`
       : winner && `it yields to ${nameOf(winner)}, which would take the same pods`;
     if (why !== undefined) {
-      notes.push(`${nameOf(claimant)} has no webhook: ${why}`);
+      notes.push(`${nameOf(claim)} has no webhook: ${why}`);
       continue;
     }
     const input = { config, hash: published.hash, caBundlePem: '' };
-    const webhook =
-      tag === undefined ? webhookConfiguration(input, context) : tagWebhookConfiguration({ ...input, tag }, context);
+    const webhook = webhookConfiguration({ ...input, tag }, context);
     if (given.every(({ metadata }) => metadata.name !== webhook.metadata.name)) made.push(webhook);
   }
-  for (const tag of tags.filter((each) => leadsTo(each) === undefined)) {
+  for (const tag of tags.filter((each) => targetOf(each) === undefined)) {
     const { metadata, spec } = tag;
     notes.push(
       `RevisionTag ${metadata.name} leads to revision ${spec.revision}, which no InjectorConfig of the files has`,

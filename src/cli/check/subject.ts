@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes.ts';
+import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
 import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
 import { objectAt, podTemplatePlace } from '../../inject/objects/workload-kinds.ts';
 

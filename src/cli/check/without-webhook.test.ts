@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { surroundingsOf, type Facts } from './facts.ts';
 import { whatHasNoWebhook } from './without-webhook.ts';
@@ -50,7 +49,7 @@ function notesFor(
 const names = (value: string): Record<string, string> => ({ 'istio.io/rev': value });
 const old = config('1-24');
 const webhook = webhookConfiguration({ config: old, hash: '00000000', caBundlePem: '' }, context);
-const tagged = tagWebhookConfiguration({ tag: tag('prod'), config: old, hash: '00000000', caBundlePem: '' }, context);
+const tagged = webhookConfiguration({ tag: tag('prod'), config: old, hash: '00000000', caBundlePem: '' }, context);
 const asked = 'the namespace\'s label istio.io/rev is "1-24", but InjectorConfig 1-24 has no webhook: ';
 const byTag = 'the namespace\'s label istio.io/rev is "prod", but RevisionTag prod has no webhook: ';
 

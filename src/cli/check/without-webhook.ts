@@ -1,7 +1,7 @@
-import { revisionOf } from '../../api/injector-config.ts';
-import type { Condition } from '../../api/kubernetes.ts';
-import type { Surroundings } from '../../inject/explain/explain-creation.ts';
-import type { PodCreation } from '../../inject/explain/pod-creation.ts';
+import { revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { Condition } from '../../api/kubernetes/kubernetes.ts';
+import type { Surroundings } from '../../explain/explain-creation.ts';
+import type { PodCreation } from '../../explain/pod-creation.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import type { Facts } from './facts.ts';
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import { istioOverrides } from '../../api/annotation-overrides.ts';
-import type { InjectionSettings } from '../../api/injection-settings.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { type AuthorUse, authorUses } from '../../inject/safety/author-uses.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { failure, json } from '../../kube/testdata/fake-api-server.ts';
 import type { CheckReport } from '../check/check-report.ts';
 import type { Seen } from '../testdata/recording-terminal.ts';

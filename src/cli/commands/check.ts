@@ -1,21 +1,24 @@
 import { Command } from 'commander';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { Creator } from '../../inject/explain/pod-creation.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { Creator } from '../../explain/pod-creation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { checkSubject, type CheckReport } from '../check/check-report.ts';
+import { type CheckReport, checkSubject } from '../check/check-report.ts';
 import { askByDryRun } from '../check/dry-run.ts';
-import { surroundingsOf, type Facts } from '../check/facts.ts';
+import { type Facts, surroundingsOf } from '../check/facts.ts';
 import { findSubjects, parseTarget } from '../check/find-subjects.ts';
 import { printChecks } from '../check/print-check.ts';
 import { readClusterFacts } from '../check/read-cluster-facts.ts';
 import { bringWebhooks, namespacesIn, readFileFacts } from '../check/read-file-facts.ts';
-import { readFileObjects } from '../check/read-file-objects.ts';
-import { subjectOf, type Subject } from '../check/subject.ts';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { type Subject, subjectOf } from '../check/subject.ts';
+import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { outputOption, type OutputFormat } from '../report/write-report.ts';
+import { type OutputFormat, outputOption } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { readDocuments } from '../../inject/objects/read-documents.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { listItems } from '../../inject/objects/workload-kinds.ts';
+import { readNamedFile } from '../files.ts';
 
 interface CheckOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -130,4 +133,36 @@ async function reportsOf(
     );
   }
   return reports;
+}
+
+/**
+ * The objects of YAML or JSON files, those of Lists one by one.
+ * @throws UsageError naming the file, and the line or the object
+ */
+export async function readFileObjects(terminal: Terminal, files: readonly string[]): Promise<KubernetesObject[]> {
+  const objects: KubernetesObject[] = [];
+  for (const file of files) {
+    const text = await readNamedFile(terminal, '--filename', file);
+    let documents;
+    try {
+      documents = readDocuments(text);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`--filename ${file}: not YAML: ${why}`, { cause: error });
+    }
+    for (const { document } of documents) objects.push(...objectsIn(document.toJS() as unknown, file));
+  }
+  return objects;
+}
+
+function objectsIn(value: unknown, file: string): KubernetesObject[] {
+  if (value === null || value === undefined) return [];
+  const isObject = isJsonObject(value) && typeof value.apiVersion === 'string' && typeof value.kind === 'string';
+  if (!isObject) {
+    throw new UsageError(`--filename ${file}: holds something without apiVersion and kind; give Kubernetes objects`);
+  }
+  const items = listItems(value);
+  if (items !== undefined) return items.flatMap((item) => objectsIn(item, file));
+  const { apiVersion, kind, metadata } = value as { apiVersion: string; kind: string; metadata?: unknown };
+  return [{ ...value, apiVersion, kind, metadata: isJsonObject(metadata) ? metadata : {} }];
 }

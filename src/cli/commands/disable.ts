@@ -1,22 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
-import {
-  addSwitchOptions,
-  commandLineManager,
-  connectToCluster,
-  type ConnectionOptions,
-} from '../kill-switch/connection.ts';
-import { checkSelection, switchTargets, type SwitchSelection } from '../kill-switch/switch-targets.ts';
+import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
+import { switchTargets } from '../kill-switch/switch-targets.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface DisableOptions extends SwitchSelection, ConnectionOptions {
-  readonly dryRun?: true;
-}
 
 /** What became of one object. */
 interface Deed {
@@ -34,19 +25,10 @@ const betweenMs = 250;
  */
 export function disableCommand(terminal: Terminal, connect = connectToCluster): Command {
   const command = new Command('disable').description('take injectors out of the way: pods start without them');
-  return addSwitchOptions(command).action(async (options: DisableOptions) => {
-    checkSelection(options);
-    const client = connect(options);
-    try {
-      const isDone = await disable(client, options, terminal);
-      if (!isDone) terminal.setExitCode(exitCodes.failure);
-    } finally {
-      client.close();
-    }
-  });
+  return addSwitchOptions(command).action((options: SwitchOptions) => onCluster(connect, options, terminal, disable));
 }
 
-async function disable(client: ApiClient, options: DisableOptions, terminal: Terminal): Promise<boolean> {
+async function disable(client: ApiClient, options: SwitchOptions, terminal: Terminal): Promise<boolean> {
   await checkRights(client, [
     { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
     { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },

@@ -1,28 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { Condition, KubernetesObject } from '../../api/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
-import {
-  addSwitchOptions,
-  commandLineManager,
-  connectToCluster,
-  type ConnectionOptions,
-} from '../kill-switch/connection.ts';
-import {
-  checkSelection,
-  listConfigs,
-  listTags,
-  revisionOf,
-  switchTargets,
-  type SwitchSelection,
-} from '../kill-switch/switch-targets.ts';
+import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
+import { listConfigs, listTags, revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface EnableOptions extends SwitchSelection, ConnectionOptions {
-  readonly dryRun?: true;
+interface EnableOptions extends SwitchOptions {
   /** Seconds; 0: do not wait. */
   readonly timeout: number;
 }
@@ -34,16 +21,7 @@ export function enableCommand(terminal: Terminal, connect = connectToCluster): C
   const command = new Command('enable').description('bring injectors back that are disabled or paused');
   return addSwitchOptions(command)
     .option('--timeout <seconds>', 'how long to wait until they are Ready (0: not at all)', parseSeconds, 60)
-    .action(async (options: EnableOptions) => {
-      checkSelection(options);
-      const client = connect(options);
-      try {
-        const isDone = await enable(client, options, terminal);
-        if (!isDone) terminal.setExitCode(exitCodes.failure);
-      } finally {
-        client.close();
-      }
-    });
+    .action((options: EnableOptions) => onCluster(connect, options, terminal, enable));
 }
 
 async function enable(client: ApiClient, options: EnableOptions, terminal: Terminal): Promise<boolean> {

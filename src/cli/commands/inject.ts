@@ -6,7 +6,7 @@ import {
   type ConfigurationOptions,
   namedConfiguration,
 } from '../injection/named-configuration.ts';
-import { nativeSidecarsOption } from '../injection/native-sidecars-option.ts';
+import { nativeSidecarsOption } from '../injection/injection-options.ts';
 import { inFile } from '../injection/read-injector-config.ts';
 import type { Terminal } from '../terminal.ts';
 

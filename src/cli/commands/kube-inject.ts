@@ -1,21 +1,25 @@
 import { Command } from 'commander';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
 import { readNamedFile } from '../files.ts';
-import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
-import { injectFiles } from '../injection/inject-files.ts';
-import { readConfigMapKey, type ConfigMapReader } from '../injection/istio-config-maps.ts';
 import {
+  annotationOverridesOf,
+  annotationOverridesOption,
+  istioSettings,
+  type NativeSidecarsChoice,
   nativeSidecarsOf,
   nativeSidecarsOption,
-  type NativeSidecarsChoice,
-} from '../injection/native-sidecars-option.ts';
+} from '../injection/injection-options.ts';
+import { injectFiles } from '../injection/inject-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
-import { istioSettings } from '../injection/settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { resourceKind } from '../../kube/resource-kinds.ts';
 
 interface KubeInjectOptions {
   readonly filename: readonly string[];
@@ -109,4 +113,41 @@ async function configurationOf(
   } finally {
     client?.close();
   }
+}
+
+/** The part of the client that is needed, so that a test can answer for a cluster. */
+type ConfigMapReader = Pick<ApiClient, 'get'>;
+
+const configMaps = resourceKind('v1', 'ConfigMap');
+
+/**
+ * Reads one key of a ConfigMap. The wording is Istio's, which people search for; what to do is ours.
+ * @throws ConfigurationError naming the ConfigMap, the namespace, the key, and the flag with which a file replaces it.
+ */
+async function readConfigMapKey(
+  client: ConfigMapReader,
+  namespace: string,
+  name: string,
+  key: string,
+  flag: string,
+): Promise<string> {
+  let configMap: KubernetesObject;
+  try {
+    configMap = await client.get(configMaps, name, { namespace });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ConfigurationError(
+      name,
+      `could not read valid configmap "${name}" from namespace "${namespace}": ${error.message} - use ${flag}, or -i for another namespace and --revision for another revision`,
+      { cause: error },
+    );
+  }
+  const text = (configMap.data as Record<string, string> | undefined)?.[key];
+  if (text === undefined) {
+    throw new ConfigurationError(
+      name,
+      `missing configuration map key "${key}" in configmap "${name}" of namespace "${namespace}" - add it, or use ${flag}`,
+    );
+  }
+  return text;
 }

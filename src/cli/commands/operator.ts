@@ -1,11 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { loadKubeConfig } from '../../kube/kube-config.ts';
+import { type KubeConfig, loadKubeConfig } from '../../kube/kube-config.ts';
 import { createLogger } from '../logger.ts';
 import { addOperatorOptions, type OperatorOptions } from '../operator/operator-options.ts';
 import { startOperator } from '../operator/operator-process.ts';
-import { ownNamespace } from '../operator/own-namespace.ts';
-import { switchLogLevelOnSignal } from '../switch-log-level.ts';
-import { untilSignal } from '../until-signal.ts';
+import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** `injector operator`: runs until SIGTERM or SIGINT; a second signal ends it at once. */
 export function operatorCommand(): Command {
@@ -22,4 +22,23 @@ export function operatorCommand(): Command {
     await operator.stop();
     logger.info('stopped');
   });
+}
+
+/** Where Kubernetes mounts the namespace of a pod that has a ServiceAccount. */
+const mountedNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+/**
+ * The operator's own namespace: what the flag says, else the pod's, else that of the kubeconfig's context.
+ * @throws UsageError when there is none; guessing would put Secrets where nobody expects them.
+ */
+export function ownNamespace(flag: string | undefined, kubeConfig: KubeConfig): string {
+  const namespace =
+    flag ??
+    process.env['POD_NAMESPACE'] ??
+    (existsSync(mountedNamespace) ? readFileSync(mountedNamespace, 'utf8').trim() : undefined) ??
+    kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace;
+  if (namespace === undefined || namespace === '') {
+    throw new UsageError("--namespace: name the operator's own namespace; neither the pod nor the kubeconfig says it");
+  }
+  return namespace;
 }

@@ -46,7 +46,7 @@ describe('injector serve', () => {
   function start(...flags: string[]): { child: ChildProcess; lines: string[] } {
     const files = ['--config-dir', folder, '--tls-cert', at('cert'), '--tls-key', at('key')];
     const listen = ['--host', '127.0.0.1', '--port', '0', '--drain-seconds', '0', '--log-format', 'json'];
-    const argv = ['--import', 'ts-blank-space/register', main, 'serve', ...files, ...listen, ...flags];
+    const argv = [...process.execArgv, main, 'serve', ...files, ...listen, ...flags];
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
     running.push(child);
     const lines: string[] = [];

@@ -1,31 +1,30 @@
 import { Command, Option } from 'commander';
 import { Registry } from 'prom-client';
-import { configurationHash } from '../../api/configuration-hash.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { InjectionSettings } from '../../api/injection-settings.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
-import { injectRoute, type CurrentInjector } from '../../server/inject-route.ts';
-import { ConfigurationLoader } from '../../server/lane/configuration-loader.ts';
-import { HeavyLane } from '../../server/lane/heavy-lane.ts';
-import { readyRoute } from '../../server/ready-route.ts';
-import { ServerMetrics } from '../../server/server-metrics.ts';
-import { defaultShutDownTimes, shutDown } from '../../server/shut-down.ts';
+import { type CurrentInjector, injectRoute, readyRoute } from '../../server/admission/pod-routes.ts';
+import { ConfigurationLoader } from '../../server/loading/configuration-loader.ts';
+import { ServerMetrics } from '../../server/metrics/server-metrics.ts';
+import { defaultShutDownTimes, shutDown } from '../../server/health/shut-down.ts';
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
+import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { youngCollector } from '../heap-bounds.ts';
-import { annotationOverridesOf, annotationOverridesOption } from '../injection/annotation-overrides-option.ts';
-import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import {
+  annotationOverridesOf,
+  annotationOverridesOption,
+  istioSettings,
+  type NativeSidecarsChoice,
   nativeSidecarsOf,
   nativeSidecarsOption,
-  type NativeSidecarsChoice,
-} from '../injection/native-sidecars-option.ts';
-import { istioSettings } from '../injection/settings.ts';
-import { createLogger, logLevels, type LogFormat, type LogLevel } from '../logger.ts';
+} from '../injection/injection-options.ts';
+import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
+import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
 import { FollowedFiles } from '../serve/followed-files.ts';
 import { loadPair, onePair, readPair } from '../serve/serving-pair.ts';
-import { switchLogLevelOnSignal } from '../switch-log-level.ts';
-import { untilSignal } from '../until-signal.ts';
+import { switchLogLevelOnSignal, untilSignal } from '../switch-log-level.ts';
 
 interface ServeOptions {
   readonly configDir: string;
@@ -85,7 +84,7 @@ async function serve(options: ServeOptions): Promise<void> {
     logger.error(`${what} cannot be loaded; the last good one stays`, { problem });
   };
   const clock = (): number => performance.now();
-  const lane = new HeavyLane({ log: logger, clock });
+  const worker = new ReviewWorker({ log: logger, clock });
   const trials = new ConfigurationTrials({ log: logger, clock });
   const loader = new ConfigurationLoader({ clock, trials, collect: youngCollector() });
   const configuration = new FollowedFiles({
@@ -118,7 +117,7 @@ async function serve(options: ServeOptions): Promise<void> {
     bindAddress: options.host,
     port: options.port,
     routes: [
-      injectRoute(() => configuration.value, { nodes: () => nodes }, lane),
+      injectRoute(() => configuration.value, { surroundings: { nodes: () => nodes }, worker }),
       readyRoute(() => (server.state === 'serving' ? undefined : server.state)),
     ],
     certificates: onePair(() => pair.value),
@@ -133,7 +132,7 @@ async function serve(options: ServeOptions): Promise<void> {
     logger.info('stopping', { signal, drainSeconds: options.drainSeconds });
   });
   await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
-  await lane.close();
+  await worker.close();
   await trials.close();
   for (const stop of stopFollowing) stop();
 }

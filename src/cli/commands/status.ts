@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { formatTable } from '../report/format-table.ts';
-import { outputOption, type OutputFormat } from '../report/write-report.ts';
+import { formatTable, type OutputFormat, outputOption } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { readUsage } from '../usage/read-usage.ts';

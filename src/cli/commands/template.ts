@@ -1,8 +1,12 @@
 import { Command, Option } from 'commander';
 import { renderBatch, type RenderOptions } from '../../template/batch.ts';
-import { functionFamilies, functionsOfFamily, type FunctionFamily } from '../../template/function-families.ts';
-import { decodeJson } from '../../template/json-decode.ts';
-import { omittedFunctions } from '../../template/sprig/omitted-functions.ts';
+import {
+  functionFamilies,
+  functionsOfFamily,
+  type FunctionFamily,
+} from '../../template/functions/go/function-families.ts';
+import { decodeJson } from '../../template/functions/go/json-decode.ts';
+import { omittedFunctions } from '../../template/functions/sprig/omitted-functions.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
 import { parseDelimiters } from '../option-values.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { InjectionSettings } from '../../api/injection-settings.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 
 /**
  * Reads Istio's three keys from a directory, as a projected volume of its ConfigMaps has them: `config`, and `values` and `mesh` where they exist.

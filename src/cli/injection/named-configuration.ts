@@ -1,17 +1,21 @@
 import type { Command } from 'commander';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import { configurationReferences } from '../../manifests/configuration-references.ts';
 import { readNamedFile } from '../files.ts';
 import { parseDelimiters } from '../option-values.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { annotationOverridesOf, annotationOverridesOption } from './annotation-overrides-option.ts';
+import {
+  annotationOverridesOf,
+  annotationOverridesOption,
+  istioSettings,
+  type NativeSidecarsChoice,
+  nativeSidecarsOf,
+} from './injection-options.ts';
 import { readConfigurationDirectory } from './configuration-directory.ts';
-import { nativeSidecarsOf, type NativeSidecarsChoice } from './native-sidecars-option.ts';
 import { readInjectorConfig } from './read-injector-config.ts';
-import { istioSettings } from './settings.ts';
 
 /** How a call names an injector without a cluster: an InjectorConfig and what it refers to, or a directory with Istio's keys. */
 export interface ConfigurationOptions {

@@ -1,8 +1,8 @@
 import { parseAllDocuments } from 'yaml';
 import { ConfigurationError } from '../../api/errors.ts';
-import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
+import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import { UsageError } from '../usage-error.ts';
 
 /**

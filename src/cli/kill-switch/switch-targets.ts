@@ -1,16 +1,13 @@
-import { group } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../api/labels.ts';
-import { objectNames, rolloutOfPath, tagWebhookConfiguration } from '../../api/names.ts';
+import { objectNames, tagWebhookConfiguration } from '../../api/names.ts';
 import { pathProbeName } from '../../api/path-probe.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
-import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { routeOf } from '../../routing/route.ts';
 import { UsageError } from '../usage-error.ts';
-
-const injectorConfigs = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
-const revisionTags = resourceKind('sidecar-injector.io/v1alpha1', 'RevisionTag');
-const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
+import { listWhereKnown } from '../usage/read-installation.ts';
+import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
 
 /** Which injectors are meant: some revisions, or all of them. */
 export interface SwitchSelection {
@@ -78,22 +75,12 @@ export function checkSelection({ revision = [], all }: SwitchSelection): void {
 
 /** The InjectorConfigs of the cluster; none where their kind is not known. */
 export function listConfigs(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
-  return listKnown(client, injectorConfigs);
+  return listWhereKnown(client, injectorConfigs);
 }
 
 /** The RevisionTags of the cluster; none where their kind is not known. */
 export function listTags(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
-  return listKnown(client, revisionTags);
-}
-
-async function listKnown(client: Pick<ApiClient, 'listAll'>, kind: ResourceKind): Promise<KubernetesObject[]> {
-  try {
-    return (await client.listAll(kind)).items;
-  } catch (error) {
-    // Without the CRD there may still be webhooks.
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  return listWhereKnown(client, revisionTags);
 }
 
 /** The revision of an InjectorConfig as the API server stores it. */
@@ -111,19 +98,14 @@ function isOfAny(webhook: KubernetesObject, names: ReadonlySet<string>, revision
   return called.length === 0 && isNamedSo;
 }
 
-const injectPath = /\/(?:revisions|tags\/[^/]+)\/([^/]+)\/[0-9a-f]{8}\/inject$/;
-
 /** The InjectorConfigs that the webhooks of a configuration call, by their paths. */
-function calledConfigs({ webhooks }: KubernetesObject): string[] {
-  const list = (webhooks ?? []) as { clientConfig?: { url?: string; service?: { path?: string } } }[];
-  return list.flatMap(({ clientConfig }) => {
-    const path = clientConfig?.service?.path ?? clientConfig?.url ?? '';
-    const rollout = rolloutOfPath(path);
+function calledConfigs(configuration: KubernetesObject): string[] {
+  return webhooksOf(configuration).flatMap(({ clientConfig }) => {
+    const route = routeOf(clientConfig);
+    if (route === undefined) return [];
+    const { stable, canary } = route;
     // While it is only tried, the canary stops nobody.
-    if (rollout !== undefined) {
-      return rollout.shadow ? [rollout.stable.name] : [rollout.stable.name, rollout.canary.name];
-    }
-    return injectPath.exec(path)?.[1] ?? [];
+    return [stable, ...(canary === undefined || route.shadow ? [] : [canary])].map((ref) => ref.injectorConfig);
   });
 }
 
@@ -139,8 +121,7 @@ function ownNames(name: string): string[] {
 function isOurs(webhook: KubernetesObject, configs: readonly KubernetesObject[]): boolean {
   const { labels = {}, name = '' } = webhook.metadata;
   if (labels[labelNames.managedBy] === managedBy) return true;
-  const webhooks = (webhook.webhooks ?? []) as { name?: string }[];
   const isNamedSo = configs.some(({ metadata }) => ownNames(metadata.name ?? '').includes(name));
   const isNamedAsTag = name.startsWith(tagWebhookConfiguration(''));
-  return (isNamedSo || isNamedAsTag) && webhooks.some((each) => each.name?.endsWith(`.${group}`) === true);
+  return (isNamedSo || isNamedAsTag) && ourWebhooksOf(webhook).length > 0;
 }

@@ -1,10 +1,10 @@
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { requireServerVersion } from '../../kube/server-version.ts';
-import { InjectorOperator } from '../../operator/injector-operator.ts';
-import { ReplicaLeases } from '../../operator/replica-leases.ts';
+import { InjectorOperator } from '../../operator/controller/injector-operator.ts';
+import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { OperatorSettings } from '../../operator/settings.ts';
-import type { ReadinessCheck } from '../../server/readiness.ts';
+import type { ReadinessCheck } from '../../server/health/readiness.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import type { PartContext } from './part-context.ts';
 
@@ -24,7 +24,8 @@ export function createControllingPart(
   load: LoadConfiguration,
 ): ControllingPart {
   const { client, namespace, identity, metrics, logger } = context;
-  const reports = new ReplicaLeases({ ...context, operatorClass: options.operatorClass, observer: metrics });
+  const { operatorClass, testLeaseTimeScale: timeScale = 1 } = options;
+  const reports = new ReplicaLeases({ ...context, operatorClass, timeScale, observer: metrics });
   const controller = new InjectorOperator({
     ...context,
     kubeConfig,
@@ -53,7 +54,7 @@ export function createControllingPart(
 
 function operatorSettings(options: OperatorOptions, namespace: string, identity: string): OperatorSettings {
   const { operatorClass, podSelector, advertise, webhookPort, owner, testCertificateTimeScale } = options;
-  const { followPods, restartWorkloads } = options;
+  const { followPods, restartWorkloads, testLeaseTimeScale } = options;
   return {
     context: {
       namespace,
@@ -67,5 +68,6 @@ function operatorSettings(options: OperatorOptions, namespace: string, identity:
     restartWorkloads,
     ...(owner === undefined ? {} : { owner }),
     ...(testCertificateTimeScale === undefined ? {} : { certificateTimeScale: testCertificateTimeScale }),
+    ...(testLeaseTimeScale === undefined ? {} : { leaseTimeScale: testLeaseTimeScale }),
   };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { inUseRefusal } from './in-use.ts';
 
 function config(status: unknown, metadata: Partial<KubernetesObject['metadata']> = {}): KubernetesObject {

@@ -1,6 +1,6 @@
 import { forceDeleteAnnotation, isDeletionForced } from '../../api/force-delete.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { UsageStatus } from '../../api/usage-status.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 
 /** So many names of each kind are told; the status has more. */
 const toldNames = 10;

@@ -1,9 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { WatchEnd } from '../../kube/ports.ts';
 import type { OperatorMetrics, RestartFigures } from '../../operator/ports.ts';
-import { RestartGauges } from './restart-gauges.ts';
-import { rolloutGauges } from './rollout-gauges.ts';
+import { registerTagGauges, restartGauges, rolloutGauges } from './tag-gauges.ts';
 import type { UsageFigures } from '../../operator/usage/usage-figures.ts';
 
 /** What can happen in a rollout, as its Events say. */
@@ -36,9 +35,10 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   readonly #podsNotInjected;
   readonly #podEventsOmitted;
   readonly #rolloutEvents;
-  readonly #restarts;
+  readonly #restarted;
   /** By tag. */
   readonly #rollouts = new Map<string, RolloutState>();
+  readonly #restarts = new Map<string, RestartFigures>();
   #readUsage: () => UsageFigures | undefined = () => undefined;
   /** The condition types written per InjectorConfig, so that its series can be forgotten with it. */
   readonly #conditionTypes = new Map<string, Set<string>>();
@@ -134,22 +134,14 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
       labelNames: ['tag', 'reason'],
       registers,
     });
-    this.#restarts = new RestartGauges(registry);
-    for (const { name, help, labels, of } of rolloutGauges) {
-      const rollouts = this.#rollouts;
-      new Gauge({
-        name,
-        help,
-        labelNames: ['tag', ...labels],
-        registers,
-        collect() {
-          this.reset();
-          for (const [tag, state] of rollouts) {
-            for (const [values, figure] of of(state)) this.set({ tag, ...values }, figure);
-          }
-        },
-      });
-    }
+    this.#restarted = new Counter({
+      name: 'injector_restarts_total',
+      help: 'Workloads that were restarted for a tag, since their pods were stale. Of the leader.',
+      labelNames: ['tag'],
+      registers,
+    });
+    registerTagGauges(registry, restartGauges, this.#restarts);
+    registerTagGauges(registry, rolloutGauges, this.#rollouts);
     const readUsage = (): UsageFigures | undefined => this.#readUsage();
     new Gauge({
       name: 'injector_pods',
@@ -191,11 +183,12 @@ export class PrometheusOperatorMetrics implements OperatorMetrics {
   }
 
   restarted(tag: string, workloads: number): void {
-    this.#restarts.restarted(tag, workloads);
+    this.#restarted.inc({ tag }, workloads);
   }
 
   restarts(tag: string, figures: RestartFigures | undefined): void {
-    this.#restarts.set(tag, figures);
+    if (figures === undefined) this.#restarts.delete(tag);
+    else this.#restarts.set(tag, figures);
   }
 
   usageFrom(read: () => UsageFigures | undefined): void {

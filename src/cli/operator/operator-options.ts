@@ -28,6 +28,8 @@ export interface OperatorOptions {
   readonly logFormat?: LogFormat;
   /** Not shown: for tests that cannot wait for a certificate to expire. */
   readonly testCertificateTimeScale?: number;
+  /** Not shown: for tests that only wait for the Lease of a dead process to expire. */
+  readonly testLeaseTimeScale?: number;
   /** Not shown: for tests of clocks that are wrong. */
   readonly testClockOffsetFile?: string;
 }
@@ -95,6 +97,14 @@ export function addOperatorOptions(command: Command): Command {
     )
     .addOption(
       new Option('--test-certificate-time-scale <factor>', 'divides every duration of spec.certificate; for tests only')
+        .argParser(parseFactor)
+        .hideHelp(),
+    )
+    .addOption(
+      new Option(
+        '--test-lease-time-scale <factor>',
+        "divides the durations of the leader's Lease and of the replicas' Leases; for tests only",
+      )
         .argParser(parseFactor)
         .hideHelp(),
     )

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
-import { ProxyConfigResources } from '../../operator/proxy-config-resources.ts';
+import { ProxyConfigResources } from '../../operator/replicas/proxy-config-resources.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
-import { ReplicaReporter } from '../../operator/replica-reporter.ts';
-import { Replica } from '../../operator/replica.ts';
-import { ReviewedObjects } from '../../operator/reviewed-objects.ts';
+import { ReplicaReporter } from '../../operator/replicas/replica-reporter.ts';
+import { Replica } from '../../operator/replicas/replica.ts';
+import { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
-import { certificatesCheck } from '../../server/certificates-check.ts';
-import { HeavyLane } from '../../server/lane/heavy-lane.ts';
-import { LaneMetrics } from '../../server/lane/lane-metrics.ts';
-import { listenerCheck } from '../../server/listener-check.ts';
-import type { ReadinessCheck } from '../../server/readiness.ts';
-import { withPathProbe } from '../../server/path-probe-route.ts';
-import { revisionRoute } from '../../server/revision-route.ts';
-import { comparisonLaneLimits, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
+import { certificatesCheck } from '../../server/health/certificates-check.ts';
+import { listenerCheck } from '../../server/health/listener-check.ts';
+import type { ReadinessCheck } from '../../server/health/readiness.ts';
+import { withPathProbe } from '../../server/admission/path-probe-route.ts';
+import { revisionRoute } from '../../server/admission/pod-routes.ts';
+import { comparisonBounds, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
 import { rolloutRoute } from '../../server/rollout/rollout-route.ts';
-import { ServerMetrics } from '../../server/server-metrics.ts';
-import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/shut-down.ts';
-import { validateRoute } from '../../server/validate-route.ts';
-import { InjectorRegistry } from '../injector-registry.ts';
+import { ServerMetrics } from '../../server/metrics/server-metrics.ts';
+import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/health/shut-down.ts';
+import { validateRoute } from '../../server/admission/validate-route.ts';
+import { ReviewWorker } from '../../server/worker/review-worker.ts';
+import { measuredWorker } from '../../server/worker/worker-metrics.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import type { PartContext } from './part-context.ts';
 import { validateReview } from './validate-review.ts';
+import type { Injector } from '../../inject/injector.ts';
 
 /** What serves admission, in a process of role `webhook` or `all`. */
 export interface ServingPart {
@@ -45,11 +45,9 @@ export function createServingPart(
   load: LoadConfiguration,
 ): ServingPart {
   const { namespace, identity, metrics, ...shared } = context;
-  const { operatorClass, requestsPerConnection } = options;
+  const { operatorClass, requestsPerConnection, testLeaseTimeScale: timeScale = 1 } = options;
   const clock = (): number => performance.now();
-  const laneMetrics = new LaneMetrics(registry);
-  const lane = new HeavyLane({ log: shared.logger, clock, observer: laneMetrics });
-  laneMetrics.readFrom(lane);
+  const worker = measuredWorker(registry, { log: shared.logger, clock });
   const injectors = new InjectorRegistry();
   const certificates = new ServingCertificates();
   const replica = new Replica({
@@ -67,6 +65,7 @@ export function createServingPart(
     operatorClass,
     identity,
     instance: randomBytes(4).toString('hex'),
+    timeScale,
     serves: () => replica.serves(),
     shadow: () => comparisons.reports(),
   });
@@ -75,14 +74,14 @@ export function createServingPart(
   // The engine picks those of the root namespace and of the pod's.
   const surroundings = { nodes: () => replica.nodes(), proxyConfigs: () => proxyConfigs.list() };
   const serverMetrics = new ServerMetrics(registry);
-  const comparisonLane = new HeavyLane({ log: shared.logger, clock, limits: comparisonLaneLimits });
-  const comparisons = new RolloutComparisons({ lane: comparisonLane, surroundings, clock, observer: serverMetrics });
+  const comparisonWorker = new ReviewWorker({ log: shared.logger, clock, bounds: comparisonBounds });
+  const comparisons = new RolloutComparisons({ worker: comparisonWorker, surroundings, observer: serverMetrics });
   const server = createAdmissionServer({
     bindAddress: options.bindAddress,
     port: options.webhookPort,
     routes: [
-      withPathProbe(revisionRoute(injectors, surroundings, undefined, lane), identity),
-      withPathProbe(rolloutRoute(injectors, { surroundings, lane, comparisons }), identity),
+      withPathProbe(revisionRoute(injectors, { surroundings, worker }), identity),
+      withPathProbe(rolloutRoute(injectors, { surroundings, worker, comparisons }), identity),
       validateRoute((request) => validateReview(load, request, reviewed)),
     ],
     certificates,
@@ -112,7 +111,7 @@ export function createServingPart(
     async stop() {
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });
-      await lane.close();
+      await worker.close();
       await comparisons.close();
       await reporter.stop();
       replica.stop();
@@ -120,4 +119,23 @@ export function createServingPart(
       reviewed.stop();
     },
   };
+}
+
+/** The compiled injectors of a replica by InjectorConfig and configuration hash: filled by the operator's replica, read by the server for each admission. */
+export class InjectorRegistry {
+  readonly #byName = new Map<string, Map<string, Injector>>();
+
+  get(name: string, hash8: string): Injector | undefined {
+    return this.#byName.get(name)?.get(hash8);
+  }
+
+  set(name: string, hash8: string, injector: Injector): void {
+    const hashes = this.#byName.get(name) ?? new Map<string, Injector>();
+    this.#byName.set(name, hashes.set(hash8, injector));
+  }
+
+  delete(name: string, hash8: string): void {
+    const hashes = this.#byName.get(name);
+    if (hashes?.delete(hash8) && hashes.size === 0) this.#byName.delete(name);
+  }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AdmissionRequest } from '../../server/admission-request.ts';
+import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import { TagTargets } from '../../operator/tags/tag-targets.ts';
 import { validateReview } from './validate-review.ts';
@@ -79,7 +79,7 @@ describe('the review of an InjectorConfig', () => {
     const sources = {
       configs: { list: () => [oldObject as never] },
       tags: { list: () => [tag] },
-      leadsTo: () => undefined,
+      targetOf: () => undefined,
     };
     const known = { targets: new TagTargets(sources, 'default'), synced: true };
     const { inUse } = await validateReview(() => Promise.reject(new Error('unused')), deletion, known);

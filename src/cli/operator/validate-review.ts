@@ -1,18 +1,18 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { InjectorConfig } from '../../api/injector-config.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import { revisionTagKind } from '../../api/revision-tag.ts';
-import { validateInjectorConfig } from '../../api/validate-injector-config.ts';
-import { validateRevisionTag } from '../../api/validate-revision-tag.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
-import type { AdmissionRequest } from '../../server/admission-request.ts';
-import type { Validation } from '../../server/validate-route.ts';
+import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
+import type { Validation } from '../../server/admission/validate-route.ts';
 import { inUseRefusal } from './in-use.ts';
-import { configOverlaps, hostMistakes, tagMistakes, tagsLeadingTo } from './validate-claims.ts';
+import { configMistakes, hostMistakes, tagMistakes, tagsLeadingTo } from '../../operator/controller/review-mistakes.ts';
 
 /** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
 const trialMs = 2000;
@@ -63,7 +63,7 @@ async function validateWritten(
   const mistakes =
     own.length > 0 || known === undefined
       ? own
-      : [...configOverlaps(config, oldObject, known), ...hostMistakes(config, oldObject, known)];
+      : [...configMistakes(config, oldObject, known), ...hostMistakes(config, oldObject, known)];
   return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
 }
 

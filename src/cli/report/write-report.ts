@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Terminal } from '../terminal.ts';
-import { formatTable } from './format-table.ts';
 
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
@@ -30,4 +29,16 @@ export function writeReport<Item>(
   else if (format === 'yaml') terminal.out(stringify(items));
   else if (items.length === 0) terminal.error(empty);
   else terminal.out(formatTable(columns, items.map(row)));
+}
+
+/** Lines with columns three spaces apart, as kubectl prints them; the last column is not padded. */
+export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [columns, ...rows];
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('   '),
+    )
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
 }

@@ -1,6 +1,6 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { CanaryStep } from '../../api/rollout-strategy.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { CanaryStep } from '../../api/revision-tag/rollout-strategy.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { Screen } from '../terminal.ts';
 import { drawRestarts } from './restart-lines.ts';
 import { newsOf, phaseOf, podsOf, shareOf } from './rollout-lines.ts';

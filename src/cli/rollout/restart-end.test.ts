@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { RestartFixture } from '../../operator/restarts/testdata/restart-fixture.ts';
 import { rolloutEnd } from './rollout-end.ts';
 

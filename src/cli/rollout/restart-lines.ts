@@ -1,5 +1,5 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RestartStatus } from '../../api/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import { plural } from '../report/pod-counts.ts';
 import { cut, oneLine, wrap } from './wrap.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
+import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import {
   paused,
   promoted,

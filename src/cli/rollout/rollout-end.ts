@@ -1,5 +1,5 @@
-import { tagInjectPath } from '../../api/names.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import { formatRoute } from '../../routing/route.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { isObserved, pendingAction, rolloutUnderWay } from './rollout-standing.ts';
 
 /** How what was watched has ended. */
@@ -36,7 +36,8 @@ function isRestarting({ spec: { strategy }, status }: RevisionTag): boolean {
 
 /** The webhook's path once no rollout is under way. */
 function pathAtRest({ metadata, status }: RevisionTag): string {
-  return tagInjectPath(metadata.name, status?.injectorConfig ?? '', status?.hash ?? '');
+  const { injectorConfig = '', hash = '' } = status ?? {};
+  return formatRoute({ tag: metadata.name, stable: { injectorConfig, hash } });
 }
 
 function endOfMove(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefined {

@@ -1,5 +1,5 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { PodCounts, RolloutState } from '../../api/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { PodCounts, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { restartLine, restartsOf } from './restart-lines.ts';
 import { pendingAction, rolloutUnderWay } from './rollout-standing.ts';

@@ -1,6 +1,10 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import { parseRolloutAction, rolloutActionAnnotation, type RolloutAction } from '../../api/rollout-action.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import {
+  parseRolloutAction,
+  rolloutActionAnnotation,
+  type RolloutAction,
+} from '../../api/revision-tag/rollout-action.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 
 /** A rollout under way: two revisions are in force. */
 export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary' | 'step'>>;

@@ -1,7 +1,7 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from '../../api/errors.ts';
-import type { ServingPair, ServingPairs } from '../../server/serving-pairs.ts';
+import type { ServingPair, ServingPairs } from '../../server/http/serving-pairs.ts';
 
 /** Texts of the two files. */
 export interface PairTexts {

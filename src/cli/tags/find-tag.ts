@@ -1,14 +1,11 @@
-import { apiVersion } from '../../api/injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
-
-const tagKind = resourceKind(apiVersion, revisionTagKind);
+import { revisionTags } from '../../operator/cluster-view.ts';
 
 /** A tag as it is now; undefined when there is none of this name. */
 export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Promise<RevisionTag | undefined> {
-  const found = await client.find(tagKind, name);
+  const found = await client.find(revisionTags, name);
   return found && parseRevisionTag(found);
 }
 
@@ -19,7 +16,7 @@ export async function readTag(client: Pick<ApiClient, 'find'>, name: string): Pr
 export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name: string): Promise<RevisionTag> {
   const tag = await readTag(client, name);
   if (tag !== undefined) return tag;
-  const { items } = await client.listAll(tagKind);
+  const { items } = await client.listAll(revisionTags);
   throw noSuchTag(
     name,
     items.map(({ metadata }) => metadata.name ?? ''),

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiVersion } from '../../api/injector-config.ts';
-import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { readinessOf } from '../usage/readiness.ts';
+import { revisionTags } from '../../operator/cluster-view.ts';
 
-const tagKind = resourceKind(apiVersion, revisionTagKind);
 /** Milliseconds between two looks. */
 const interval = 200;
 
@@ -47,7 +45,7 @@ async function until(
 ): Promise<string | undefined> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
-    const tag = await client.find<RevisionTag>(tagKind, name);
+    const tag = await client.find<RevisionTag>(revisionTags, name);
     if (tag === undefined) return 'somebody has deleted it';
     const why = whyNot(tag);
     if (why === undefined || performance.now() >= end) return why;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
-import { nameOf } from '../../manifests/claims.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { nameOf } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, type Installation } from '../usage/installation.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';

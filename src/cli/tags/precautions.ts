@@ -1,5 +1,5 @@
-import { group } from '../../api/injector-config.ts';
-import { revisionTagPlural } from '../../api/revision-tag.ts';
+import { group } from '../../api/injector-config/injector-config.ts';
+import { revisionTagPlural } from '../../api/revision-tag/revision-tag.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Right } from '../kill-switch/check-rights.ts';
 import type { Terminal } from '../terminal.ts';

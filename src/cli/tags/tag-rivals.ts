@@ -1,20 +1,20 @@
-import type { InjectorConfig } from '../../api/injector-config.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import {
   areOverlapping,
-  claimants,
-  claimantOfTag,
-  claimWinner,
+  podClaims,
+  claimOfTag,
+  winningClaim,
   nameOf,
-  type Claimant,
-} from '../../manifests/claims.ts';
-import { foreignOverlap } from '../../operator/foreign-overlap.ts';
+  type PodClaim,
+} from '../../selection/pod-claims.ts';
+import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { configOfTag, type Installation } from '../usage/installation.ts';
 
 /** Who else would take pods that the tag would take. */
 export interface TagRivals {
   /** An InjectorConfig whose revision has the tag's name: labels could not tell them apart. */
-  readonly namesake: Claimant | undefined;
+  readonly namesake: PodClaim | undefined;
   /** What a person should know before the tag is set. */
   readonly concerns: readonly string[];
 }
@@ -26,24 +26,24 @@ export interface TagRivals {
  */
 export function tagRivals(tag: RevisionTag, config: InjectorConfig, installation: Installation): TagRivals {
   const { creationTimestamp = '9999' } = tag.metadata;
-  const mine = claimantOfTag({ ...tag, metadata: { ...tag.metadata, creationTimestamp } }, config);
+  const mine = claimOfTag({ ...tag, metadata: { ...tag.metadata, creationTimestamp } }, config);
   const tags = [...installation.tags.filter(({ metadata }) => metadata.name !== tag.metadata.name), tag];
-  const rivals = claimants(installation.configs, tags, (each) => configOfTag(installation, each)).filter((other) =>
+  const rivals = podClaims(installation.configs, tags, (each) => configOfTag(installation, each)).filter((other) =>
     areOverlapping(mine, other),
   );
   const namesake = rivals.find(({ kind, isCustom }) => kind === 'InjectorConfig' && !isCustom);
-  const winner = claimWinner(mine, rivals);
+  const winner = winningClaim(mine, rivals);
   const foreign = foreignConcern(mine, config, installation);
   return { namesake, concerns: [...rivals.map((rival) => concern(rival, winner)), ...foreign] };
 }
 
-function concern(rival: Claimant, winner: Claimant | undefined): string {
+function concern(rival: PodClaim, winner: PodClaim | undefined): string {
   const loses = winner === undefined ? `${nameOf(rival)} would lose its webhook` : 'the tag would publish nothing';
   return `the tag and ${nameOf(rival)} would take the same pods: ${loses}, since the older one stays (Overlap)`;
 }
 
 /** Somebody else's injector. What is in force already is not withdrawn because of it. */
-function foreignConcern(mine: Claimant, { spec }: InjectorConfig, { configurations, tags }: Installation): string[] {
+function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configurations, tags }: Installation): string[] {
   const isInForce = tags.some(({ metadata, status }) => metadata.name === mine.name && status?.hash !== undefined);
   const foreign = spec.webhook.takeover || isInForce ? undefined : foreignOverlap(mine, configurations);
   if (foreign === undefined) return [];

@@ -1,15 +1,14 @@
 import { forceDeleteAnnotation, isDeletionForced } from '../../api/force-delete.ts';
-import { apiVersion } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { revisionTagKind, type RevisionTag } from '../../api/revision-tag.ts';
+import { apiVersion } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { type RevisionTag, revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
-import { commandLineManager } from '../kill-switch/connection.ts';
+import { commandLineManager } from '../cluster-options.ts';
 import { inUseRefusal } from '../operator/in-use.ts';
 import { briefTagManifest } from './tag-manifest.ts';
+import { revisionTags } from '../../operator/cluster-view.ts';
 
-const tagKind = resourceKind(apiVersion, revisionTagKind);
 const options = { fieldManager: commandLineManager };
 /** How often a write is tried again that met one of the operator's status. */
 const attempts = 5;
@@ -86,7 +85,7 @@ async function asRead<Result>(
   write: (resourceVersion: string | undefined) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
-    const now = await client.find(tagKind, name);
+    const now = await client.find(revisionTags, name);
     if (now?.metadata.uid !== uid || now?.metadata.generation !== generation) throw changedMeanwhile(name);
     try {
       return await write(now?.metadata.resourceVersion);

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { LaneMetrics } from '../../server/lane/lane-metrics.ts';
-import { ServerMetrics } from '../../server/server-metrics.ts';
-import { TrialMetrics } from '../../server/trial/trial-metrics.ts';
+import { ServerMetrics } from '../../server/metrics/server-metrics.ts';
+import { trialMetrics } from '../../server/trial/trial-metrics.ts';
+import { measuredWorker } from '../../server/worker/worker-metrics.ts';
 import { PrometheusOperatorMetrics } from '../operator/operator-metrics.ts';
 
 export interface OfferedMetric {
@@ -14,7 +14,10 @@ export interface OfferedMetric {
 /** Everything that a process of role `all` offers of its own. */
 export function offeredMetrics(): OfferedMetric[] {
   const registry = new Registry();
-  for (const Metrics of [ServerMetrics, LaneMetrics, TrialMetrics, PrometheusOperatorMetrics]) new Metrics(registry);
+  for (const Metrics of [ServerMetrics, PrometheusOperatorMetrics]) new Metrics(registry);
+  trialMetrics(registry);
+  const quiet = (): void => undefined;
+  measuredWorker(registry, { log: { error: quiet, warn: quiet, info: quiet, debug: quiet }, clock: () => 0 });
   return registry.getMetricsAsArray().map((metric) => {
     const { name, type, labelNames } = metric as unknown as { name: string; type: string; labelNames?: string[] };
     return { name, type, labels: labelNames ?? [] };

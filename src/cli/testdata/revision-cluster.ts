@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationHash } from '../../api/configuration-hash.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { tagWebhookConfiguration } from '../../manifests/tag-webhook-configuration.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
@@ -97,7 +96,7 @@ export class RevisionCluster {
       },
     });
     this.memory.put('revisiontags', { ...tag });
-    const configuration = tagWebhookConfiguration({ tag, config, hash, caBundlePem: 'ca' }, context);
+    const configuration = webhookConfiguration({ tag, config, hash, caBundlePem: 'ca' }, context);
     this.memory.put('mutatingwebhookconfigurations', configuration);
   }
 

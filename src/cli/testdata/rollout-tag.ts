@@ -1,7 +1,7 @@
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import { tagInjectPath } from '../../api/names.ts';
-import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { formatRoute } from '../../routing/route.ts';
+import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { ready } from './revision-cluster.ts';
 
 const place = (revision: string) => ({ revision, injectorConfig: revision, hash: '0'.repeat(8) });
@@ -70,7 +70,7 @@ export function restartStatus(revision: string, more: Partial<RestartStatus> = {
   return {
     phase: 'Idle',
     message: 'nothing to restart',
-    path: tagInjectPath('prod', revision, '00000000'),
+    path: formatRoute({ tag: 'prod', stable: { injectorConfig: revision, hash: '00000000' } }),
     stale: 0,
     inProgress: 0,
     waiting: [],

@@ -1,8 +1,9 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { tagInjectPath, tagRolloutPath, tagWebhookConfiguration, type TagRollout } from '../../api/names.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { tagWebhookConfiguration } from '../../api/names.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
+import { formatRoute } from '../../routing/route.ts';
 import { disableCommand } from '../commands/disable.ts';
 import { enableCommand } from '../commands/enable.ts';
 
@@ -33,14 +34,14 @@ export class SwitchCluster extends MemoryCluster {
 
   /** The webhook of a tag that leads to InjectorConfig `name` of revision `revision`. */
   tag(tag: string, name: string, revision: string): void {
-    this.#tagWebhook(tag, revision, { service: { path: tagInjectPath(tag, name, hash) } });
+    const path = formatRoute({ tag, stable: { injectorConfig: name, hash } });
+    this.#tagWebhook(tag, revision, { service: { path } });
   }
 
   /** The webhook of a tag on its way from InjectorConfig `stable` to `canary`, by the Service or by a url. */
   rollout(tag: string, stable: string, canary: string, way: { revision: string; shadow?: boolean; url?: string }): void {
-    const sides = { stable: { name: stable, hash }, canary: { name: canary, hash } };
-    const rollout: TagRollout = { tag, ...sides, threshold: '4000000000000000', shadow: way.shadow === true };
-    const path = tagRolloutPath(rollout);
+    const sides = { stable: { injectorConfig: stable, hash }, canary: { injectorConfig: canary, hash } };
+    const path = formatRoute({ tag, ...sides, threshold: '4000000000000000', shadow: way.shadow === true });
     this.#tagWebhook(tag, way.revision, way.url === undefined ? { service: { path } } : { url: way.url + path });
   }
 

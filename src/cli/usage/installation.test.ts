@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import type { InjectorConfig } from '../../api/injector-config.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { configOfRevision, namedByNamespace, namedByPod, namespacesNaming, type Labels } from './installation.ts';
 
 const inject = (value: string): Labels => ({ 'sidecar.istio.io/inject': value });

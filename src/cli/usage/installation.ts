@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { defaultRevision, type RevisionTag } from '../../api/revision-tag.ts';
-import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,25 +1,24 @@
-import { apiVersion, injectorConfigKind } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/parse-revision-tag.ts';
-import { revisionTagKind } from '../../api/revision-tag.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
-import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import type { Installation } from './installation.ts';
-
-const configKind = resourceKind(apiVersion, injectorConfigKind);
-const tagKind = resourceKind(apiVersion, revisionTagKind);
-const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-const namespaceKind = resourceKind('v1', 'Namespace');
-const podKind = resourceKind('v1', 'Pod');
+import {
+  injectorConfigs,
+  mutatingWebhooks,
+  namespaces as namespaceKind,
+  pods,
+  revisionTags,
+} from '../../operator/cluster-view.ts';
 
 /** Reads what revisions and tags there are. */
 export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Promise<Installation> {
   const [configs, tags, { items: configurations }, { items: namespaces }] = await Promise.all([
-    listWhereKnown(client, configKind),
-    listWhereKnown(client, tagKind),
-    client.listAll(webhookKind),
+    listWhereKnown(client, injectorConfigs),
+    listWhereKnown(client, revisionTags),
+    client.listAll(mutatingWebhooks),
     client.listAll(namespaceKind),
   ]);
   return {
@@ -38,14 +37,17 @@ export async function forEachPod(
 ): Promise<void> {
   let token: string | undefined;
   do {
-    const page = await client.list(podKind, { namespace, limit: 500, continue: token });
+    const page = await client.list(pods, { namespace, limit: 500, continue: token });
     for (const pod of page.items) visit(pod);
     token = page.continue;
   } while (token !== undefined);
 }
 
-/** All objects of a kind of ours; none where the cluster does not know it. */
-async function listWhereKnown(client: Pick<ApiClient, 'listAll'>, kind: ResourceKind): Promise<KubernetesObject[]> {
+/** All objects of a kind of ours; none where the cluster does not know it: there may still be webhooks. */
+export async function listWhereKnown(
+  client: Pick<ApiClient, 'listAll'>,
+  kind: ResourceKind,
+): Promise<KubernetesObject[]> {
   try {
     return (await client.listAll(kind)).items;
   } catch (error) {

@@ -1,24 +1,22 @@
-import { type InjectorConfig, revisionOf } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import { loadInjector } from '../../inject/injector.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
-import { verifiedFiles } from '../../operator/last-good.ts';
-import type { ClaimingObjects } from '../../operator/overlap.ts';
-import type { Claimant } from '../../operator/usage/claimant.ts';
-import { ClaimantIndex } from '../../operator/usage/claimant-index.ts';
+import { verifiedFiles } from '../../operator/configurations/last-good.ts';
+import type { ClaimingObjects } from '../../selection/pod-claims.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { memberOf } from '../../operator/usage/judge-pod.ts';
-import { ClaimantReader } from '../../operator/usage/read-claimants.ts';
-import { webhooksOf } from '../certs/webhooks-of.ts';
+import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
+import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
 import { configOfTag, type Installation } from './installation.ts';
 import { forEachPod } from './read-installation.ts';
-import { UsageTally, type UsageReport } from './usage-report.ts';
-
-const configMapKind = resourceKind('v1', 'ConfigMap');
+import { type UsageReport, UsageTally } from './usage-report.ts';
+import { configMaps } from '../../operator/cluster-view.ts';
 
 /** Pods against what they would get now, and what could not be found out. */
 export interface ReadUsage extends UsageReport {
@@ -43,22 +41,22 @@ export async function readUsage(
   const operatorNamespaces = new Map(
     configurations.map((configuration) => [configuration.metadata.name, serviceNamespace(configuration)]),
   );
-  const claimants = new ClaimantIndex();
+  const selectingWebhooks = new SelectingWebhookIndex();
   const rules = new Map<string, DecisionRules>();
   const notes: string[] = [];
-  const leadsTo = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
-  for (const claimant of readClaimants(configurations, { configs, tags, leadsTo })) {
-    claimants.set(claimant);
-    if (claimant.hash === undefined || rules.has(configurationOf(claimant))) continue;
-    const found = await findRules(client, claimant, operatorNamespaces.get(claimant.id));
-    if (typeof found !== 'string') rules.set(configurationOf(claimant), found);
-    else notes.push(`which pods of ${claimant.id} are missing is not known: ${found}`);
+  const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
+  for (const selectingWebhook of selectingWebhooksOf(configurations, { configs, tags, targetOf })) {
+    selectingWebhooks.set(selectingWebhook);
+    if (selectingWebhook.hash === undefined || rules.has(configurationOf(selectingWebhook))) continue;
+    const found = await findRules(client, selectingWebhook, operatorNamespaces.get(selectingWebhook.id));
+    if (typeof found !== 'string') rules.set(configurationOf(selectingWebhook), found);
+    else notes.push(`which pods of ${selectingWebhook.id} are missing is not known: ${found}`);
   }
   const tally = new UsageTally(
     {
-      claimants,
+      webhooks: selectingWebhooks,
       familyOf: (name) => members.get(name),
-      rulesOf: (taker) => rules.get(configurationOf(taker)),
+      rulesOf: (webhook) => rules.get(configurationOf(webhook)),
     },
     {
       annotations: new Set(families.map(({ inject }) => inject)),
@@ -72,21 +70,24 @@ export async function readUsage(
 }
 
 /** Everybody who takes pods, or will once there is a webhook. */
-function readClaimants(configurations: readonly KubernetesObject[], claiming: ClaimingObjects): Iterable<Claimant> {
+function selectingWebhooksOf(
+  configurations: readonly KubernetesObject[],
+  claiming: ClaimingObjects,
+): Iterable<SelectingWebhook> {
   const [ownNamespace = ''] = configurations.flatMap((configuration) => serviceNamespace(configuration) ?? []);
-  return new ClaimantReader(ownNamespace).read(configurations, claiming).values();
+  return new SelectingWebhookReader(ownNamespace).read(configurations, claiming).values();
 }
 
 /** The rules of a configuration, or why they are not to be had. */
 async function findRules(
   client: Pick<ApiClient, 'find'>,
-  { injectorConfig, hash = '' }: Claimant,
+  { injectorConfig, hash = '' }: SelectingWebhook,
   namespace: string | undefined,
 ): Promise<DecisionRules | string> {
   if (namespace === undefined) return 'it calls a url, which does not tell where its ConfigMap is';
   const name = hashedConfigMapName(injectorConfig, hash);
   try {
-    const configMap = await client.find(configMapKind, name, { namespace });
+    const configMap = await client.find(configMaps, name, { namespace });
     const verified = configMap && verifiedFiles(configMap);
     return verified === undefined
       ? `there is no ConfigMap ${namespace}/${name} as it was published`
@@ -99,9 +100,9 @@ async function findRules(
 
 /** Where the Service is that a configuration's webhooks call: the operator's namespace. */
 function serviceNamespace(configuration: KubernetesObject): string | undefined {
-  return webhooksOf(configuration)[0]?.clientConfig?.service?.namespace;
+  return ourWebhooksOf(configuration)[0]?.clientConfig?.service?.namespace;
 }
 
-function configurationOf({ injectorConfig, hash = '' }: Claimant): string {
+function configurationOf({ injectorConfig, hash = '' }: SelectingWebhook): string {
   return `${injectorConfig}.${hash}`;
 }

@@ -1,4 +1,4 @@
-import type { Condition } from '../../api/kubernetes.ts';
+import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 
 interface Observed {
   readonly metadata: { readonly generation?: number };

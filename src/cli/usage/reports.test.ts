@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { injectorConfig } from '../../api/testdata/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import type { Installation } from './installation.ts';

@@ -1,8 +1,8 @@
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { labelNames, managedBy } from '../../api/labels.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { defaultRevision } from '../../api/revision-tag.ts';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
 import { readinessOf } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';

@@ -1,4 +1,4 @@
-import { revisionOf } from '../../api/injector-config.ts';
+import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import type { Installation } from './installation.ts';
 import { restartReport, type TagRestartReport } from './tag-report.ts';
 import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from './usage-report.ts';

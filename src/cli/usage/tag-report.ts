@@ -1,5 +1,5 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RestartStatus, RolloutState } from '../../api/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import {
   describeJudgement,
   judgePod,
@@ -81,14 +81,14 @@ export class UsageTally {
   }
 
   #count(pod: PodTraits, createdAt: number, judgement: PodJudgement, state: PodState): void {
-    const { injectorConfig, taker } = judgement;
+    const { injectorConfig, selectedBy } = judgement;
     tallyOf(this.#injectorConfigs, injectorConfig)[state] += 1;
-    if (taker?.tag !== undefined) tallyOf(this.#tags, taker.tag)[state] += 1;
+    if (selectedBy?.tag !== undefined) tallyOf(this.#tags, selectedBy.tag)[state] += 1;
     tallyOf(this.#namespaces, pod.namespace)[state] += 1;
-    const workload = this.#workloadOf(pod, taker?.injectorConfig ?? injectorConfig, taker?.tag);
+    const workload = this.#workloadOf(pod, selectedBy?.injectorConfig ?? injectorConfig, selectedBy?.tag);
     workload[state] += 1;
     if (state === 'current') return;
-    const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, taker) } : judgement;
+    const why = state === 'missing' ? { ...judgement, reason: missingReason(createdAt, selectedBy) } : judgement;
     const reason = describeJudgement(why);
     workload.reasons[reason] = (workload.reasons[reason] ?? 0) + 1;
   }

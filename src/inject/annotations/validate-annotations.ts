@@ -1,4 +1,3 @@
-import { joinErrors } from '../mesh/go-errors.ts';
 import { defaultProxyConfig, applyProxyConfig } from '../mesh/proxy-config.ts';
 import { proxyConfigProblems } from '../mesh/validate-proxy-config.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
@@ -62,4 +61,10 @@ function proxyConfigProblem(value: string): string | undefined {
   }
   const problems = proxyConfigProblems(config);
   return problems.length === 0 ? undefined : joinErrors(problems);
+}
+
+/** Several errors as Go's go-multierror prints them: a count, then one line each. */
+function joinErrors(errors: readonly string[]): string {
+  const heading = errors.length === 1 ? '1 error occurred:' : `${errors.length} errors occurred:`;
+  return `${heading}\n\t${errors.map((error) => `* ${error}`).join('\n\t')}\n\n`;
 }

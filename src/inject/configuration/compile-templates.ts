@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import type { ExecutionLimits } from '../../template/execution.ts';
+import type { ExecutionLimits } from '../../template/exec/execution.ts';
 import type { Steps } from '../../template/steps.ts';
 import { compileTemplateInSteps, type Template } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';

@@ -1,4 +1,4 @@
-import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
+import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
 
 /** A container of the proxy's name, not a mention of it. */

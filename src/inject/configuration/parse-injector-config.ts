@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 import { YamlError } from '../yaml/yaml-error.ts';
-import { locateInYaml } from './locate-in-yaml.ts';
+import { isNode, LineCounter, parseDocument } from 'yaml';
 
 const selector = z.object({
   matchLabels: z.record(z.string(), z.string()).nullish(),
@@ -76,4 +76,17 @@ function readYaml(text: string): unknown {
     if (!(error instanceof YamlError)) throw error;
     throw new ConfigurationError('config', `config: ${error.message}`, { cause: error });
   }
+}
+
+/** Where a path stands in a YAML text, as ` (line 3, column 5)`; empty when it stands nowhere. For error messages only: it parses the text again. */
+function locateInYaml(text: string, path: readonly (string | number)[]): string {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const node: unknown = document.getIn(path.slice(0, depth), true);
+    if (!isNode(node) || !node.range) continue;
+    const { line, col } = lineCounter.linePos(node.range[0]);
+    return ` (line ${line}, column ${col})`;
+  }
+  return '';
 }

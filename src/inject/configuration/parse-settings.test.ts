@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { parseSettings } from './parse-settings.ts';
 
 describe('parseSettings', () => {

@@ -1,8 +1,8 @@
-import type { InjectionSettings } from '../../api/injection-settings.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { z } from 'zod';
 import { ConfigurationError } from '../../api/errors.ts';
-import { istioOverrides } from '../../api/annotation-overrides.ts';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
 /** The settings of Istio's own injector: what an absent or partial `settings` text means. */
 const settingsSchema = z.object({

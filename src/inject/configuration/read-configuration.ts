@@ -1,5 +1,5 @@
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
-import type { InjectionSettings } from '../../api/injection-settings.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { atOnce, type Steps } from '../../template/steps.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import { Meter } from '../../template/meter.ts';
-import { formatValue } from '../../template/print-value.ts';
+import { Meter } from '../../template/exec/meter.ts';
+import { formatValue } from '../../template/functions/go/print-value.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
 

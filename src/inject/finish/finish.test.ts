@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { familyOf } from '../configuration/family.ts';
 import { normalisePod } from '../kubernetes/typed-pod.ts';
 import { containersOf, findContainer, initContainersOf, type Pod } from '../pod/pod.ts';
@@ -7,8 +7,7 @@ import { setClusterEnvironment } from './cluster-environment.ts';
 import { adjustInitContainerUser } from './init-container-user.ts';
 import { setMetadata } from './metadata.ts';
 import { orderContainers } from './order-containers.ts';
-import { isMergeEnabled, mergePrometheus } from './prometheus-merge.ts';
-import { announceSecurePorts } from './secure-metrics.ts';
+import { isMergeEnabled, mergePrometheus, announceSecurePorts } from './prometheus-merge.ts';
 
 interface PodParts {
   readonly annotations?: Record<string, string>;

@@ -1,4 +1,4 @@
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { Family } from '../configuration/family.ts';
 import { formatStatus } from '../pod/injection-status.ts';
 import { joinStrings, noStrings, type Pod, type StringMap } from '../pod/pod.ts';

@@ -1,7 +1,6 @@
 import type { CustomType } from './go-types.ts';
 import { describeJson, PodTypeError, typeMismatch, type Place } from './pod-type-error.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
-import { canonicalTimestamp } from './timestamp.ts';
 
 const INT32 = 'int32';
 
@@ -59,4 +58,37 @@ function decodeTime(value: unknown, place: Place): string | null {
     );
   }
   return time;
+}
+
+/** What Go's time package prints for the zero time; metav1.Time turns it into null. */
+const ZERO = '0001-01-01T00:00:00Z';
+const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+const RFC3339 = /^(\d{4}-\d{2}-\d{2}T)(\d{1,2})(:\d{2}:\d{2})(?:[.,]\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * The timestamp as metav1.Time prints it after reading it: in UTC and in whole seconds. `null` for the zero time.
+ * `undefined` when the text is no timestamp by RFC 3339 (as Go's time package reads it: one digit of the hour is enough).
+ */
+export function canonicalTimestamp(text: string): string | null | undefined {
+  const [, date, hour, time, zone] = RFC3339.exec(text) ?? [];
+  if (date === undefined || hour === undefined || time === undefined || zone === undefined) return undefined;
+  const local = `${date}${hour.padStart(2, '0')}${time}Z`;
+  const milliseconds = Date.parse(local);
+  // Date.parse lets 30 February and the hour 24 pass.
+  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 19) !== local.slice(0, 19))
+    return undefined;
+  const offset = offsetMinutes(zone);
+  if (offset === undefined) return undefined;
+  if (CANONICAL.test(text)) return text === ZERO ? null : text;
+  const utc = new Date(milliseconds - offset * 60_000).toISOString();
+  const seconds = `${utc.slice(0, utc.indexOf('.'))}Z`;
+  return seconds === ZERO ? null : seconds;
+}
+
+function offsetMinutes(zone: string): number | undefined {
+  if (zone === 'Z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(4, 6));
+  if (hours > 24 || minutes > 60) return undefined;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }

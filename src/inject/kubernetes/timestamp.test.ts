@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canonicalTimestamp } from './timestamp.ts';
+import { canonicalTimestamp } from './custom-types.ts';
 
 describe('canonicalTimestamp', () => {
   const cases: [text: string, canonical: string | null | undefined][] = [

@@ -1,4 +1,4 @@
-import { compileLabelSelector, type LabelMatcher } from '../decision/label-selector.ts';
+import { compileLabelSelector, type LabelMatcher } from '../../selection/label-selector.ts';
 import type { ProxyConfigResource } from '../injection-request.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { MessageError, type Message } from './decode-message.ts';
@@ -74,7 +74,7 @@ function selectorOf({ spec }: ProxyConfigResource): LabelMatcher | undefined {
   if (Object.keys(matchLabels).length === 0) return undefined;
   const known = selectors.get(spec);
   if (known !== undefined) return known;
-  const compiled = compileLabelSelector({ matchLabels: matchLabels as Record<string, string> });
+  const compiled = compileLabelSelector({ matchLabels: matchLabels as Record<string, string> }, 'nothing');
   const matcher: LabelMatcher = 'matches' in compiled ? compiled.matches : () => false;
   selectors.set(spec, matcher);
   return matcher;

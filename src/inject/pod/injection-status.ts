@@ -1,5 +1,17 @@
 import { isJsonObject } from '../patch/json-value.ts';
-import { containersOf, initContainersOf, type Named, type Pod } from './pod.ts';
+import {
+  containersOf,
+  initContainersOf,
+  type Named,
+  type Pod,
+  noStrings,
+  withAnnotations,
+  withContainers,
+  withInitContainers,
+} from './pod.ts';
+import type { Family } from '../configuration/family.ts';
+import { readPrometheusAnnotations, withoutPrometheusAnnotations } from './prometheus-annotations.ts';
+import { without } from './without.ts';
 
 /** What an injector has added to a pod, by name. */
 export interface InjectionStatus {
@@ -50,4 +62,27 @@ export function formatStatus(templatePod: Pod, revision: string): string {
 
 function namesOrNull(items: readonly Named[]): string[] | null {
   return items.length === 0 ? null : items.map((item) => item.name ?? '');
+}
+
+/**
+ * The pod as it was before an earlier injection, as far as that can be known: without the containers that the status names, without the
+ * annotations that led Prometheus to the proxy, without the status. Templates see this pod; nothing else of it reaches the result.
+ */
+export function stripPod(pod: Pod, status: InjectionStatus, family: Family, statusPort: string): Pod {
+  let stripped = pod;
+  if (status.containers.size > 0) {
+    stripped = withContainers(
+      stripped,
+      containersOf(pod).filter(({ name }) => !status.containers.has(name)),
+    );
+  }
+  if (status.initContainers.size > 0) {
+    stripped = withInitContainers(
+      stripped,
+      initContainersOf(pod).filter(({ name }) => !status.initContainers.has(name)),
+    );
+  }
+  const annotations = without(pod.metadata.annotations ?? noStrings, family.keys.status);
+  const ours = family.proxy && readPrometheusAnnotations(pod).port === statusPort;
+  return withAnnotations(stripped, ours ? withoutPrometheusAnnotations(annotations) : annotations);
 }

@@ -1,4 +1,4 @@
-import type { NativeSidecars } from '../../api/injection-settings.ts';
+import type { NativeSidecars } from '../../api/injector-config/injection-settings.ts';
 import type { NodeFacts } from '../injection-request.ts';
 
 /** Istio trusts native sidecars from this kubelet on. */

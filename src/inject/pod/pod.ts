@@ -1,4 +1,4 @@
-import type { OwnerReference } from '../../api/kubernetes.ts';
+import type { OwnerReference } from '../../api/kubernetes/kubernetes.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { without } from './without.ts';
 

@@ -1,4 +1,4 @@
-import { workloadBehind } from '../../api/workload-behind.ts';
+import { workloadBehind } from '../../api/kubernetes/workload-behind.ts';
 import type { Pod } from './pod.ts';
 
 /** The workload that a pod belongs to, as templates see it. */

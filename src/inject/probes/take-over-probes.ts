@@ -2,11 +2,20 @@ import { parseBool } from '../annotations/annotation-values.ts';
 import { variable } from '../finish/cluster-environment.ts';
 import { escapeGoJson } from '../pod/go-json.ts';
 import { isJsonObject } from '../patch/json-value.ts';
-import { annotationOf, findContainer, replaceContainer, type EnvironmentVariable, type Pod } from '../pod/pod.ts';
+import {
+  annotationOf,
+  findContainer,
+  replaceContainer,
+  type EnvironmentVariable,
+  type Pod,
+  mapContainers,
+  type Container,
+  type Handler,
+} from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { resolveNamedPorts } from './named-ports.ts';
 import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
-import { rewriteProbes } from './rewrite-probes.ts';
+import { mapHandlers } from './map-handlers.ts';
+import { without } from '../pod/without.ts';
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
 
@@ -75,4 +84,50 @@ function readProbers(text: string): ProberList | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A pod whose probes and hooks name no ports: the agent calls them by number. A name is one of the container's ports or a number in quotes;
+ * any other stays.
+ */
+export function resolveNamedPorts(pod: Pod): Pod {
+  return mapContainers(pod, (container) =>
+    container.name === proxyContainer
+      ? container
+      : mapHandlers(container, (handler) => resolveHandler(handler, container)),
+  );
+}
+
+function resolveHandler(handler: Handler, container: Container): Handler {
+  const action = handler.httpGet ?? handler.tcpSocket;
+  if (action === undefined || typeof action.port !== 'string') return handler;
+  const port = portNumber(action.port, container);
+  if (port === undefined) return handler;
+  return { ...handler, [handler.httpGet === undefined ? 'tcpSocket' : 'httpGet']: { ...action, port } };
+}
+
+function portNumber(name: string, container: Container): number | undefined {
+  const named = container.ports?.find((port) => port.name === name)?.containerPort ?? 0;
+  if (named > 0) return named;
+  return /^[+-]?\d+$/.test(name) && Math.abs(Number(name)) < 2 ** 31 ? Number(name) : undefined;
+}
+
+/** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */
+export function rewriteProbes(pod: Pod, statusPort: number): Pod {
+  return mapContainers(pod, (container) => {
+    if (container.name === proxyContainer) return container;
+    return mapHandlers(container, (handler, path, kind) => rewriteHandler(handler, path, kind, statusPort));
+  });
+}
+
+function rewriteHandler(handler: Handler, path: string, kind: 'probe' | 'hook', port: number): Handler {
+  if (handler.httpGet !== undefined) {
+    // The agent speaks TLS to the application where it has to; the kubelet speaks plain HTTP to the agent.
+    const scheme = handler.httpGet.scheme === 'HTTPS' ? { scheme: 'HTTP' } : {};
+    return { ...handler, httpGet: { ...handler.httpGet, path, port, ...scheme } };
+  }
+  if (handler.tcpSocket !== undefined) return { ...without(handler, 'tcpSocket'), httpGet: { path, port } };
+  // A hook has no gRPC form.
+  if (handler.grpc !== undefined && kind === 'probe') return { ...without(handler, 'grpc'), httpGet: { path, port } };
+  return handler;
 }

@@ -1,5 +1,5 @@
-import type { ExecutionLimits } from '../../template/execution.ts';
-import { LimitError, type Meter } from '../../template/meter.ts';
+import type { ExecutionLimits } from '../../template/exec/execution.ts';
+import { LimitError, type Meter } from '../../template/exec/meter.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';

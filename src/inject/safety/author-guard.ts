@@ -1,10 +1,10 @@
-import type { AnnotationOverrides } from '../../api/annotation-overrides.ts';
-import { parseTemplate } from '../../template/parser.ts';
-import { SourceText } from '../../template/source-text.ts';
+import type { AnnotationOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import { parseTemplate } from '../../template/parse/parser.ts';
+import { SourceText } from '../../template/parse/source-text.ts';
 import type { Steps } from '../../template/steps.ts';
 import type { Family } from '../configuration/family.ts';
 import { templateFunctions } from '../configuration/template-functions.ts';
-import { builtins } from '../../template/builtins.ts';
+import { builtins } from '../../template/functions/go/builtins.ts';
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
@@ -12,9 +12,9 @@ import { authorReads, type AuthorReads, type Use } from './author-reads.ts';
 import { namesOf } from './data-places.ts';
 import { isListPlace } from './json-place.ts';
 import { ownWords, type OwnWords } from './own-words.ts';
-import { PassedComparisons } from './passed-comparisons.ts';
 import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
 import { templateReads, type TemplateReads } from './template-reads.ts';
+import type { Difference } from './value-places.ts';
 
 /** Why an annotation is structural, in a clause; `undefined` when it is not known to be, or the configuration allows it. */
 export type StructuralReason = (name: string) => string | undefined;
@@ -87,4 +87,57 @@ function withEngineReads(reads: AuthorReads, family: Family): AuthorReads {
     .filter((name) => !annotations.byName.has(name))
     .map((name): [string, Use] => [name, { steers: true, parsed: true }]);
   return { ...reads, annotations: { ...annotations, byName: new Map([...annotations.byName, ...added]) } };
+}
+
+/** What was rendered for comparison. */
+export type ComparisonKind = 'without' | 'other' | 'twin' | 'allowed';
+
+/** A comparison that a pod has passed. */
+interface PassedComparison {
+  readonly kind: ComparisonKind;
+  /** Of all templates; the first is what it is found by. */
+  readonly contents: readonly JsonObject[];
+  /** The other rendering, a text for each template. */
+  readonly texts: readonly string[];
+  readonly difference: Difference;
+}
+
+/** Of one content: an author's texts may come out in other ways for comparison. */
+const mostComparisons = 8;
+/** Characters of the texts of one comparison; longer ones are compared again, since a pod's author has a say in how long they are. */
+const longestTexts = 65_536;
+
+/**
+ * The pods of one workload come out as the same text, and so does what they are compared with; reading and comparing these again says the same, since a
+ * comparison depends on nothing else. The templates are executed for every pod all the same. A comparison is remembered as long as what was rendered
+ * for the pod is (see `TemplateOutputs`).
+ */
+export class PassedComparisons {
+  readonly #byContent = new WeakMap<JsonObject, PassedComparison[]>();
+
+  /** @param contents what was rendered for the pod: the same object for the same text */
+  find(kind: ComparisonKind, contents: readonly JsonObject[], texts: readonly string[]): Difference | undefined {
+    const [first] = contents;
+    const known = first && this.#byContent.get(first);
+    return known?.find((one) => one.kind === kind && areSame(one.texts, texts) && areSame(one.contents, contents))
+      ?.difference;
+  }
+
+  /** @param difference one that is allowed */
+  remember(
+    kind: ComparisonKind,
+    contents: readonly JsonObject[],
+    texts: readonly string[],
+    difference: Difference,
+  ): void {
+    const [first] = contents;
+    if (first === undefined || texts.reduce((sum, text) => sum + text.length, 0) > longestTexts) return;
+    const known = this.#byContent.get(first) ?? [];
+    this.#byContent.set(first, [{ kind, contents, texts, difference }, ...known.slice(0, mostComparisons - 1)]);
+  }
+}
+
+/** Whether two renderings are the same: texts to the last character, contents the same objects. */
+export function areSame<Part>(left: readonly Part[], right: readonly Part[]): boolean {
+  return left.length === right.length && left.every((part, index) => part === right[index]);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../injector.ts';
 import { authorUses } from './author-uses.ts';
 

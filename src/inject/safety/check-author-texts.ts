@@ -1,11 +1,10 @@
 import { InjectionFailure } from '../injection-failure.ts';
 import type { JsonObject } from '../patch/json-value.ts';
-import type { AuthorGuard } from './author-guard.ts';
+import { type AuthorGuard, areSame, type ComparisonKind } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
 import { benignTwin, harmlessPiece, otherLetters } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
-import { areSame, type ComparisonKind } from './passed-comparisons.ts';
 import type { Place } from './place.ts';
 import { unsafe } from './refusal.ts';
 import { forbiddenDifference, structuralDifference, type Difference, type Mode } from './value-places.ts';

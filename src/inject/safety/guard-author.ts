@@ -1,4 +1,4 @@
-import { cost, type Meter } from '../../template/meter.ts';
+import { cost, type Meter } from '../../template/exec/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
 import type { Overrides } from '../pod/overrides.ts';
@@ -8,11 +8,13 @@ import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
 import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
-import { authorInputs, type AuthorView } from './author-inputs.ts';
+import { authorInputs, type AuthorView, withInputs, type AuthorInput } from './author-inputs.ts';
 import { checkAuthorChoices } from './check-author-choices.ts';
 import { checkAuthorTexts, type Rendering } from './check-author-texts.ts';
-import { explainFailure } from './explain-failure.ts';
-import { refuseStructural } from './refuse-structural.ts';
+import { benignTwin } from './harmless-text.ts';
+import { attempt, narrow } from './narrow.ts';
+import { unusable, notAllowed } from './refusal.ts';
+import { useOf, type AuthorReads } from './author-reads.ts';
 
 /** One pod on its way through an injector. */
 export interface GuardedPod extends AuthorView {
@@ -84,4 +86,58 @@ function withoutAnnotations(pod: Pod): Pod {
 function legacyPart(content: JsonObject): JsonObject {
   const { part, rewriteProbes } = readLegacyOutput(content);
   return { ...part, rewriteAppHTTPProbe: rewriteProbes };
+}
+
+/**
+ * Names the text of the author's because of which the templates fail: without it, or with a benign one in its place, they do not.
+ * @param run Renders and merges for another view. @throws InjectionFailure
+ * @returns The failure itself where it is nobody's text.
+ */
+function explainFailure(
+  failure: InjectionFailure,
+  view: AuthorView,
+  inputs: readonly AuthorInput[],
+  run: (view: AuthorView) => unknown,
+): InjectionFailure {
+  const hostile = inputs.filter(({ harmless }) => !harmless);
+  const twinned = (some: readonly AuthorInput[]): AuthorView => withInputs(view, some, benignTwin);
+  const removed = (some: readonly AuthorInput[]): AuthorView => {
+    const others = some.filter(({ kind }) => kind !== 'field');
+    return withInputs(twinned(some.filter(({ kind }) => kind === 'field')), others, () => undefined);
+  };
+  for (const [candidates, neutral] of [
+    [hostile, twinned],
+    [inputs, removed],
+  ] as const) {
+    const cures = (some: readonly AuthorInput[]): boolean => attempt(() => run(neutral(some))) !== undefined;
+    if (candidates.length > 0 && cures(candidates)) return unusable(narrow(candidates, cures), failure);
+  }
+  return failure;
+}
+
+/**
+ * Refuses annotations that are known to change more than values, where something reads them. One that says what the templates say anyway was left by
+ * an earlier injection; those are returned.
+ * @throws InjectionFailure `AnnotationNotAllowed`
+ */
+function refuseStructural(
+  guard: AuthorGuard,
+  reads: AuthorReads,
+  { view, render, read }: Pick<Rendering, 'view' | 'render' | 'read'>,
+  inputs: readonly AuthorInput[],
+): ReadonlySet<AuthorInput> {
+  const structural = inputs.filter(
+    ({ kind, name }) =>
+      kind === 'annotation' && guard.structural(name) !== undefined && useOf(reads.annotations, name) !== undefined,
+  );
+  if (structural.length === 0) return new Set();
+  const plain = attempt(() => read(render(withInputs(view, structural, () => undefined)))) ?? [];
+  const own = structural.find(({ name, value }) => !plain.some((content) => annotationIn(content, name) === value));
+  if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
+  return new Set(structural);
+}
+
+function annotationIn({ metadata }: JsonObject, name: string): unknown {
+  const annotations = ((metadata ?? {}) as JsonObject).annotations;
+  return ((annotations ?? {}) as JsonObject)[name];
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../patch/json-value.ts';
-import { areSame, PassedComparisons } from './passed-comparisons.ts';
+import { areSame, PassedComparisons } from './author-guard.ts';
 
 describe('PassedComparisons', () => {
   const content: JsonObject = { spec: {} };

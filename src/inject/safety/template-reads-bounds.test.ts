@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseTemplate } from '../../template/parser.ts';
-import { SourceText } from '../../template/source-text.ts';
+import { parseTemplate } from '../../template/parse/parser.ts';
+import { SourceText } from '../../template/parse/source-text.ts';
 import { atOnce } from '../../template/steps.ts';
 import { templateReads } from './template-reads.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { compileTemplates } from '../configuration/compile-templates.ts';
 import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { atOnce } from '../../template/steps.ts';
 import { authorGuard } from './author-guard.ts';
 import type { AuthorReads, MapReads } from './author-reads.ts';

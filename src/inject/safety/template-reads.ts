@@ -1,4 +1,11 @@
-import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, StatementNode } from '../../template/nodes.ts';
+import type {
+  BranchNode,
+  CommandNode,
+  ListNode,
+  OperandNode,
+  PipeNode,
+  StatementNode,
+} from '../../template/parse/nodes.ts';
 import type { Steps } from '../../template/steps.ts';
 import { memberOf, nowhere, root, union, whole, type Places } from './data-places.ts';
 import { callReads, type Argument } from './function-reads.ts';

@@ -1,12 +1,23 @@
 import { formatDuration } from '../../template/go-duration.ts';
-import type { GoField, GoMethod, GoType, StructType } from '../../template/go-type.ts';
-import { int64Type, mapOf, pointerTo, sliceOf, stringType } from '../../template/go-type.ts';
+import {
+  type GoField,
+  type GoMethod,
+  type GoType,
+  type StructType,
+  int64Type,
+  mapOf,
+  pointerTo,
+  sliceOf,
+  stringType,
+} from '../../template/go-type.ts';
 import { property } from '../../template/typed-value.ts';
 import { parseGoDuration } from '../mesh/go-duration.ts';
 import type { EnumType, MessageField, MessageType } from '../mesh/message-type.ts';
 import { escapeGoJson } from '../pod/go-json.ts';
-import { withoutProxyDefaults } from './without-proxy-defaults.ts';
 import { describeMessage } from './describe-message.ts';
+import { defaultProxyConfig } from '../mesh/proxy-config.ts';
+import { jsonEqual } from '../patch/json-equal.ts';
+import { isJsonObject } from '../patch/json-value.ts';
 
 const proxyConfigName = 'istio.mesh.v1alpha1.ProxyConfig';
 const structs = new Map<string, StructType>();
@@ -137,3 +148,11 @@ const goDuration: GoType = {
     },
   },
 };
+
+/** A ProxyConfig without what the proxy assumes anyway, so that most pods carry `{}`. */
+function withoutProxyDefaults(config: unknown): unknown {
+  if (!isJsonObject(config)) return config;
+  return Object.fromEntries(
+    Object.entries(config).filter(([name, value]) => !jsonEqual(value, defaultProxyConfig[name])),
+  );
+}

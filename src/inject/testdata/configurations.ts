@@ -1,5 +1,5 @@
-import { istioKeys, type WebhookKeys } from '../../api/webhook-keys.ts';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import { istioKeys, type WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 
 /** A proxy of our own making, with all that the engine treats in a special way. */
 const proxyTemplate = `

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { parseAnyYaml } from './parse-yaml.ts';
 import { readSimpleYaml } from './read-simple-yaml.ts';
@@ -45,94 +48,19 @@ describe('simple YAML', () => {
     });
   }
 
-  const left = [
-    ...[
-      '',
-      '# nothing\n',
-      'scalar',
-      '"scalar"',
-      '---\na: 1',
-      'a: 1\n---\nb: 2',
-      'a: 1\n...\n',
-      '%YAML 1.1\n',
-      'a: \t1',
-      'a: é',
-    ],
-    ...[
-      'a: b: c',
-      'a: b #c',
-      'a: # c',
-      'a: b\n  c',
-      'a: "b\n  c"',
-      'a: "\\n"',
-      'a: "b" c',
-      "a: 'b",
-      'a: >\n  b',
-      'a: |+\n  b\n',
-    ],
-    ...[
-      'a: |\n\n  b\n',
-      'a: |\nb: 1\n',
-      'a: |',
-      'a: |2\n  b\n',
-      'a: |\n  b\n     \n',
-      'a: |\n  b\n c\n',
-      'a:\n    b: 1\n  c: 2\n',
-      'a: 1\n b: 2\n',
-    ],
-    ...[
-      'a: &x 1',
-      'a: *x',
-      'a: !!str 1',
-      '? a\n: b',
-      '<<: {a: 1}',
-      'a: <<',
-      '1: a',
-      'yes: a',
-      '__proto__: 1',
-      '"__proto__": 1',
-      '"a\\"b": 1',
-    ],
-    ...[
-      '"[object Object]": 1',
-      '-a: 1',
-      'a: .inf',
-      'a: - b',
-      'a: @b',
-      '- a\nb: 1',
-      'a: 1\n- b',
-      '- a\n  - b',
-      '- - a',
-      '-\n  a: 1',
-      '-',
-      '- "a"\n  b',
-      'a b: 1',
-    ],
-    ...[
-      'a: {b}',
-      'a: {b:}',
-      'a: {b: }',
-      'a: {b: c d: e}',
-      'a: {"b":1}',
-      'a: [b',
-      'a: [b: c]',
-      'a: [b\n  c]',
-      'a: [,]',
-      'a: [b, # c\n d]',
-      'a: {b:\n c}',
-    ],
-    ...[
-      'a: [b] c',
-      'a: ["b" c]',
-      'a: [b[c]',
-      'a: [-]',
-      'a: {b: "c',
-      `a: ${'['.repeat(70)}${']'.repeat(70)}`,
-      '- '.repeat(70),
-      'a: [',
-      'a: ["',
-    ],
-  ];
+  /** `⏎` stands for a line break, `¦` between two texts. */
+  const table = `# nothing⏎ ¦ scalar ¦ "scalar" ¦ ---⏎a: 1 ¦ a: 1⏎---⏎b: 2 ¦ a: 1⏎...⏎ ¦ %YAML 1.1⏎ ¦
+  a: b: c ¦ a: b #c ¦ a: # c ¦ a: b⏎  c ¦ a: "b⏎  c" ¦ a: "\\n" ¦ a: "b" c ¦ a: 'b ¦
+  a: >⏎  b ¦ a: |+⏎  b⏎ ¦ a: |⏎⏎  b⏎ ¦ a: |⏎b: 1⏎ ¦ a: | ¦ a: |2⏎  b⏎ ¦ a: |⏎  b⏎     ⏎ ¦
+  a: |⏎  b⏎ c⏎ ¦ a:⏎    b: 1⏎  c: 2⏎ ¦ a: 1⏎ b: 2⏎ ¦ a: &x 1 ¦ a: *x ¦ a: !!str 1 ¦
+  ? a⏎: b ¦ <<: {a: 1} ¦ a: << ¦ 1: a ¦ yes: a ¦ __proto__: 1 ¦ "__proto__": 1 ¦
+  "a\\"b": 1 ¦ "[object Object]": 1 ¦ -a: 1 ¦ a: .inf ¦ a: - b ¦ a: @b ¦ - a⏎b: 1 ¦
+  a: 1⏎- b ¦ - a⏎  - b ¦ - - a ¦ -⏎  a: 1 ¦ - ¦ - "a"⏎  b ¦ a b: 1 ¦ a: {b} ¦ a: {b:} ¦
+  a: {b: } ¦ a: {b: c d: e} ¦ a: {"b":1} ¦ a: [b ¦ a: [b: c] ¦ a: [b⏎  c] ¦ a: [,] ¦
+  a: [b, # c⏎ d] ¦ a: {b:⏎ c} ¦ a: [b] c ¦ a: ["b" c] ¦ a: [b[c] ¦ a: [-] ¦ a: {b: "c ¦
+  a: [ ¦ a: ["`;
+  const left = table.split(/ ¦\s+/).map((text) => text.replaceAll('⏎', '\n'));
+  left.push('', 'a: \t1', 'a: é', `a: ${'['.repeat(70)}${']'.repeat(70)}`, '- '.repeat(70));
   for (const text of left) {
     it(`leaves ${JSON.stringify(text.slice(0, 40))} to others`, () => {
       assert.equal(readSimpleYaml(text), undefined);
@@ -140,75 +68,73 @@ describe('simple YAML', () => {
   }
 
   it('is what all of YAML is, for any text that it reads', () => {
-    const key = fc.constantFrom('a', 'b', 'name', 'x.y/z', '"q"', 'yes', '1', 'on-x', 'c d', "'k'");
-    const scalar = fc.constantFrom(
-      ...[
-        '',
-        'x',
-        '1',
-        '0x1F',
-        '1_000',
-        '-',
-        '--y',
-        'no',
-        'null',
-        '~',
-        '"t"',
-        "'t'",
-        '"a\\"b"',
-        'a:b',
-        'a: b',
-        'a #b',
-        '1.50',
-        '.5',
-        '+1',
-      ],
-      ...[
-        '|',
-        '|-',
-        '>',
-        '{}',
-        '[]',
-        '{a: 1}',
-        '[x, y]',
-        '[x,\n   y]',
-        '{a: b, "c": [1]}',
-        '# c',
-        '&a x',
-        '*a',
-        '- x',
-        '12:30',
-        '2020-01-01',
-        '"',
-        "''",
-      ],
-    );
-    const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ');
-    const line = fc.oneof(
-      {
-        weight: 6,
-        arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`),
-      },
-      { weight: 4, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`) },
-      {
-        weight: 3,
-        arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`),
-      },
-      { weight: 2, arbitrary: fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`) },
-      { weight: 1, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`) },
-      { weight: 1, arbitrary: fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -') },
-    );
-    let simple = 0;
-    fc.assert(
-      fc.property(fc.array(line, { minLength: 1, maxLength: 7 }), fc.constantFrom('', '\n'), (lines, end) => {
-        const text = lines.join('\n') + end;
-        const value = readSimpleYaml(text);
-        if (value === undefined) return;
-        simple += 1;
-        assert.deepEqual({ value }, anyway(text), JSON.stringify(text));
-      }),
-      { numRuns: 30_000 },
-    );
+    const { simple, different } = compare(readSimpleYaml);
+    assert.equal(different, undefined);
     assert.ok(simple > 2000, `${simple} texts were simple`);
   });
+
+  const mistakes: [title: string, from: string, to: string][] = [
+    ['a comment in a scalar', 'if (code === hash && text.charCodeAt(at - 1) === space) throw unusual;', ''],
+    [
+      'a colon in a scalar',
+      'if (code === colon && (at + 1 === end || text.charCodeAt(at + 1) === space)) throw unusual;',
+      '',
+    ],
+    ['null as a text', 'const longestWord = 5;', 'const longestWord = 3;'],
+    ['a line break that is to be left out', "return header === '|' ?", "return header !== '' ?"],
+    ['a list of another column', 'while (this.#indent === indent && this.#isItem())', 'while (this.#isItem())'],
+  ];
+  for (const [index, [title, from, to]] of mistakes.entries()) {
+    it(`finds a mistake that is planted: ${title}`, async () => {
+      const folder = path.resolve(import.meta.dirname, '../../../.build', `yaml-mistakes-${process.pid}-${index}`);
+      mkdirSync(folder, { recursive: true });
+      try {
+        for (const file of ['plain-scalar.ts', 'read-simple-yaml.ts']) {
+          const text = readFileSync(path.join(import.meta.dirname, file), 'utf8');
+          if (file === 'read-simple-yaml.ts') assert.equal(text.split(from).length, 2, 'the text stands there once');
+          writeFileSync(path.join(folder, file), text.replace(from, to));
+        }
+        const module = pathToFileURL(path.join(folder, 'read-simple-yaml.ts')).href;
+        const { readSimpleYaml: mistaken } = (await import(module)) as { readSimpleYaml: typeof readSimpleYaml };
+        assert.notEqual(compare(mistaken).different, undefined);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
 });
+
+/** Compares what is read of random texts with what js-yaml makes of them. */
+function compare(read: (text: string) => unknown): { simple: number; different: string | undefined } {
+  const key = fc.constantFrom('a', 'b', 'name', 'x.y/z', '"q"', 'yes', '1', 'on-x', 'c d', "'k'");
+  const words = `x 1 0x1F 1_000 - --y no null ~ "t" 't' "a\\"b" a:b 1.50 .5 +1 | |- > {} [] *a 12:30 2020-01-01 " ''`;
+  const more = ['', 'a: b', 'a #b', '{a: 1}', '[x, y]', '[x,\n   y]', '{a: b, "c": [1]}', '# c', '&a x', '- x'];
+  const scalar = fc.constantFrom(...words.split(' '), ...more);
+  const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ');
+  const line = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`),
+    },
+    { weight: 4, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`) },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`),
+    },
+    { weight: 2, arbitrary: fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`) },
+    { weight: 1, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`) },
+    { weight: 1, arbitrary: fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -') },
+  );
+  let simple = 0;
+  const { counterexample } = fc.check(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 7 }), fc.constantFrom('', '\n'), (lines, end) => {
+      const text = lines.join('\n') + end;
+      const value = read(text);
+      if (value === undefined) return;
+      simple += 1;
+      assert.deepEqual({ value }, anyway(text), JSON.stringify(text));
+    }),
+    { numRuns: 30_000, endOnFailure: true },
+  );
+  return { simple, different: counterexample === null ? undefined : JSON.stringify(counterexample) };
+}

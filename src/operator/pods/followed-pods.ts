@@ -1,10 +1,10 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
-import type { PodEvents } from '../pod-events.ts';
-import { podRecord, type PodRecord } from '../pod-record.ts';
+import type { FollowedStores, PodEvents } from './pod-events.ts';
+import { podRecord } from './pod-record.ts';
+import type { PodRecord } from '../usage/pod-group.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
-import type { FollowedStores } from './followed-stores.ts';
 
 /** What must be followed while we lead: the two collections, and what is kept of each object. */
 export interface PodStores extends FollowedStores {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { formatRestartAnnotation, type WorkloadRestart } from '../../api/restart-annotation.ts';
+import { formatRestartAnnotation, type WorkloadRestart } from '../../api/revision-tag/restart-annotation.ts';
 import { Completions } from './completions.ts';
 import { workload } from './testdata/workloads.ts';
 import { recordOfWorkload, type WorkloadRecord } from './workload-record.ts';

@@ -1,6 +1,6 @@
-import { latestOfEach, type WorkloadRestart } from '../../api/restart-annotation.ts';
+import { latestOfEach, type WorkloadRestart } from '../../api/revision-tag/restart-annotation.ts';
 import type { RestartProgress } from '../../rollout/restart-candidate.ts';
-import { workloadKey } from '../../rollout/workload-key.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
 interface Memory {

@@ -1,24 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import { tagWebhookConfiguration } from '../../api/names.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import type { LeaderClient } from '../leading-client.ts';
+import { type ClusterView, tagOf } from '../cluster-view.ts';
+import type { LeaderClient } from '../controller/leading-client.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
-import { resyncMs, type OperatorSettings } from '../settings.ts';
+import { type OperatorSettings, resyncMs } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
 import type { FollowCollection } from './followed-workloads.ts';
-import { judgedPath } from './judged-path.ts';
 import { RestartEvents } from './restart-events.ts';
 import { RestartPass } from './restart-pass.ts';
 import { RestartsNotAllowed, type RestartSource } from './restart-source.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { formatRoute } from '../../routing/route.ts';
+import { rolloutInForce } from '../webhooks/published-webhook.ts';
+import { publishedConfiguration, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
 export interface RestartParts {
   readonly settings: OperatorSettings;
   readonly client: LeaderClient;
   readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks'>;
   readonly targets: Pick<TagTargets, 'tags'>;
-  readonly usage: Pick<ClusterUsage, 'podsOf' | 'claimant'>;
+  readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook'>;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly follow: FollowCollection;
@@ -44,8 +48,32 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
     podsOf: (tag) => usage.podsOf(tag),
     judgedBy: (tag) => {
       const name = tagWebhookConfiguration(tag);
-      return judgedPath(tag, view.mutatingWebhooks.get(name), usage.claimant(name));
+      return judgedPath(tag, view.mutatingWebhooks.get(name), usage.selectingWebhook(name));
     },
     events: new RestartEvents(recorder),
   });
+}
+
+/**
+ * The path of a tag's webhook by which pods are judged; null where it has none. Undefined while they are not judged by the one that is in force:
+ * judgements follow a webhook in a moment.
+ * @param live the webhook configuration of the tag's name, as it is in force
+ * @param judging who takes pods by it, as they are judged now
+ */
+export function judgedPath(
+  tag: string,
+  live: KubernetesObject | undefined,
+  judging: SelectingWebhook | undefined,
+): string | null | undefined {
+  const published = live !== undefined && tagOf(live) === tag ? publishedConfiguration(live) : undefined;
+  const isJudged = judging?.tag === tag && judging.hash !== undefined;
+  if (published === undefined) return isJudged ? undefined : null;
+  const { injectorConfig, hash, canary } = published;
+  const isSame =
+    isJudged &&
+    judging.injectorConfig === injectorConfig &&
+    judging.hash === hash &&
+    isDeepStrictEqual(judging.canary, canary);
+  if (!isSame) return undefined;
+  return formatRoute(rolloutInForce(live) ?? { tag, stable: { injectorConfig, hash } });
 }

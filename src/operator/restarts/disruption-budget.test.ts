@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { coveringBudgets, recordOfBudget, selectorLimit } from './disruption-budget.ts';
 
 function budget(spec: object, status: object = {}, metadata: object = {}): KubernetesObject {

@@ -1,7 +1,6 @@
-import type { KubernetesObject, LabelSelector, ObjectMeta } from '../../api/kubernetes.ts';
-import type { LabelMatcher } from '../../inject/decision/label-selector.ts';
+import type { KubernetesObject, LabelSelector, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
+import { apiServerMatcher, type LabelMatcher } from '../../selection/label-selector.ts';
 import type { CoveringBudget } from '../../rollout/restart-candidate.ts';
-import { apiServerMatcher } from '../api-server-matcher.ts';
 import type { WorkloadRecord } from './workload-record.ts';
 
 /** What is kept of each PodDisruptionBudget (policy/v1) while workloads are followed. Nothing whose size its author chooses. */

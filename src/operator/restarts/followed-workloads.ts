@@ -1,9 +1,9 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { restartableKinds } from '../../rollout/restart-reasons.ts';
-import { workloadKey } from '../../rollout/workload-key.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
 import { Completions } from './completions.ts';
 import { recordOfBudget, type BudgetRecord } from './disruption-budget.ts';
 import { recordOfWorkload, workloadOf, type WorkloadRecord } from './workload-record.ts';

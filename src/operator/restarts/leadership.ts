@@ -1,5 +1,5 @@
 import { durationMilliseconds } from '../../api/duration.ts';
-import type { RestartStrategy } from '../../api/rollout-strategy.ts';
+import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartPlan } from '../../rollout/restarts.ts';
 import { FollowedWorkloads, type FollowCollection } from './followed-workloads.ts';

@@ -1,5 +1,5 @@
 import type { RestartCandidate } from '../../rollout/restart-candidate.ts';
-import type { PodRecord } from '../pod-record.ts';
+import type { PodRecord } from '../usage/pod-group.ts';
 import type { PodJudgement } from '../usage/judge-pod.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 

@@ -1,5 +1,5 @@
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import { restartBounds } from '../../api/rollout-strategy.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { RestartHold, UncertainRestart } from '../../rollout/restart-candidate.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 import { planRestarts, type RestartPlan } from '../../rollout/restarts.ts';

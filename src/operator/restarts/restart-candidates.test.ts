@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Completions } from './completions.ts';
 import { recordOfBudget } from './disruption-budget.ts';
 import {
-  claimant,
+  type Given,
   hour,
   lookedAt,
   now,
@@ -14,10 +14,11 @@ import {
   rolledBackFrom,
   said,
   second,
+  selectingWebhook,
   situation,
   target,
-  type Given,
 } from './testdata/situation.ts';
+import { staleConfigurations } from './restart-candidates.ts';
 
 describe('restartCandidates', () => {
   it('are the workloads with stale pods that the tag takes', () => {
@@ -27,9 +28,9 @@ describe('restartCandidates', () => {
       pods('web', { state: 'current', carried: target }),
       pods('fine', { state: 'current', carried: target }),
       pods('none', { state: 'missing', carried: '' }),
-      pods('elsewhere', { taker: claimant({ tag: 'logs' }) }),
-      pods('nobody', { taker: 'nobody' }),
-      pods('unpublished', { taker: claimant({ hash: undefined }) }),
+      pods('elsewhere', { selectedBy: selectingWebhook({ tag: 'logs' }) }),
+      pods('nobody', { selectedBy: 'nobody' }),
+      pods('unpublished', { selectedBy: selectingWebhook({ hash: undefined }) }),
       pods('empty', { records: [] }),
     ];
     const workloads = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'].map((name) =>
@@ -62,8 +63,8 @@ describe('restartCandidates', () => {
     const group = pods('web');
     const ofLogs = { state: 'stale', reason: 'x', injectorConfig: 'x', carried: undefined, isUser: true } as const;
     group.judgements = [
-      { ...ofLogs, taker: undefined },
-      { ...ofLogs, taker: claimant({ tag: 'logs', injectorConfig: 'logs' }) },
+      { ...ofLogs, selectedBy: undefined },
+      { ...ofLogs, selectedBy: selectingWebhook({ tag: 'logs', injectorConfig: 'logs' }) },
       ...group.judgements,
     ];
     assert.deepEqual(
@@ -259,10 +260,12 @@ describe('restartCandidates', () => {
       const { overtaken: found } = lookedAt({ workloads: [web], completions });
       assert.deepEqual(found, [web]);
       completions.overtake(web, 'prod');
-      const back = claimant({ injectorConfig: 'old', hash: '00000001' });
-      assert.deepEqual(overtaken({ workloads: [web], completions, groups: [pods('web', { taker: back })] }), [true]);
+      const back = selectingWebhook({ injectorConfig: 'old', hash: '00000001' });
+      assert.deepEqual(overtaken({ workloads: [web], completions, groups: [pods('web', { selectedBy: back })] }), [
+        true,
+      ]);
       assert.deepEqual(
-        overtaken({ workloads: [web], groups: [pods('web', { taker: back })] }),
+        overtaken({ workloads: [web], groups: [pods('web', { selectedBy: back })] }),
         [false],
         'a new leader',
       );
@@ -284,5 +287,18 @@ describe('restartCandidates', () => {
       const [web] = own({ workloads: [left], completions });
       assert.deepEqual(web?.restarted, { target, at, isLost: true, isOvertaken: false });
     }
+  });
+});
+
+describe('staleConfigurations', () => {
+  it('names what the stale pods of a workload have, each once', () => {
+    const groups = [
+      { group: pods('web', { carried: 'b.22222222' }), state: 'stale' },
+      { group: pods('web', { carried: 'a.11111111' }), state: 'stale' },
+      { group: pods('web', { carried: 'b.22222222,logs.33333333' }), state: 'stale' },
+      { group: pods('web', { carried: 'c.44444444' }), state: 'current' },
+      { group: pods('web', { carried: '' }), state: 'stale' },
+    ] as const;
+    assert.deepEqual(staleConfigurations(groups), ['a.11111111', 'b.22222222', 'logs.33333333']);
   });
 });

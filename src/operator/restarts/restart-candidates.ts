@@ -1,22 +1,22 @@
-import type { RestartStrategy } from '../../api/rollout-strategy.ts';
-import type { RolloutPlace } from '../../api/rollout-status.ts';
+import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
+import type { RolloutPlace } from '../../api/revision-tag/rollout-status.ts';
 import {
+  type CoveringBudget,
   isRecent,
   lateAt,
-  type CoveringBudget,
   type OtherRestart,
   type RestartCandidate,
   type RestartSituation,
 } from '../../rollout/restart-candidate.ts';
 import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { forEach, type Steps } from '../../rollout/restart-steps.ts';
-import { workloadKey, type RolloutWorkload } from '../../rollout/workload-key.ts';
+import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import type { Completion, Completions } from './completions.ts';
-import { coveringBudgets, type BudgetRecord } from './disruption-budget.ts';
-import { newPods, type JudgedGroup } from './new-pods.ts';
-import { staleConfigurations } from './stale-configurations.ts';
+import { type BudgetRecord, coveringBudgets } from './disruption-budget.ts';
+import { type JudgedGroup, newPods } from './new-pods.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
+import { carriedBy } from '../usage/pod-traits.ts';
 
 /** Where the Deployments, StatefulSets and DaemonSets are found that are followed. */
 export interface WorkloadLookup {
@@ -167,13 +167,13 @@ function* podsByWorkload({
   const found = new Map<string, PodsOfWorkload>();
   yield* forEach([...groups], (group) => {
     const { traits, pods, judgements } = group;
-    const taken = judgements.find(({ taker }) => taker?.tag === tag);
-    if (pods.size === 0 || taken?.taker?.hash === undefined) return;
+    const taken = judgements.find(({ selectedBy }) => selectedBy?.tag === tag);
+    if (pods.size === 0 || taken?.selectedBy?.hash === undefined) return;
     const workload = { namespace: traits.namespace, ...traits.workload };
     const key = workloadKey(workload);
     const known = found.get(key) ?? { workload, groups: [], stale: 0, target: undefined, rolledBack: false };
     found.set(key, known);
-    const { injectorConfig, hash } = taken.taker;
+    const { injectorConfig, hash } = taken.selectedBy;
     known.groups.push({ group, state: taken.state });
     known.target = `${injectorConfig}.${hash}`;
     if (taken.state !== 'stale') return;
@@ -195,4 +195,21 @@ function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[
     else known.push(budget);
   }
   return found;
+}
+
+/** Whether any pod that a tag takes is stale. */
+export function hasStale(tag: string, groups: readonly PodGroup[]): boolean {
+  return groups.some(({ judgements }) =>
+    judgements.some(({ state, selectedBy }) => state === 'stale' && selectedBy?.tag === tag),
+  );
+}
+
+/** What the stale pods among some have (`N.<hash8>`, sorted); for Events. */
+export function staleConfigurations(groups: readonly JudgedGroup[]): readonly string[] {
+  const configurations = new Set<string>();
+  for (const { group, state } of groups) {
+    if (state !== 'stale') continue;
+    for (const { name, hash } of carriedBy(group.traits)) configurations.add(`${name}.${hash}`);
+  }
+  return [...configurations].sort();
 }

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 
 /** What happens to workloads and tags in restarts, for people who ask `kubectl describe`. */

@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RestartStatus } from '../../api/rollout-status.ts';
-import { restartBounds } from '../../api/rollout-strategy.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { RestartPlan } from '../../rollout/restarts.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
@@ -12,10 +12,10 @@ import { Leadership } from './leadership.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
 import type { RestartEvents } from './restart-events.ts';
 import { RestartReports } from './restart-reports.ts';
-import { asksForRestarts, type AskingTag, type RestartSource } from './restart-source.ts';
+import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
 import { RestartWriter, type RestartWriterOptions } from './restart-writer.ts';
-import { hasStale } from './stale-configurations.ts';
-import { Turns } from './turns.ts';
+import { hasStale } from './restart-candidates.ts';
+import type { Steps } from '../../rollout/restart-steps.ts';
 
 export interface RestartPassOptions extends RestartWriterOptions {
   /** The tags of our class that can be read. */
@@ -246,5 +246,33 @@ export class RestartPass implements RestartSource {
       this.#isDue = false;
       this.#options.wake();
     });
+  }
+}
+
+/** For so long at a stretch, in milliseconds: admissions may wait for the same thread. */
+const stretchMs = 4;
+
+/** Goes through steps, and lets the event loop turn in between. */
+export class Turns {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** What the steps have taken by themselves, since this was set to 0. Milliseconds. */
+  spent = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  async run<Result>(steps: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const began = this.#clock.monotonic();
+      for (let now = began; now < began + stretchMs; now = this.#clock.monotonic()) {
+        const step = steps.next();
+        if (step.done !== true) continue;
+        this.spent += this.#clock.monotonic() - began;
+        return step.value;
+      }
+      this.spent += this.#clock.monotonic() - began;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RestartStatus } from '../../api/rollout-status.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartCounts } from '../../rollout/restarts.ts';
 import type { OperatorMetrics } from '../ports.ts';

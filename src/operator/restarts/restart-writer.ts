@@ -1,12 +1,15 @@
-import { formatRestartAnnotation, restartedAnnotation, withRestart } from '../../api/restart-annotation.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import {
+  formatRestartAnnotation,
+  restartedAnnotation,
+  withRestart,
+} from '../../api/revision-tag/restart-annotation.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { Clock } from '../../kube/ports.ts';
-import { workloadKey } from '../../rollout/workload-key.ts';
-import type { LeaderClient } from '../leading-client.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
+import type { LeaderClient } from '../controller/leading-client.ts';
 import { restartManager } from '../settings.ts';
-import { RestartTroubles, type Trouble } from './restart-troubles.ts';
+import { failedWrite, RestartTroubles, type Trouble } from './restart-troubles.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
-import { failedWrite } from './write-outcome.ts';
 
 export interface RestartWriterOptions {
   /** Writes only while we lead, asked before each write. */

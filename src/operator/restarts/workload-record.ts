@@ -1,12 +1,12 @@
-import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes.ts';
+import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../api/labels.ts';
 import {
   parseRestartAnnotation,
   restartChoiceAnnotation,
   restartedAnnotation,
   type WorkloadRestart,
-} from '../../api/restart-annotation.ts';
-import type { RolloutWorkload } from '../../rollout/workload-key.ts';
+} from '../../api/revision-tag/restart-annotation.ts';
+import type { RolloutWorkload } from '../../routing/workload-key.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,13 +1,14 @@
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import { rolloutActionAnnotation } from '../../api/rollout-action.ts';
-import type { RolloutPlace, RolloutState } from '../../api/rollout-status.ts';
-import type { RolloutPair, ShadowReport } from '../../api/shadow-report.ts';
-import type { ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import type { RolloutPlace, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RolloutPair, ShadowReport } from '../../rollout/shadow-report.ts';
+import type { ObservedPod, ObservedWorkload, RolloutObservation } from '../../rollout/observation.ts';
+import { type ConfigurationRef, isSameConfiguration } from '../../routing/route.ts';
 import { advanceRollout, type RolloutPass } from '../../rollout/rollout.ts';
 import { obstacleOf, planTag, type TagPlan, type TagSituation } from '../tags/tag-plan.ts';
-import type { PodGroup } from '../usage/pod-group.ts';
-import { observePods } from './observe-pods.ts';
-import { isInForce, knownState, rolloutOf, withShare, type RolloutTraces } from './rollout-memory.ts';
+import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
+import { isInForce, knownState, rolloutOf, type RolloutTraces, withShare } from './rollout-memory.ts';
+import { rankOf, workloadKey } from '../../routing/workload-key.ts';
 
 /** What is known when a tag with a canary strategy is looked at that leads somewhere. */
 export interface RolloutSituation extends TagSituation {
@@ -78,7 +79,7 @@ function finish(situation: RolloutSituation, plain: TagPlan, state: RolloutState
   if (canary !== undefined && wanted?.injectorConfig === canary.injectorConfig && wanted.hash !== canary.hash) {
     return 'again';
   }
-  const isNamed = canary?.injectorConfig === traces.live?.canary.name && canary?.hash === traces.live?.canary.hash;
+  const isNamed = canary !== undefined && traces.live !== undefined && isSameConfiguration(canary, traces.live.canary);
   if (canary !== undefined && !isNamed && lacking(canary.injectorConfig, canary.hash).length > 0) {
     // It may be gone for good: whatever the spec says now is looked at.
     return wanted === undefined ? { target: undefined, revisionReady } : 'again';
@@ -106,13 +107,13 @@ function observe(situation: RolloutSituation, plain: TagPlan, state: RolloutStat
   const wanted = wantedPlace(situation, plain);
   const stable = servedBy(situation, state?.stable.injectorConfig ?? traces.place.injectorConfig);
   const canary = state?.canary;
-  const pair = { tag: name, stable: named(state?.stable ?? traces.place), canary: named(canary ?? wanted) };
+  const pair = { tag: name, stable: refOf(state?.stable ?? traces.place), canary: refOf(canary ?? wanted) };
   const shadow = shadowReport(pair);
   const gone = obstacleOf(situation)?.message;
   const action = annotations[rolloutActionAnnotation];
   // A path that is believed is in force already: nothing may wait for its share at stable.
   const workloadsBefore = traces.live === undefined ? tag.status?.workloads?.count : undefined;
-  const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.name, canary });
+  const { workloads, pods } = observePods(name, situation.pods ?? [], { stable: pair.stable.injectorConfig, canary });
   return {
     revision: tag.spec.revision,
     generation,
@@ -150,6 +151,41 @@ export function placeOf(config: InjectorConfig, hash: string): RolloutPlace {
   return { revision: revisionOf(config), injectorConfig: config.metadata.name, hash };
 }
 
-function named(place: RolloutPlace | undefined): { name: string; hash: string } {
-  return { name: place?.injectorConfig ?? '', hash: place?.hash ?? '' };
+function refOf(place: RolloutPlace | undefined): ConfigurationRef {
+  return { injectorConfig: place?.injectorConfig ?? '', hash: place?.hash ?? '' };
+}
+
+/** The two sides of a rollout: all pods of the stable InjectorConfig, and those of exactly this configuration of the canary. */
+interface RolloutSides {
+  readonly stable: string;
+  readonly canary: { readonly injectorConfig: string; readonly hash: string } | undefined;
+}
+
+/** What the pods that follow a tag say of its rollout. Costs what they are. */
+export function observePods(
+  tag: string,
+  groups: Iterable<PodGroup>,
+  { stable, canary }: RolloutSides,
+): Pick<RolloutObservation, 'workloads' | 'pods'> {
+  const workloads = new Map<string, { rank: string; pods: number }>();
+  const pods = { stable: [] as ObservedPod[], canary: [] as ObservedPod[] };
+  for (const { traits, pods: records, judgements } of groups) {
+    const workload = { namespace: traits.namespace, ...traits.workload };
+    const key = workloadKey(workload);
+    const known = workloads.get(key) ?? { rank: rankOf(tag, workload), pods: 0 };
+    known.pods += records.size;
+    workloads.set(key, known);
+    const carried = judgements.find(({ selectedBy }) => selectedBy?.tag === tag)?.carried;
+    if (carried === undefined) continue;
+    const isCanary = carried.name === canary?.injectorConfig && carried.hash === canary.hash;
+    const isStable = !isCanary && carried.name === stable;
+    const side = isCanary ? pods.canary : isStable ? pods.stable : undefined;
+    if (side !== undefined) for (const record of records.values()) side.push(observedPod(record));
+  }
+  return { workloads: [...workloads.values()], pods };
+}
+
+function observedPod({ createdAt = 0, since = createdAt, health }: PodRecord): ObservedPod {
+  const { ready = false, restarts = 0, crashing = false } = health ?? {};
+  return { createdAt: createdAt * 1000, ready, since: since * 1000, restarts, crashing };
 }

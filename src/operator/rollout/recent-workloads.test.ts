@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rankOf } from '../../rollout/workload-key.ts';
+import { rankOf } from '../../routing/workload-key.ts';
 import { RecentWorkloads } from './recent-workloads.ts';
 
 describe('RecentWorkloads', () => {

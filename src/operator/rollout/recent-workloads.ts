@@ -1,6 +1,6 @@
 import type { Clock } from '../../kube/ports.ts';
 import type { ObservedWorkload } from '../../rollout/observation.ts';
-import { rankOf, type RolloutWorkload } from '../../rollout/workload-key.ts';
+import { rankOf, type RolloutWorkload } from '../../routing/workload-key.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 
 /** For so long after its last pod a workload still counts. Milliseconds. */

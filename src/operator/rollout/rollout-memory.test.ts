@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TagRollout } from '../../api/names.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
+import type { RolloutRoute } from '../../routing/route.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { isInForce, knownState, rolloutOf, withShare } from './rollout-memory.ts';
 
 const old = { revision: 'old', injectorConfig: 'old', hash: '0000000a' };
@@ -25,8 +25,8 @@ function state(fields: Partial<RolloutState>): RolloutState {
   };
 }
 
-function live(fields: Partial<TagRollout> = {}): TagRollout {
-  const named = ({ injectorConfig, hash }: typeof old) => ({ name: injectorConfig, hash });
+function live(fields: Partial<RolloutRoute> = {}): RolloutRoute {
+  const named = ({ injectorConfig, hash }: typeof old) => ({ injectorConfig, hash });
   return {
     tag: 'prod',
     stable: named(old),
@@ -38,7 +38,7 @@ function live(fields: Partial<TagRollout> = {}): TagRollout {
 }
 
 describe('knownState', () => {
-  const cases: [what: string, state: RolloutState | undefined, live: TagRollout | undefined, expected: string][] = [
+  const cases: [what: string, state: RolloutState | undefined, live: RolloutRoute | undefined, expected: string][] = [
     ['no status', undefined, live(), 'unknown'],
     ['a rollout as it was left', state({ canary: next }), live(), '4000000000000000'],
     ['one that was about to begin', state({ canary: next }), undefined, '4000000000000000'],
@@ -57,13 +57,13 @@ describe('knownState', () => {
     [
       'the path of another canary',
       state({ canary: next, stable: old }),
-      live({ canary: { name: 'other', hash: '0000000c' }, threshold: '8000000000000000' }),
+      live({ canary: { injectorConfig: 'other', hash: '0000000c' }, threshold: '8000000000000000' }),
       '4000000000000000',
     ],
     [
       'the path of an earlier configuration',
       state({ canary: next }),
-      live({ canary: { name: 'next', hash: '0000000d' }, threshold: '8000000000000000' }),
+      live({ canary: { injectorConfig: 'next', hash: '0000000d' }, threshold: '8000000000000000' }),
       '4000000000000000',
     ],
     [
@@ -88,14 +88,19 @@ describe('knownState', () => {
 
 describe('isInForce', () => {
   const active = state({ canary: next });
-  const cases: [what: string, state: RolloutState, live: TagRollout | undefined, expected: boolean][] = [
+  const cases: [what: string, state: RolloutState, live: RolloutRoute | undefined, expected: boolean][] = [
     ['a rollout and its path', active, live(), true],
     ['rest and the path at rest', state({}), undefined, true],
     ['a rollout and the path at rest', active, undefined, false],
     ['rest and the path of a rollout', state({}), live(), false],
     ['another share', active, live({ threshold: '4000000000000001' }), false],
     ['another way', active, live({ shadow: true }), false],
-    ['another configuration of the canary', active, live({ canary: { name: 'next', hash: '0000000d' } }), false],
+    [
+      'another configuration of the canary',
+      active,
+      live({ canary: { injectorConfig: 'next', hash: '0000000d' } }),
+      false,
+    ],
     ['another configuration of stable', state({ stable: { ...old, hash: '0000000e' } }), undefined, false],
     ['another stable', state({ stable: other }), undefined, false],
   ];

@@ -1,5 +1,5 @@
-import type { RolloutPlace, RolloutState } from '../../api/rollout-status.ts';
-import type { TagRollout } from '../../api/names.ts';
+import type { RolloutPlace, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import { isSameConfiguration, type RolloutRoute } from '../../routing/route.ts';
 
 /** What the cluster holds of a tag's rollout. */
 export interface RolloutTraces {
@@ -8,7 +8,7 @@ export interface RolloutTraces {
   /** Where the webhook leads by default. */
   readonly place: RolloutPlace;
   /** What its path says of a rollout. */
-  readonly live: TagRollout | undefined;
+  readonly live: RolloutRoute | undefined;
 }
 
 /**
@@ -26,9 +26,9 @@ export function knownState({ state, place, live }: RolloutTraces): RolloutState 
 }
 
 /** No workload that gets the canary by the path loses it. */
-export function withShare(state: RolloutState, live: TagRollout | undefined): RolloutState {
+export function withShare(state: RolloutState, live: RolloutRoute | undefined): RolloutState {
   const { canary } = state;
-  const isSame = live !== undefined && canary?.injectorConfig === live.canary.name && canary.hash === live.canary.hash;
+  const isSame = live !== undefined && canary !== undefined && isSameConfiguration(canary, live.canary);
   if (!isSame || state.shadow || live.shadow || live.threshold <= state.threshold) return state;
   return { ...state, threshold: live.threshold };
 }
@@ -36,20 +36,19 @@ export function withShare(state: RolloutState, live: TagRollout | undefined): Ro
 /** Whether the webhook leads where the state says. */
 export function isInForce(state: RolloutState, { place, live }: Pick<RolloutTraces, 'place' | 'live'>): boolean {
   const { stable, canary, threshold, shadow } = state;
-  if (stable.injectorConfig !== place.injectorConfig || stable.hash !== place.hash) return false;
+  if (!isSameConfiguration(stable, place)) return false;
   if (canary === undefined || live === undefined) return canary === undefined && live === undefined;
-  const isSameCanary = canary.injectorConfig === live.canary.name && canary.hash === live.canary.hash;
-  return isSameCanary && threshold === live.threshold && shadow === live.shadow;
+  return isSameConfiguration(canary, live.canary) && threshold === live.threshold && shadow === live.shadow;
 }
 
 /** The rollout for the webhook's path; undefined at rest. */
-export function rolloutOf(tag: string, { stable, canary, threshold, shadow }: RolloutState): TagRollout | undefined {
+export function rolloutOf(tag: string, { stable, canary, threshold, shadow }: RolloutState): RolloutRoute | undefined {
   if (canary === undefined) return undefined;
-  const named = ({ injectorConfig, hash }: RolloutPlace) => ({ name: injectorConfig, hash });
-  return { tag, stable: named(stable), canary: named(canary), threshold, shadow };
+  const ref = ({ injectorConfig, hash }: RolloutPlace) => ({ injectorConfig, hash });
+  return { tag, stable: ref(stable), canary: ref(canary), threshold, shadow };
 }
 
 /** Decided and written, but the webhook still leads from the revision before to the one that is stable now. */
-function isPromotion({ stable, canary }: RolloutState, live: TagRollout | undefined): boolean {
-  return canary === undefined && live !== undefined && live.canary.name === stable.injectorConfig;
+function isPromotion({ stable, canary }: RolloutState, live: RolloutRoute | undefined): boolean {
+  return canary === undefined && live !== undefined && live.canary.injectorConfig === stable.injectorConfig;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { template } from '../testdata/operator-fixture.ts';
 import { RolloutFixture, tag } from './testdata/rollout-fixture.ts';
+import { FailedInjections } from './rollouts.ts';
 
 describe('A tag with a canary strategy', () => {
   let fixture: RolloutFixture;
@@ -132,7 +133,7 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.rollout?.startedAt, decided?.startedAt, 'nothing begins anew');
   });
 
-  for (const [phase, outcome, leadsTo] of [
+  for (const [phase, outcome, target] of [
     ['Promoted', 'ready', 'new'],
     ['RolledBack', 'crash', 'old'],
   ] as const) {
@@ -144,7 +145,7 @@ describe('A tag with a canary strategy', () => {
       assert.notEqual(fixture.threshold, '');
       await takeOver();
       await fixture.pass();
-      assert.equal(fixture.tagPath(tag), fixture.restingPath(leadsTo));
+      assert.equal(fixture.tagPath(tag), fixture.restingPath(target));
       assert.equal(fixture.rollout.phase, phase);
     });
   }
@@ -337,5 +338,31 @@ describe('A tag with a canary strategy', () => {
     assert.equal(fixture.tagPath(tag), fixture.restingPath('new'));
     const { verb, nonce, state } = fixture.rollout?.action ?? {};
     assert.deepEqual([verb, nonce, state], ['promote', 'now', 'Done']);
+  });
+});
+
+describe('FailedInjections', () => {
+  const first = { startedAt: '2026-06-01T00:00:00Z', injectionErrors: 0 };
+
+  it('counts by how much the sum of the replicas grows', () => {
+    const failed = new FailedInjections();
+    const counts = [7, 7, 9, 10].map((reported) => failed.since('prod', first, reported));
+    assert.deepEqual(counts, [0, 0, 2, 3]);
+  });
+
+  it('takes a smaller sum for a replica that is gone', () => {
+    const failed = new FailedInjections();
+    const counts = [5, 8, 2, 4].map((reported) => failed.since('prod', first, reported));
+    assert.deepEqual(counts, [0, 3, 3, 5]);
+  });
+
+  it('begins anew with each rollout and each tag, and goes on from the status in a new process', () => {
+    const failed = new FailedInjections();
+    assert.equal(failed.since('prod', undefined, 4), 0);
+    assert.equal(failed.since('prod', first, 6), 0);
+    assert.equal(failed.since('prod', first, 7), 1);
+    assert.equal(failed.since('test', first, 7), 0);
+    assert.equal(failed.since('prod', { ...first, startedAt: '2026-06-02T00:00:00Z' }, 9), 0);
+    assert.equal(new FailedInjections().since('prod', { ...first, injectionErrors: 3 }, 9), 3);
   });
 });

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { ReplicaReports } from '../ports.ts';
-import { publishedHash, rolloutInForce } from '../published-webhook.ts';
-import type { Finding } from '../revision-status.ts';
+import { publishedHash, rolloutInForce } from '../webhooks/published-webhook.ts';
+import { type Finding, no } from '../controller/revision-status.ts';
 import type { TagPlan, TagSituation } from '../tags/tag-plan.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
-import { FailedInjections } from './failed-injections.ts';
 import { placeOf, planRollout } from './plan-rollout.ts';
 import { lingerMs, type RecentWorkloads } from './recent-workloads.ts';
 
@@ -120,19 +119,44 @@ function withoutFigures(state: RolloutState): Partial<RolloutState> {
 /** Whether everybody gets the revision of the spec: a condition of tags with a canary strategy. */
 export function rolloutFinding(revision: string, state: RolloutState | undefined): Finding {
   if (state === undefined) {
-    const message = 'what follows the tag has not been read yet, so no rollout begins';
-    return { status: 'False', reason: 'NotObserved', message };
+    return no('NotObserved', 'what follows the tag has not been read yet, so no rollout begins');
   }
   const { canary, phase, stable, message } = state;
   const isOver = canary === undefined && phase !== 'RolledBack' && stable.revision === revision;
-  return isOver
-    ? { status: 'True', reason: 'Complete', message: `pods get revision ${revision}` }
-    : { status: 'False', reason: phase, message };
+  return isOver ? { status: 'True', reason: 'Complete', message: `pods get revision ${revision}` } : no(phase, message);
 }
 
-const notFollowed: Finding = {
-  status: 'False',
-  reason: 'PodsNotFollowed',
-  message:
-    'spec.strategy.canary needs the pods of the cluster, which this operator does not follow (--no-follow-pods); follow them, or remove the strategy',
-};
+const notFollowed = no(
+  'PodsNotFollowed',
+  'spec.strategy.canary needs the pods of the cluster, which this operator does not follow (--no-follow-pods); follow them, or remove the strategy',
+);
+
+interface Counted {
+  /** The rollout that they are counted for. */
+  readonly rollout: string;
+  /** What the replicas said last, in sum. */
+  readonly reported: number;
+  readonly failed: number;
+}
+
+/**
+ * How many injections of a canary have failed since its rollout began. Replicas count from their own start on and for a pair of configurations, so
+ * what counts is by how much their sum grows; a smaller sum means that a replica has gone.
+ */
+export class FailedInjections {
+  readonly #counted = new Map<string, Counted>();
+
+  /** The number now; what came while nobody led is not counted. */
+  since(tag: string, state: Pick<RolloutState, 'startedAt' | 'injectionErrors'> | undefined, reported: number): number {
+    const rollout = state?.startedAt ?? '';
+    const before = this.#counted.get(tag);
+    const grown = before?.rollout === rollout ? Math.max(0, reported - before.reported) : 0;
+    const failed = (before?.rollout === rollout ? before.failed : (state?.injectionErrors ?? 0)) + grown;
+    this.#counted.set(tag, { rollout, reported, failed });
+    return failed;
+  }
+
+  forget(tag: string): void {
+    this.#counted.delete(tag);
+  }
+}

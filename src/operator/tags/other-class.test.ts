@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { context, injectorConfig } from '../testdata/operator-fixture.ts';
-import { WakeUps } from '../wake-ups.ts';
+import { WakeUps } from '../controller/wake-ups.ts';
 import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 
 const kind = 'MutatingWebhookConfiguration';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { InjectorConfig } from '../../api/injector-config.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { revisionTag } from '../../api/testdata/revision-tag.ts';
-import { injectorConfig } from '../../manifests/testdata/injector-config.ts';
-import type { PublishedRevision } from './published-revisions.ts';
+import { injectorConfig } from '../../api/testdata/injector-config.ts';
+import type { PublishedRevision } from '../webhooks/revision-facts.ts';
 import { planTag, type TagSituation } from './tag-plan.ts';
 
 function config(name: string, spec: Record<string, unknown> = {}, isReady = true): InjectorConfig {

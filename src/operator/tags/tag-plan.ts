@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import type { TagRollout } from '../../api/names.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutRoute } from '../../routing/route.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
-import type { Finding } from '../revision-status.ts';
-import type { PublishedRevision } from './published-revisions.ts';
+import { type Finding, no } from '../controller/revision-status.ts';
+import type { PublishedRevision } from '../webhooks/revision-facts.ts';
 
 /** What is known when a tag is looked at. */
 export interface TagSituation {
@@ -29,7 +29,7 @@ export interface TagPlan {
         readonly config: InjectorConfig;
         readonly published: PublishedRevision;
         /** Absent: everybody is led there. */
-        readonly rollout?: TagRollout | undefined;
+        readonly rollout?: RolloutRoute | undefined;
       }
     | undefined;
   /** Whether the revision of the spec can be led to; undefined: it is not known yet, so nothing is to be said. */
@@ -109,10 +109,6 @@ export function readinessOf({ metadata, status }: InjectorConfig): Finding | und
 
 function ready({ spec }: RevisionTag): Finding {
   return { status: 'True', reason: 'RevisionReady', message: `revision ${spec.revision} is ready` };
-}
-
-function no(reason: string, message: string): Finding {
-  return { status: 'False', reason, message };
 }
 
 /** The revisions among InjectorConfigs to which a tag could lead, in order: not of those that are on their way out. */

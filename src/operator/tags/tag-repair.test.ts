@@ -56,11 +56,7 @@ describe('the webhook of a tag that somebody spoils', () => {
   it('trusts what is served also when tag default leads to the default itself and the API server refuses its matchConditions', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'default');
-    const bundles = (): string[] =>
-      (fixture.tagObject('default')?.webhooks as { clientConfig: { caBundle: string } }[]).map(
-        ({ clientConfig }) => clientConfig.caBundle,
-      );
-    const [served] = bundles();
+    const [served] = fixture.tagBundles('default');
     fixture.setSpec('default', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
     fixture.cluster.faults.push({
       matches: (method, path, body) =>
@@ -74,12 +70,30 @@ describe('the webhook of a tag that somebody spoils', () => {
     });
     await fixture.reconcileTag('default');
     await fixture.clock.advance(1000);
-    await fixture.reconcile('default');
-    assert.deepEqual(new Set(bundles()), new Set([served]));
+    await fixture.reconcileTag('default');
+    assert.deepEqual(new Set(fixture.tagBundles('default')), new Set([served]));
     assert.match(
       fixture.tagCondition('default', 'WebhookReady'),
       /^False\/Invalid: no CEL; the webhook stays as it was$/,
     );
+  });
+
+  it('trusts what is served where it leads while the API server refuses where it is to lead', async () => {
+    await fixture.install('old');
+    await fixture.install('new');
+    await fixture.tag('prod', 'old');
+    const trusted = fixture.tagBundles('prod');
+    fixture.cluster.faults.push({
+      matches: (method, path, body) =>
+        method !== 'GET' && path.endsWith('/sidecar-injector-tag-prod') && body.includes('/tags/prod/new/'),
+      answer: (response) => {
+        failure(response, 422, 'Invalid', 'no CEL');
+      },
+    });
+    await fixture.move('prod', 'new');
+    await fixture.reconcileTag('prod');
+    assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
+    assert.deepEqual(fixture.tagBundles('prod'), trusted);
   });
 
   describe('while the API server refuses the matchConditions that are wanted of it', () => {
@@ -98,11 +112,7 @@ describe('the webhook of a tag that somebody spoils', () => {
     });
 
     it('has its caBundle repaired, however often the tag is looked at', async () => {
-      const bundles = (): string[] =>
-        (fixture.tagObject('prod')?.webhooks as { clientConfig: { caBundle: string } }[]).map(
-          ({ clientConfig }) => clientConfig.caBundle,
-        );
-      const [served] = bundles();
+      const [served] = fixture.tagBundles('prod');
       fixture.cluster.edit(plural, name, undefined, ({ webhooks }) => {
         for (const { clientConfig } of webhooks as { clientConfig: { caBundle: string } }[]) clientConfig.caBundle = '';
       });
@@ -111,7 +121,7 @@ describe('the webhook of a tag that somebody spoils', () => {
         await fixture.reconcile('old');
         await fixture.clock.advance(1000);
       }
-      assert.deepEqual(new Set(bundles()), new Set([served]));
+      assert.deepEqual(new Set(fixture.tagBundles('prod')), new Set([served]));
       assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/Invalid: no CEL; the webhook stays/);
     });
 

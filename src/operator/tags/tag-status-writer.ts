@@ -1,27 +1,25 @@
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
-import type { RolloutState } from '../../api/rollout-status.ts';
-import type { UsageStatus } from '../../api/usage-status.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { OperatorMetrics } from '../ports.ts';
-import { publishedHash } from '../published-webhook.ts';
+import { publishedHash } from '../webhooks/published-webhook.ts';
 import type { RestartSource } from '../restarts/restart-source.ts';
-import type { RevisionEvents } from '../revision-events.ts';
+import type { RevisionEvents } from '../controller/revision-events.ts';
 import { isSameCourse, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
 import { statusManager } from '../settings.ts';
 import { tagStatus, type TagFindings, type TagPlace } from './tag-status.ts';
 import type { TagTargets } from './tag-targets.ts';
-import type { TagWebhook } from './tag-webhook.ts';
 
 export interface TagStatusWriterOptions {
   readonly client: Pick<ApiClient, 'apply'>;
   readonly view: ClusterView;
   readonly targets: TagTargets;
-  readonly webhook: TagWebhook;
   readonly rollouts: Rollouts;
   /** Who uses a tag, where somebody counts. */
   readonly usage?: { tag(name: string): UsageStatus | undefined };
@@ -31,6 +29,9 @@ export interface TagStatusWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** A RevisionTag whose status is written; without a spec where that cannot be read. */
+export type StatusOwner = Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
 
 /** What is written of a RevisionTag: its status, and its metrics with it. */
 export class TagStatusWriter {
@@ -63,19 +64,18 @@ export class TagStatusWriter {
 
   /** Where the webhook that is in force leads; for `default` also InjectorConfig `default`'s own. */
   place(name: string): TagPlace | undefined {
-    const { targets, webhook } = this.#options;
+    const { targets, view } = this.#options;
     const config = targets.current(name);
-    const hash = config && publishedHash(webhook.live(name), config.metadata.name);
+    const hash = config && publishedHash(view.tagWebhook(name), config.metadata.name);
     return config === undefined || hash === undefined ? undefined : { config, hash };
   }
 
   /**
    * Writes the status once, with all that was found. Resolves with the shortest of the waits, in milliseconds.
-   * @param tag without a spec where it cannot be read
    * @param state of its rollout, where that was looked at
    */
   async write(
-    tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] },
+    tag: StatusOwner,
     object: KubernetesObject,
     findings: TagFindings,
     waits: readonly number[],

@@ -1,9 +1,9 @@
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import { mergeConditions, type ObservedCondition } from '../../api/conditions.ts';
-import type { Condition } from '../../api/kubernetes.ts';
-import type { RevisionTag, RevisionTagStatus } from '../../api/revision-tag.ts';
-import { usageOf, type UsageStatus } from '../../api/usage-status.ts';
-import type { Finding } from '../revision-status.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { mergeConditions } from '../../api/kubernetes/conditions.ts';
+import type { Condition } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag, RevisionTagStatus } from '../../api/revision-tag/revision-tag.ts';
+import { usageOf, type UsageStatus } from '../../api/injector-config/usage-status.ts';
+import { type Finding, observedConditions } from '../controller/revision-status.ts';
 
 /** What a pass over a tag found; absent findings leave the conditions as they were. */
 export interface TagFindings {
@@ -48,13 +48,8 @@ export function tagStatus(
 ): RevisionTagStatus {
   const { rollout, restarts } = courses;
   const observedGeneration = metadata.generation ?? 0;
-  const isKnown = (type: string): boolean => before?.conditions?.some((condition) => condition.type === type) === true;
-  const observed: ObservedCondition[] = [...required, ...exceptional].flatMap((type) => {
-    const finding = findings[type];
-    const isShown = required.some((each) => each === type) || finding?.status === 'True' || isKnown(type);
-    return finding === undefined || !isShown ? [] : [{ type, observedGeneration, ...finding }];
-  });
   const known = before?.conditions ?? [];
+  const observed = observedConditions(required, exceptional, findings, known, observedGeneration);
   const kept = rollout === undefined ? known.filter(({ type }) => type !== 'RolloutComplete') : known;
   const merged = mergeConditions(kept, observed, now);
   const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged, place) }], now);

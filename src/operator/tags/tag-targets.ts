@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { revisionOf, type InjectorConfig } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { RevisionTag } from '../../api/revision-tag.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
-import type { ClaimingObjects } from '../overlap.ts';
-import { ParsedConfigs, ParsedTags } from '../parsed-configs.ts';
+import type { ClaimingObjects } from '../../selection/pod-claims.ts';
+import { ParsedConfigs, ParsedTags } from '../controller/parsed-configs.ts';
 
 /** What is looked at to know where tags lead. */
 export interface TagSources {
   readonly configs: Pick<ObjectStore, 'list'>;
   readonly tags: Pick<ObjectStore, 'list'>;
   /** metadata.name of the InjectorConfig to which a tag leads now; undefined when it leads nowhere. */
-  readonly leadsTo: (tag: string) => string | undefined;
+  readonly targetOf: (tag: string) => string | undefined;
 }
 
 /** Where tags lead, now and by their specs. */
@@ -36,19 +36,19 @@ export class TagTargets {
     return this.#tags.parseAll(this.#sources.tags.list()).filter(({ spec }) => this.#isOurClass(spec));
   }
 
-  /** Everybody who wants pods; see `claims.ts`. */
+  /** Everybody who wants pods; see `selection/pod-claims.ts`. */
   claims(): ClaimingObjects {
     const configs = this.configs();
     return {
       configs,
       tags: this.tags(),
-      leadsTo: (tag) => this.#among(configs, tag) ?? this.current(tag.metadata.name),
+      targetOf: (tag) => this.#among(configs, tag) ?? this.current(tag.metadata.name),
     };
   }
 
   /** Where a tag leads now; undefined when it leads nowhere, and when that InjectorConfig is gone. */
   current(tag: string): InjectorConfig | undefined {
-    const name = this.#sources.leadsTo(tag);
+    const name = this.#sources.targetOf(tag);
     return this.configs().find(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
   }
 
@@ -62,8 +62,8 @@ export class TagTargets {
     const { name = '' } = object.metadata;
     const { spec } = object as { spec?: { revision?: unknown } };
     const revision = typeof spec?.revision === 'string' ? spec.revision : name;
-    const leadsTo = ({ metadata }: RevisionTag): boolean => this.#sources.leadsTo(metadata.name) === name;
-    const tags = this.tags().filter((tag) => tag.spec.revision === revision || leadsTo(tag));
+    const targetOf = ({ metadata }: RevisionTag): boolean => this.#sources.targetOf(metadata.name) === name;
+    const tags = this.tags().filter((tag) => tag.spec.revision === revision || targetOf(tag));
     return tags.map(({ metadata }) => metadata.name).sort();
   }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
-import { InjectorOperator } from '../injector-operator.ts';
-import { ReplicaLeases } from '../replica-leases.ts';
-import { ReplicaReporter } from '../replica-reporter.ts';
-import { Replica } from '../replica.ts';
+import { InjectorOperator } from '../controller/injector-operator.ts';
+import { ReplicaLeases } from '../replicas/replica-leases.ts';
+import { ReplicaReporter } from '../replicas/replica-reporter.ts';
+import { Replica } from '../replicas/replica.ts';
 import { MemoryCluster } from '../testdata/memory-cluster.ts';
 import {
   context,
@@ -193,7 +193,7 @@ describe('tags in a running operator', () => {
           name: 'rev.namespace.sidecar-injector.istio.io',
           namespaceSelector: selector,
           objectSelector: {},
-          rules: [{ operations: ['CREATE'], apiGroups: [''], resources: ['pods'] }],
+          rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
         },
       ],
     };

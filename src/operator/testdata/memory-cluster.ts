@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
 
@@ -43,6 +43,10 @@ export class MemoryCluster {
   readonly faults: Fault[] = [];
   /** Whether a webhook that is tried out is reached. */
   answersProbes = true;
+  /** Milliseconds until a write takes effect. */
+  slowness: (() => number) | undefined;
+  /** Is called after each change. */
+  changed: () => void = () => undefined;
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watchers = new Set<Watcher>();
   readonly #history: Change[] = [];
@@ -107,7 +111,13 @@ export class MemoryCluster {
     }
     const target = parsePath(request.path);
     if (request.method === 'GET') this.#read(request, target, response);
-    else this.#write(request, target, response);
+    else void this.#writeSlowly(request, target, response);
+  }
+
+  async #writeSlowly(request: FakeRequest, target: Target, response: ServerResponse): Promise<void> {
+    const { slowness } = this;
+    if (slowness !== undefined) await new Promise((resolve) => setTimeout(resolve, slowness()));
+    this.#write(request, target, response);
   }
 
   #read({ query }: FakeRequest, target: Target, response: ServerResponse): void {
@@ -198,6 +208,7 @@ export class MemoryCluster {
   #tell(change: Change): void {
     this.#history.push(structuredClone(change));
     for (const watcher of this.#watchers) send(watcher, change);
+    this.changed();
   }
 }
 

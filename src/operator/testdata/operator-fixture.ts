@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { emptyShadowReport, type ShadowReport } from '../../api/shadow-report.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { ClusterView, configMaps, injectorConfigs, revisionTags, secrets } from '../cluster-view.ts';
-import { createReconcilers, type Reconcilers } from '../create-reconcilers.ts';
+import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
 import type {
   InjectorRegistryPort,
   LoadConfiguration,
@@ -170,12 +170,22 @@ export class OperatorFixture {
   /** One pass, once the view has caught up with the cluster. */
   async reconcile(name: string): Promise<number> {
     await this.caughtUp();
+    return this.passNow(name);
+  }
+
+  /** One pass, whatever the view knows. */
+  passNow(name: string): Promise<number> {
     return this.reconcilers.revisions.reconcile(name, this.#stop.signal);
   }
 
   /** One pass over a tag, once the view has caught up with the cluster. */
   async reconcileTag(name: string): Promise<number> {
     await this.caughtUp();
+    return this.passTagNow(name);
+  }
+
+  /** One pass over a tag, whatever the view knows. */
+  passTagNow(name: string): Promise<number> {
     return this.reconcilers.tags.reconcile(name, this.#stop.signal);
   }
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import { parseInjectorConfig } from '../../api/parse-injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
-import { compileLabelSelector } from '../../inject/decision/label-selector.ts';
+import { compileLabelSelector } from '../../selection/label-selector.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { ClusterView } from '../cluster-view.ts';
-import { podRecord, type PodRecord } from '../pod-record.ts';
+import { podRecord } from '../pods/pod-record.ts';
+import type { PodRecord } from './pod-group.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
 import { context, injectorConfig } from '../testdata/operator-fixture.ts';
 import { ClusterUsage } from './cluster-usage.ts';
@@ -216,7 +217,7 @@ describe('ClusterUsage', () => {
     publish('green', 'aaaaaaaa');
     await clock.advance(31_000);
     assert.equal(again, 0, 'one of the same family asks for nothing new');
-    served = { ...rules, neverInject: [compileLabelSelector({ matchLabels: { app: 'web' } })] };
+    served = { ...rules, neverInject: [compileLabelSelector({ matchLabels: { app: 'web' } }, 'nothing')] };
     publish('blue', 'bbbbbbbb');
     await clock.advance(1000);
     assert.equal(again, 1);

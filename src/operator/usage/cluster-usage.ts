@@ -1,22 +1,20 @@
-import { revisionOf } from '../../api/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
-import type { UsageStatus } from '../../api/usage-status.ts';
+import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import type { ClusterView } from '../cluster-view.ts';
-import type { ClaimingObjects } from '../overlap.ts';
-import type { FollowedStores } from '../pods/followed-stores.ts';
-import type { Claimant } from './claimant.ts';
+import type { ClaimingObjects } from '../../selection/pod-claims.ts';
+import type { FollowedStores } from '../pods/pod-events.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { elsewhere } from './judge-pod.ts';
-import { PodGroups, type PodGroup } from './pod-group.ts';
-import { traitsOf } from './pod-traits.ts';
+import { type PodGroup, PodGroups } from './pod-group.ts';
+import { type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
-import { ClaimantReader } from './read-claimants.ts';
-import { KnownNames } from './relevant-names.ts';
+import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
 import { UsageSnapshots } from './usage-snapshots.ts';
-import type { UsageSource } from './usage-source.ts';
-import { usageStatus } from './usage-status.ts';
+import { type UsageSource, usageStatus } from './usage-status.ts';
 import { subjectOf } from './usage-subject.ts';
 
 export interface ClusterUsageOptions {
@@ -46,7 +44,7 @@ interface Counting {
   readonly stores: FollowedStores;
   readonly signal: AbortSignal;
   /** The webhook configurations and InjectorConfigs that it has been told of. */
-  claimants: ReadonlyMap<string, Claimant>;
+  selectingWebhooks: ReadonlyMap<string, SelectingWebhook>;
   families: ReadonlySet<string>;
   /** Those that are not ours, or cannot be read. */
   others: ReadonlySet<string>;
@@ -63,13 +61,13 @@ export class ClusterUsage implements UsageSource {
   readonly #options: ClusterUsageOptions;
   readonly #names = new KnownNames();
   readonly #snapshots: UsageSnapshots;
-  #reader: ClaimantReader;
+  #reader: SelectingWebhookReader;
   #counting: Counting | undefined;
   #isDue = false;
 
   constructor(options: ClusterUsageOptions) {
     this.#options = options;
-    this.#reader = new ClaimantReader(options.namespace);
+    this.#reader = new SelectingWebhookReader(options.namespace);
     this.#snapshots = new UsageSnapshots({
       clock: options.clock,
       look: (subject) => this.#look(subject),
@@ -107,13 +105,13 @@ export class ClusterUsage implements UsageSource {
         void this.#loadRules(counting, injectorConfig, hash);
       },
     });
-    this.#reader = new ClaimantReader(this.#options.namespace);
+    this.#reader = new SelectingWebhookReader(this.#options.namespace);
     const counting: Counting = {
       usage,
       groups: new PodGroups(),
       stores,
       signal,
-      claimants: new Map(),
+      selectingWebhooks: new Map(),
       families: new Set(),
       others: new Set(),
       subjects: new Set(),
@@ -174,8 +172,8 @@ export class ClusterUsage implements UsageSource {
   }
 
   /** Who takes pods by the webhook configuration of this name, as the pods are judged now; undefined when nobody does, and while another process counts. */
-  claimant(id: string): Claimant | undefined {
-    return this.#counting?.claimants.get(id);
+  selectingWebhook(id: string): SelectingWebhook | undefined {
+    return this.#counting?.selectingWebhooks.get(id);
   }
 
   /** What metrics show; nothing while another process counts. */
@@ -203,11 +201,11 @@ export class ClusterUsage implements UsageSource {
     const { usage } = counting;
     const { view, claims } = this.#options;
     const claiming = claims();
-    const claimants = this.#reader.read(
+    const selectingWebhooks = this.#reader.read(
       view.mutatingWebhooks.list().filter((object) => view.isOurs(object)),
       claiming,
     );
-    for (const claimant of claimants.values()) this.#names.addClaimant(claimant);
+    for (const selectingWebhook of selectingWebhooks.values()) this.#names.addWebhook(selectingWebhook);
     for (const config of claiming.configs) {
       this.#names.addConfig(config);
       usage.setFamily(config.metadata.name, config.spec.webhook.keys, revisionOf(config));
@@ -219,15 +217,15 @@ export class ClusterUsage implements UsageSource {
     for (const name of [...counting.families, ...counting.others]) {
       if (!families.has(name) && !others.has(name)) usage.setFamily(name, undefined);
     }
-    for (const id of counting.claimants.keys()) if (!claimants.has(id)) usage.setClaimant(id, undefined);
-    for (const [id, claimant] of claimants) usage.setClaimant(id, claimant);
+    for (const id of counting.selectingWebhooks.keys()) if (!selectingWebhooks.has(id)) usage.setWebhook(id, undefined);
+    for (const [id, selectingWebhook] of selectingWebhooks) usage.setWebhook(id, selectingWebhook);
     const subjects = new Set([
       ...claiming.configs.map(({ metadata }) => subjectOf('InjectorConfig', metadata.name)),
       ...claiming.tags.map(({ metadata }) => subjectOf('RevisionTag', metadata.name)),
     ]);
     for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
-    Object.assign(counting, { claimants, families, others, subjects });
+    Object.assign(counting, { selectingWebhooks, families, others, subjects });
     for (const subject of added) this.#snapshots.changed(subject);
     this.#readAgainIfAsked(counting);
   }
@@ -259,4 +257,40 @@ export class ClusterUsage implements UsageSource {
     counting.usage.setRules(injectorConfig, hash, rules);
     this.#readAgainIfAsked(counting);
   }
+}
+
+/** The labels and annotations that anybody has asked for so far; what is asked once is kept. */
+class KnownNames implements RelevantNames {
+  readonly labels = new Set<string>();
+  readonly annotations = new Set<string>();
+  readonly statuses = new Set<string>();
+
+  /** How many there are: more than before when something new is asked. */
+  get size(): number {
+    return this.labels.size + this.annotations.size + this.statuses.size;
+  }
+
+  addConfig({ spec: { webhook, injection } }: InjectorConfig): void {
+    const { keys } = webhook;
+    for (const name of [keys.revision, keys.inject]) this.labels.add(name);
+    this.annotations.add(keys.inject);
+    this.statuses.add(keys.status);
+    for (const selector of [...injection.neverInjectSelector, ...injection.alwaysInjectSelector]) {
+      for (const name of namesIn(selector)) this.labels.add(name);
+    }
+  }
+
+  addWebhook({ selectors }: SelectingWebhook): void {
+    for (const { podLabels } of selectors) for (const name of podLabels) this.labels.add(name);
+  }
+
+  addRules({ neverInject, alwaysInject }: DecisionRules): void {
+    for (const selector of [...neverInject, ...alwaysInject]) {
+      for (const name of 'keys' in selector ? selector.keys : []) this.labels.add(name);
+    }
+  }
+}
+
+function namesIn({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
-import { rankOf } from '../../rollout/workload-key.ts';
-import { selectorsOf } from '../../manifests/webhook-selectors.ts';
-import { claimedPods, type Claimant } from './claimant.ts';
-import { ClaimantIndex } from './claimant-index.ts';
+import { rankOf } from '../../routing/workload-key.ts';
+import { selectorsOf } from '../../selection/webhook-selectors.ts';
+import { compileSelectors, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { describeJudgement, elsewhere, judgePod, memberOf, missingReason } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 
@@ -19,7 +19,7 @@ const { inject, revision, injection, status } = istioKeys;
 const old = '11111111';
 const now = '22222222';
 
-function claimant(injectorConfig: string, part: Partial<Claimant> = {}): Claimant {
+function selectingWebhook(injectorConfig: string, part: Partial<SelectingWebhook> = {}): SelectingWebhook {
   const terms = { keys: istioKeys, isDefault: injectorConfig === 'default', enableNamespacesByDefault: false };
   return {
     id: injectorConfig,
@@ -28,7 +28,7 @@ function claimant(injectorConfig: string, part: Partial<Claimant> = {}): Claiman
     hash: now,
     since: 1000,
     isConditional: false,
-    claims: selectorsOf({ ...terms, revision: part.tag ?? injectorConfig }, ['kube-system']).map(claimedPods),
+    selectors: selectorsOf({ ...terms, revision: part.tag ?? injectorConfig }, ['kube-system']).map(compileSelectors),
     ...part,
   };
 }
@@ -43,15 +43,15 @@ function judge(
   labels: Record<string, string>,
   known: DecisionRules | 'unknown' = rules,
 ): string[] {
-  const claimants = new ClaimantIndex();
+  const webhooks = new SelectingWebhookIndex();
   for (const each of [
-    claimant('default'),
-    claimant('blue'),
-    claimant('off', { hash: undefined }),
-    claimant('choosy', { isConditional: true }),
-    claimant('blue', { id: 'tag-prod', tag: 'prod' }),
+    selectingWebhook('default'),
+    selectingWebhook('blue'),
+    selectingWebhook('off', { hash: undefined }),
+    selectingWebhook('choosy', { isConditional: true }),
+    selectingWebhook('blue', { id: 'tag-prod', tag: 'prod' }),
   ])
-    claimants.set(each);
+    webhooks.set(each);
   const traits: PodTraits = {
     namespace: 'shop',
     workload: { kind: 'Deployment', name: 'web' },
@@ -65,7 +65,7 @@ function judge(
     traits,
     { 'kubernetes.io/metadata.name': 'shop', ...labels },
     {
-      claimants,
+      webhooks,
       familyOf: (name) =>
         name.startsWith('gone') ? undefined : name === 'foreign' ? elsewhere : memberOf(istioKeys, name),
       rulesOf: () => (known === 'unknown' ? undefined : known),
@@ -73,8 +73,8 @@ function judge(
   );
   return judgements.map((judgement) => {
     assert.ok(describeJudgement(judgement).length > 10);
-    const { state, reason, injectorConfig, taker, isUser } = judgement;
-    return `${state} ${reason} at ${injectorConfig} by ${taker?.id ?? 'nobody'}${isUser ? '' : ', no user'}`;
+    const { state, reason, injectorConfig, selectedBy, isUser } = judgement;
+    return `${state} ${reason} at ${injectorConfig} by ${selectedBy?.id ?? 'nobody'}${isUser ? '' : ', no user'}`;
   });
 }
 
@@ -158,8 +158,8 @@ describe('judgePod', () => {
 
   it('asks of a workload in a rollout what its rank says', () => {
     const canary = { injectorConfig: 'green', hash: now, threshold: '8000000000000000' };
-    const claimants = new ClaimantIndex();
-    claimants.set(claimant('blue', { tag: 'prod', hash: old, canary }));
+    const webhooks = new SelectingWebhookIndex();
+    webhooks.set(selectingWebhook('blue', { tag: 'prod', hash: old, canary }));
     const states = new Map<string, number>();
     for (let index = 0; index < 100; index += 1) {
       const workload = { kind: 'Deployment', name: `web-${index}` };
@@ -169,10 +169,10 @@ describe('judgePod', () => {
         const [judgement] = judgePod(
           traits,
           { [revision]: 'prod' },
-          { claimants, familyOf: (name) => memberOf(istioKeys, name), rulesOf: () => rules },
+          { webhooks, familyOf: (name) => memberOf(istioKeys, name), rulesOf: () => rules },
         );
         const gets = rankOf('prod', { namespace: 'shop', ...workload }) < canary.threshold ? 'green' : 'blue';
-        assert.equal(judgement?.taker?.injectorConfig, gets);
+        assert.equal(judgement?.selectedBy?.injectorConfig, gets);
         assert.equal(judgement.state, injectedBy.startsWith(gets) ? 'current' : 'stale');
         states.set(gets, (states.get(gets) ?? 0) + 1);
       }
@@ -197,8 +197,8 @@ describe('judgePod', () => {
       ['a', 'b'],
       ['b', 'a'],
     ]) {
-      const claimants = new ClaimantIndex();
-      for (const id of order) claimants.set(claimant('blue', { id, hash: id === 'a' ? undefined : now }));
+      const webhooks = new SelectingWebhookIndex();
+      for (const id of order) webhooks.set(selectingWebhook('blue', { id, hash: id === 'a' ? undefined : now }));
       const traits = {
         namespace: 'shop',
         workload: { kind: 'Pod', name: 'p' },
@@ -207,16 +207,16 @@ describe('judgePod', () => {
         annotations: {},
         injectedBy: '',
       };
-      const [judgement] = judgePod(traits, blue, { claimants, familyOf: () => undefined, rulesOf: () => rules });
-      assert.equal(judgement?.taker?.id, 'b');
+      const [judgement] = judgePod(traits, blue, { webhooks, familyOf: () => undefined, rulesOf: () => rules });
+      assert.equal(judgement?.selectedBy?.id, 'b');
     }
   });
 });
 
 describe('missingReason', () => {
   it('tells a pod that is older than the webhook from one that came while it was there', () => {
-    assert.equal(missingReason(999, claimant('blue')), 'OlderThanWebhook');
-    assert.equal(missingReason(1000, claimant('blue')), 'NotCalled');
-    assert.equal(missingReason(0, claimant('blue', { since: NaN })), 'NotCalled');
+    assert.equal(missingReason(999, selectingWebhook('blue')), 'OlderThanWebhook');
+    assert.equal(missingReason(1000, selectingWebhook('blue')), 'NotCalled');
+    assert.equal(missingReason(0, selectingWebhook('blue', { since: NaN })), 'NotCalled');
   });
 });

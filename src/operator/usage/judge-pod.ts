@@ -1,8 +1,8 @@
 import type { DecisionRules } from '../../inject/decide.ts';
 import { decide } from '../../inject/decide.ts';
-import { getsCanary, rankOf } from '../../rollout/workload-key.ts';
-import type { Claimant } from './claimant.ts';
-import type { ClaimantIndex } from './claimant-index.ts';
+import { getsCanary, rankOf } from '../../routing/workload-key.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import type { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { type CarriedConfiguration, carriedBy, type PodTraits } from './pod-traits.ts';
 
 /** Whether a pod has what it would get now. `undecided`: it has nothing, and only the API server could say whether it would get something. */
@@ -19,18 +19,18 @@ export interface PodJudgement {
   /** What has injected it, as its annotations agree; undefined when nothing of this family has. */
   readonly carried: CarriedConfiguration | undefined;
   /** Whose webhooks take it now; undefined when nobody's do. */
-  readonly taker: Claimant | undefined;
-  /** Whether it would miss the taker: it is injected, or would be. */
+  readonly selectedBy: SelectingWebhook | undefined;
+  /** Whether it would miss the webhook that selects it: it is injected, or would be. */
   readonly isUser: boolean;
 }
 
 /** Whom a judgement asks. */
 export interface JudgementSources {
-  readonly claimants: Pick<ClaimantIndex, 'takersOf'>;
+  readonly webhooks: Pick<SelectingWebhookIndex, 'selecting'>;
   /** Of an InjectorConfig, by its name; undefined for one that is not there, {@link elsewhere} for one of which nothing is to be said. */
   readonly familyOf: (injectorConfig: string) => FamilyMember | typeof elsewhere | undefined;
-  /** By which rules the taker's configuration decides; undefined while nobody knows. */
-  readonly rulesOf: (taker: Claimant) => DecisionRules | undefined;
+  /** By which rules the configuration of a webhook decides; undefined while nobody knows. */
+  readonly rulesOf: (webhook: SelectingWebhook) => DecisionRules | undefined;
 }
 
 /** The family of an InjectorConfig of another operator class. */
@@ -47,12 +47,12 @@ export interface FamilyMember {
 }
 
 /** What a pod must carry beside `N.<hash8>` to count as injected by an InjectorConfig with these keys and this revision. */
-export function memberOf(keys: Claimant['keys'], revision: string): FamilyMember {
+export function memberOf(keys: SelectingWebhook['keys'], revision: string): FamilyMember {
   return { family: familyName(keys), status: keys.status, revision };
 }
 
 /** What names a family: equal texts, equal keys. */
-export function familyName({ injection, revision, inject, status }: Claimant['keys']): string {
+export function familyName({ injection, revision, inject, status }: SelectingWebhook['keys']): string {
   return [injection, revision, inject, status].join(' ');
 }
 
@@ -72,53 +72,53 @@ export function judgePod(
       carried.set(member.family, entry);
     }
   }
-  const takers = new Map<string, Claimant>();
-  for (const taker of sources.claimants.takersOf(namespaceLabels, pod.labels)) {
-    const family = familyName(taker.keys);
-    const other = takers.get(family);
-    if (other === undefined || isBefore(taker, other)) takers.set(family, taker);
+  const selecting = new Map<string, SelectingWebhook>();
+  for (const webhook of sources.webhooks.selecting(namespaceLabels, pod.labels)) {
+    const family = familyName(webhook.keys);
+    const other = selecting.get(family);
+    if (other === undefined || isBefore(webhook, other)) selecting.set(family, webhook);
   }
   const judgements: PodJudgement[] = [];
-  for (const [family, taker] of takers) {
-    judgements.push(judgeTaken(pod, carried.get(family), forPod(taker, pod), sources.rulesOf));
+  for (const [family, webhook] of selecting) {
+    judgements.push(judgeTaken(pod, carried.get(family), forPod(webhook, pod), sources.rulesOf));
   }
   const stale = (reason: string, injectorConfig: string, entry?: CarriedConfiguration): PodJudgement => {
-    return { state: 'stale', reason, injectorConfig, carried: entry, taker: undefined, isUser: true };
+    return { state: 'stale', reason, injectorConfig, carried: entry, selectedBy: undefined, isUser: true };
   };
   for (const [family, entry] of carried) {
-    if (!takers.has(family)) judgements.push(stale('NotSelected', entry.name, entry));
+    if (!selecting.has(family)) judgements.push(stale('NotSelected', entry.name, entry));
   }
   // Nobody is left to say of which family it was.
-  for (const name of takers.size === 0 && carried.size === 0 ? unknown : []) {
+  for (const name of selecting.size === 0 && carried.size === 0 ? unknown : []) {
     judgements.push(stale('InjectorGone', name));
   }
   return judgements;
 }
 
 /** Of two of a family, which should never both take a pod, the one that injects; the choice does not depend on who came first. */
-function isBefore(one: Claimant, other: Claimant): boolean {
+function isBefore(one: SelectingWebhook, other: SelectingWebhook): boolean {
   if ((one.hash === undefined) !== (other.hash === undefined)) return one.hash !== undefined;
   return one.id < other.id;
 }
 
 /** In the middle of a rollout: as the one that the pod's workload gets. */
-function forPod(taker: Claimant, { namespace, workload }: PodTraits): Claimant {
-  const { canary, tag = '' } = taker;
-  if (canary === undefined || !getsCanary(rankOf(tag, { namespace, ...workload }), canary.threshold)) return taker;
-  return { ...taker, injectorConfig: canary.injectorConfig, hash: canary.hash };
+function forPod(webhook: SelectingWebhook, { namespace, workload }: PodTraits): SelectingWebhook {
+  const { canary, tag = '' } = webhook;
+  if (canary === undefined || !getsCanary(rankOf(tag, { namespace, ...workload }), canary.threshold)) return webhook;
+  return { ...webhook, injectorConfig: canary.injectorConfig, hash: canary.hash };
 }
 
 function judgeTaken(
   pod: PodTraits,
   carried: CarriedConfiguration | undefined,
-  taker: Claimant,
+  selectedBy: SelectingWebhook,
   rulesOf: JudgementSources['rulesOf'],
 ): PodJudgement {
-  const { injectorConfig, hash, keys } = taker;
+  const { injectorConfig, hash, keys } = selectedBy;
   if (carried !== undefined || Object.hasOwn(pod.annotations, keys.status)) {
     const at = carried?.name ?? injectorConfig;
     const has = (state: 'current' | 'stale', reason: string): PodJudgement => {
-      return { state, reason, injectorConfig: at, carried, taker, isUser: true };
+      return { state, reason, injectorConfig: at, carried, selectedBy, isUser: true };
     };
     const stale = (reason: string): PodJudgement => has('stale', reason);
     if (hash === undefined) return stale('NotPublished');
@@ -128,28 +128,33 @@ function judgeTaken(
     return has('current', 'Current');
   }
   const plain = (state: PodJudgement['state'], reason: string, isUser: boolean): PodJudgement => {
-    return { state, reason, injectorConfig, carried, taker, isUser };
+    return { state, reason, injectorConfig, carried, selectedBy, isUser };
   };
   const own = pod.labels[keys.inject] ?? pod.annotations[keys.inject];
   if (pod.hostNetwork) return plain('none', 'HostNetwork', false);
   if (own === 'false') return plain('none', 'OptedOut', false);
   if (hash === undefined) return plain('none', 'NotPublished', true);
-  if (taker.isConditional) return plain('undecided', 'MatchConditions', false);
-  const rules = rulesOf(taker);
+  if (selectedBy.isConditional) return plain('undecided', 'MatchConditions', false);
+  const rules = rulesOf(selectedBy);
   if (rules === undefined) return plain('undecided', 'RulesUnknown', false);
   const decision = decide(rules, pod);
   return decision.inject ? plain('missing', 'NotCalled', true) : plain('none', decision.reason, false);
 }
 
 /** Why a pod is missing its sidecar, as far as its age tells. `createdAt` in milliseconds since 1970. */
-export function missingReason(createdAt: number, taker: Claimant | undefined): 'OlderThanWebhook' | 'NotCalled' {
-  return taker !== undefined && createdAt < taker.since ? 'OlderThanWebhook' : 'NotCalled';
+export function missingReason(
+  createdAt: number,
+  selectedBy: SelectingWebhook | undefined,
+): 'OlderThanWebhook' | 'NotCalled' {
+  return selectedBy !== undefined && createdAt < selectedBy.since ? 'OlderThanWebhook' : 'NotCalled';
 }
 
 /** A sentence for people, without the pod's name. */
-export function describeJudgement({ state, reason, injectorConfig, taker }: PodJudgement): string {
+export function describeJudgement({ state, reason, injectorConfig, selectedBy }: PodJudgement): string {
   const now =
-    taker === undefined ? 'nothing' : `InjectorConfig ${taker.injectorConfig} at ${taker.hash ?? 'nothing yet'}`;
+    selectedBy === undefined
+      ? 'nothing'
+      : `InjectorConfig ${selectedBy.injectorConfig} at ${selectedBy.hash ?? 'nothing yet'}`;
   switch (reason) {
     case 'Current':
       return `injected by ${now}, as it would be now`;
@@ -159,7 +164,7 @@ export function describeJudgement({ state, reason, injectorConfig, taker }: PodJ
       return `injected by InjectorConfig ${injectorConfig}, which is gone`;
     case 'NotPublished':
       return state === 'stale'
-        ? `injected by InjectorConfig ${injectorConfig}; it would get nothing now, since InjectorConfig ${taker?.injectorConfig ?? ''} has no webhook`
+        ? `injected by InjectorConfig ${injectorConfig}; it would get nothing now, since InjectorConfig ${selectedBy?.injectorConfig ?? ''} has no webhook`
         : `InjectorConfig ${injectorConfig} has no webhook`;
     case 'OtherInjector':
       return `injected by somebody else; it would get ${now}`;

@@ -1,6 +1,25 @@
-import type { PodRecord } from '../pod-record.ts';
+import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
+import type { PodHealth } from '../pods/pod-health.ts';
 import type { PodJudgement } from './judge-pod.ts';
 import { carriedBy, traitsKey, type PodTraits } from './pod-traits.ts';
+
+/**
+ * What is kept of each pod of the cluster for as long as it is there. Nothing whose size its author chooses: names, a uid and a cut list of
+ * configurations are bounded, labels and annotations are not.
+ */
+export interface PodRecord extends KubernetesObject {
+  metadata: ObjectMeta;
+  /** `N.<hash8>,…`: the configurations that have injected it (annotation `sidecar-injector.io/config`). */
+  readonly injectedBy?: string;
+  /** The pods that have what it has; absent where nobody counts it. */
+  readonly group?: PodGroup;
+  /** When it was made, in seconds since 1970. */
+  readonly createdAt?: number;
+  /** How it does; absent where nobody counts it. */
+  readonly health?: PodHealth;
+  /** Since when it is ready, or is not, in seconds since 1970; when it was made, while it does not say. */
+  readonly since?: number;
+}
 
 /** Pods that nobody can tell apart: the replicas of a workload, mostly. They are judged once. */
 export class PodGroup {

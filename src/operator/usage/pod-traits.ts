@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { injectedByAnnotation } from '../../api/labels.ts';
-import type { KubernetesObject } from '../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
-import { statedRevision } from './stated-revision.ts';
-import { workloadOfPod } from '../../rollout/workload-key.ts';
+import { workloadOfPod } from '../../routing/workload-key.ts';
+import { parseStatus } from '../../inject/pod/injection-status.ts';
 
 /** The labels and annotations that anybody asks for: those of the families and those that selectors name. */
 export interface RelevantNames {
@@ -119,4 +119,24 @@ function pick(
 /** A copy of its own: a slice would keep the whole text in memory. */
 function cut(text: string, limit: number): string {
   return text.length <= limit ? text : Buffer.from(text.slice(0, limit)).toString();
+}
+
+/** Characters. An injector's status is a list of names. */
+const statusLimit = 65_536;
+
+/**
+ * The revision that the status annotation of a pod states, if it is one that an injector could have written for this pod: readable, and when it names
+ * containers, the pod has one of them. Otherwise the empty text. A pod's author can write a status that fits, too; it is no proof of an injection.
+ */
+export function statedRevision(status: string, { spec }: KubernetesObject): string {
+  const parsed = status.length > statusLimit ? undefined : parseStatus(status);
+  if (parsed?.revision === undefined) return '';
+  const { containers, initContainers } = (spec ?? {}) as Record<string, unknown>;
+  const there = new Set([containers, initContainers].flatMap(namesOf));
+  const added = [...parsed.containers, ...parsed.initContainers];
+  return added.length === 0 || added.some((name) => there.has(name)) ? parsed.revision : '';
+}
+
+function namesOf(containers: unknown): unknown[] {
+  return Array.isArray(containers) ? containers.map((each: { name?: unknown } | null) => each?.name) : [];
 }

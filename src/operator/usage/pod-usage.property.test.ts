@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { istioKeys } from '../../api/webhook-keys.ts';
-import type { PodRecord } from '../pod-record.ts';
-import type { Claimant } from './claimant.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import type { PodRecord } from './pod-group.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { memberOf, judgePod } from './judge-pod.ts';
 import type { PodTraits } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
-import { by, claimant, logKeys, Pods, rules, told } from './testdata/counted-pods.ts';
+import { by, selectingWebhook, logKeys, Pods, rules, told } from './testdata/counted-pods.ts';
 
 describe('PodUsage, over histories,', () => {
   /** Words of a history. */
@@ -100,24 +100,24 @@ describe('PodUsage, over histories,', () => {
         const pods = new Pods();
         const namespaces = new Map<string, Record<string, string>>();
         const there = new Map<string, PodRecord>();
-        const claimants = new Map<string, Claimant>();
+        const webhooks = new Map<string, SelectingWebhook>();
         const families = new Set<string>();
         const known = new Set<string>();
-        const claim = (id: string, next: Claimant | undefined): void => {
-          const before = claimants.get(id);
+        const claim = (id: string, next: SelectingWebhook | undefined): void => {
+          const before = webhooks.get(id);
           // Selectors that have not changed are the same object, as they are for a webhook that only moves.
-          const isMoved = JSON.stringify(before?.claims) === JSON.stringify(next?.claims);
+          const isMoved = JSON.stringify(before?.selectors) === JSON.stringify(next?.selectors);
           const taken =
             next !== undefined &&
             before !== undefined &&
             isMoved &&
             before.keys === next.keys &&
             before.tag === next.tag
-              ? { ...next, claims: before.claims }
+              ? { ...next, selectors: before.selectors }
               : next;
-          usage.setClaimant(id, taken);
-          if (taken === undefined) claimants.delete(id);
-          else claimants.set(id, taken);
+          usage.setWebhook(id, taken);
+          if (taken === undefined) webhooks.delete(id);
+          else webhooks.set(id, taken);
         };
         for (const each of history) {
           switch (each.what) {
@@ -140,12 +140,17 @@ describe('PodUsage, over histories,', () => {
               else namespaces.set(each.name, each.labels);
               break;
             case 'config':
-              claim(each.name, each.isThere ? claimant(each.name, { ...each, keys: keysOf(each.name) }) : undefined);
+              claim(
+                each.name,
+                each.isThere ? selectingWebhook(each.name, { ...each, keys: keysOf(each.name) }) : undefined,
+              );
               break;
             case 'tag':
               claim(
                 `tag-${each.name}`,
-                each.isThere ? claimant(each.to, { ...each, tag: each.name, keys: keysOf(each.to) }) : undefined,
+                each.isThere
+                  ? selectingWebhook(each.to, { ...each, tag: each.name, keys: keysOf(each.to) })
+                  : undefined,
               );
               break;
             case 'family':
@@ -163,9 +168,9 @@ describe('PodUsage, over histories,', () => {
           usage.setRules(config, of, rules);
         }
 
-        const takersOf = (labels: Readonly<Record<string, string>>, podLabels: Readonly<Record<string, string>>) =>
-          [...claimants.values()].filter(({ claims }) =>
-            claims.some((each) => each.namespace(labels) && each.pod(podLabels)),
+        const selecting = (labels: Readonly<Record<string, string>>, podLabels: Readonly<Record<string, string>>) =>
+          [...webhooks.values()].filter(({ selectors }) =>
+            selectors.some((each) => each.namespace(labels) && each.pod(podLabels)),
           );
         const expected = {
           states: new Map<string, number>(),
@@ -177,24 +182,24 @@ describe('PodUsage, over histories,', () => {
           const labels = namespaces.get(group!.traits.namespace);
           if (labels === undefined) continue;
           const judgements = judgePod(group!.traits, labels, {
-            claimants: { takersOf },
+            webhooks: { selecting },
             familyOf: (name) => (families.has(name) ? memberOf(keysOf(name), name) : undefined),
             rulesOf: ({ injectorConfig, hash: of = '' }) => (known.has(`${injectorConfig}.${of}`) ? rules : undefined),
           });
-          for (const { state, injectorConfig, taker, isUser } of judgements) {
+          for (const { state, injectorConfig, selectedBy, isUser } of judgements) {
             if (!isUser) continue;
             const isCounted = state !== 'none' && state !== 'undecided';
             if (isCounted) add(expected.states, `InjectorConfig/${injectorConfig} ${state}`);
-            for (const user of new Set([injectorConfig, taker?.injectorConfig ?? injectorConfig]))
+            for (const user of new Set([injectorConfig, selectedBy?.injectorConfig ?? injectorConfig]))
               add(expected.users, `InjectorConfig/${user}`);
-            if (taker?.tag === undefined) continue;
-            if (isCounted) add(expected.states, `RevisionTag/${taker.tag} ${state}`);
-            add(expected.users, `RevisionTag/${taker.tag}`);
+            if (selectedBy?.tag === undefined) continue;
+            if (isCounted) add(expected.states, `RevisionTag/${selectedBy.tag} ${state}`);
+            add(expected.users, `RevisionTag/${selectedBy.tag}`);
           }
         }
         for (const [name, labels] of namespaces) {
-          for (const { claims, injectorConfig, tag, canary } of claimants.values()) {
-            if (!claims.some((each) => each.isByNamespace && each.namespace(labels))) continue;
+          for (const { selectors, injectorConfig, tag, canary } of webhooks.values()) {
+            if (!selectors.some((each) => each.isByNamespace && each.namespace(labels))) continue;
             expected.named.add(`InjectorConfig/${injectorConfig} ${name}`);
             if (canary !== undefined) expected.named.add(`InjectorConfig/${canary.injectorConfig} ${name}`);
             if (tag !== undefined) expected.named.add(`RevisionTag/${tag} ${name}`);
@@ -222,7 +227,7 @@ describe('PodUsage, over histories,', () => {
         // And what another one says that was told the end alone.
         const fresh = new PodUsage();
         for (const name of families) fresh.setFamily(name, keysOf(name));
-        for (const [id, each] of claimants) fresh.setClaimant(id, each);
+        for (const [id, each] of webhooks) fresh.setWebhook(id, each);
         for (const name of known) fresh.setRules(name.split('.')[0] ?? '', name.split('.')[1] ?? '', rules);
         for (const [name, labels] of namespaces) fresh.setNamespace(name, labels);
         for (const pod of there.values())

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { PodUsage } from './pod-usage.ts';
-import { by, claimant, Pods, rules, told } from './testdata/counted-pods.ts';
+import { by, selectingWebhook, Pods, rules, told } from './testdata/counted-pods.ts';
 
 describe('PodUsage', () => {
   it('counts pods at who injected them, and by the tag that they follow', () => {
     const usage = new PodUsage();
     const pods = new Pods();
     for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);
-    usage.setClaimant('old', claimant('old', { hash: 'aaaaaaaa' }));
-    usage.setClaimant('new', claimant('new', { hash: 'bbbbbbbb' }));
-    usage.setClaimant('tag-prod', claimant('old', { hash: 'aaaaaaaa', tag: 'prod' }));
+    usage.setWebhook('old', selectingWebhook('old', { hash: 'aaaaaaaa' }));
+    usage.setWebhook('new', selectingWebhook('new', { hash: 'bbbbbbbb' }));
+    usage.setWebhook('tag-prod', selectingWebhook('old', { hash: 'aaaaaaaa', tag: 'prod' }));
     usage.setRules('old', 'aaaaaaaa', rules);
     usage.setNamespace('shop', { 'istio.io/rev': 'prod' });
     for (const name of ['a', 'b']) usage.setPod(undefined, pods.record(name, by('old.aaaaaaaa')));
@@ -21,7 +21,7 @@ describe('PodUsage', () => {
     assert.equal(usage.subject('InjectorConfig/new'), undefined);
 
     usage.setRules('new', 'bbbbbbbb', rules);
-    usage.setClaimant('tag-prod', claimant('new', { hash: 'bbbbbbbb', tag: 'prod' }));
+    usage.setWebhook('tag-prod', selectingWebhook('new', { hash: 'bbbbbbbb', tag: 'prod' }));
     assert.deepEqual(usage.subject('InjectorConfig/old')!.counts, { current: 0, stale: 3, missing: 0 });
     assert.deepEqual(usage.subject('InjectorConfig/new')!.counts, { current: 0, stale: 0, missing: 1 });
     assert.equal(usage.subject('InjectorConfig/new')!.users, 4);
@@ -41,14 +41,14 @@ describe('PodUsage', () => {
     const pods = new Pods();
     for (const name of ['one', 'two', 'three']) {
       usage.setFamily(name, istioKeys);
-      usage.setClaimant(name, claimant(name, { hash: 'aaaaaaaa' }));
+      usage.setWebhook(name, selectingWebhook(name, { hash: 'aaaaaaaa' }));
       usage.setNamespace(name, { 'istio.io/rev': name });
       usage.setPod(undefined, pods.record(`in-${name}`, { ...by(`${name}.aaaaaaaa`), namespace: name }));
     }
     const [one, two, three] = ['InjectorConfig/one', 'InjectorConfig/two', 'InjectorConfig/three'];
     assert.deepEqual(
       during(() => {
-        usage.setClaimant('one', { ...claimant('one', { hash: 'bbbbbbbb' }) });
+        usage.setWebhook('one', { ...selectingWebhook('one', { hash: 'bbbbbbbb' }) });
       }),
       [one],
     );
@@ -72,7 +72,7 @@ describe('PodUsage', () => {
     );
     assert.deepEqual(
       during(() => {
-        usage.setClaimant('three', undefined);
+        usage.setWebhook('three', undefined);
       }),
       [three, two],
     );
@@ -83,7 +83,7 @@ describe('PodUsage', () => {
     const usage = new PodUsage({ rulesWanted: (name, hash) => wanted.push(`${name}.${hash}`) });
     const pods = new Pods();
     usage.setFamily('old', istioKeys);
-    usage.setClaimant('old', claimant('old', { hash: 'aaaaaaaa' }));
+    usage.setWebhook('old', selectingWebhook('old', { hash: 'aaaaaaaa' }));
     usage.setNamespace('shop', { 'istio.io/rev': 'old' });
     usage.setPod(undefined, pods.record('a'));
     usage.setPod(undefined, pods.record('b', { workload: { kind: 'Job', name: 'other' } }));
@@ -100,12 +100,12 @@ describe('PodUsage', () => {
     const usage = new PodUsage({ left: (subject, { traits }) => left.push(`${subject} ${traits.workload.name}`) });
     const pods = new Pods();
     usage.setFamily('old', istioKeys);
-    usage.setClaimant('tag-prod', claimant('old', { hash: 'aaaaaaaa', tag: 'prod' }));
+    usage.setWebhook('tag-prod', selectingWebhook('old', { hash: 'aaaaaaaa', tag: 'prod' }));
     usage.setNamespace('shop', { 'istio.io/rev': 'prod' });
     const [one, other] = [pods.record('a', by('old.aaaaaaaa')), pods.record('b', by('old.aaaaaaaa'))];
     for (const pod of [one, other]) usage.setPod(undefined, pod);
     usage.setPod(one, undefined);
-    usage.setClaimant('tag-prod', claimant('old', { hash: 'bbbbbbbb', tag: 'prod' }));
+    usage.setWebhook('tag-prod', selectingWebhook('old', { hash: 'bbbbbbbb', tag: 'prod' }));
     assert.deepEqual(left, []);
     usage.setPod(other, undefined);
     assert.deepEqual(left, ['InjectorConfig/old web', 'RevisionTag/prod web']);
@@ -118,7 +118,7 @@ describe('PodUsage', () => {
   it('judges the pods of a namespace when it has seen it', () => {
     const usage = new PodUsage();
     usage.setFamily('old', istioKeys);
-    usage.setClaimant('old', claimant('old', { hash: 'aaaaaaaa' }));
+    usage.setWebhook('old', selectingWebhook('old', { hash: 'aaaaaaaa' }));
     const pod = new Pods().record('a', by('old.aaaaaaaa'));
     usage.setPod(undefined, pod);
     assert.deepEqual(told(usage), []);

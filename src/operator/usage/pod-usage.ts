@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DecisionRules } from '../../inject/decide.ts';
-import type { WebhookKeys } from '../../api/webhook-keys.ts';
-import type { PodRecord } from '../pod-record.ts';
-import type { Claimant } from './claimant.ts';
-import { ClaimantIndex, labelTexts } from './claimant-index.ts';
-import { namedBy, stateOf, subjectsOf } from './concerned-subjects.ts';
+import type { WebhookKeys } from '../../api/injector-config/webhook-keys.ts';
+import type { PodGroup, PodRecord } from './pod-group.ts';
+import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
+import { labelTexts, SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
+import { MultiMap, namedBy, stateOf, subjectsOf } from './multi-map.ts';
 import { elsewhere, type FamilyMember, judgePod, memberOf, type PodJudgement } from './judge-pod.ts';
-import { MultiMap } from './multi-map.ts';
-import type { PodGroup } from './pod-group.ts';
-import { noPods, UsageSubject, type PodCounts } from './usage-subject.ts';
+import { noPods, type PodCounts, UsageSubject } from './usage-subject.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -18,7 +16,7 @@ interface NamespaceUsage {
   labels: Labels | undefined;
   readonly groups: Set<PodGroup>;
   readonly counts: PodCounts;
-  named: readonly Claimant[];
+  named: readonly SelectingWebhook[];
 }
 
 export interface PodUsageListener {
@@ -43,20 +41,20 @@ export interface PodPlace {
  */
 export class PodUsage {
   readonly #listener: PodUsageListener;
-  readonly #claimants = new ClaimantIndex();
+  readonly #webhooks = new SelectingWebhookIndex();
   readonly #families = new Map<string, FamilyMember | typeof elsewhere>();
   readonly #rules = new Map<string, DecisionRules>();
   readonly #namespaces = new Map<string, NamespaceUsage>();
   readonly #subjects = new Map<string, UsageSubject>();
   readonly #places = new Map<string, PodPlace & { readonly counts: PodCounts }>();
   readonly #groups = new Set<PodGroup>();
-  /** To find what a change affects: groups by label, taker, carried InjectorConfig and rules that are wanted; namespaces by label and by whom they name. */
+  /** To find what a change affects: groups by label, webhook, carried InjectorConfig and rules that are wanted; namespaces by label and by whom they name. */
   readonly #groupsByLabel = new MultiMap<string, PodGroup>();
-  readonly #groupsByTaker = new MultiMap<string, PodGroup>();
+  readonly #groupsByWebhook = new MultiMap<string, PodGroup>();
   readonly #groupsByCarried = new MultiMap<string, PodGroup>();
   readonly #groupsByRules = new MultiMap<string, PodGroup>();
   readonly #namespacesByLabel = new MultiMap<string, NamespaceUsage>();
-  readonly #namespacesByClaimant = new MultiMap<string, NamespaceUsage>();
+  readonly #namespacesByWebhook = new MultiMap<string, NamespaceUsage>();
 
   constructor(listener: PodUsageListener = {}) {
     this.#listener = listener;
@@ -106,16 +104,17 @@ export class PodUsage {
   }
 
   /** Somebody takes pods otherwise than before, or not at all (undefined). Costs what it takes, did, or does now. */
-  setClaimant(id: string, claimant: Claimant | undefined): void {
-    const before = this.#claimants.get(id);
-    if (before === claimant) return;
-    const groups = new Set(this.#groupsByTaker.get(id));
-    const namespaces = new Set(this.#namespacesByClaimant.get(id));
-    if (claimant === undefined) this.#claimants.delete(id);
-    else this.#claimants.set(claimant);
+  setWebhook(id: string, selectingWebhook: SelectingWebhook | undefined): void {
+    const before = this.#webhooks.get(id);
+    if (before === selectingWebhook) return;
+    const groups = new Set(this.#groupsByWebhook.get(id));
+    const namespaces = new Set(this.#namespacesByWebhook.get(id));
+    if (selectingWebhook === undefined) this.#webhooks.delete(id);
+    else this.#webhooks.set(selectingWebhook);
     const isKnown =
-      claimant?.claims === before?.claims && (claimant?.hash === undefined) === (before?.hash === undefined);
-    if (claimant !== undefined && !isKnown) this.#reach(claimant, groups, namespaces);
+      selectingWebhook?.selectors === before?.selectors &&
+      (selectingWebhook?.hash === undefined) === (before?.hash === undefined);
+    if (selectingWebhook !== undefined && !isKnown) this.#reach(selectingWebhook, groups, namespaces);
     for (const namespace of namespaces) this.#name(namespace);
     for (const group of groups) this.#judge(group);
   }
@@ -136,7 +135,7 @@ export class PodUsage {
   /** By which rules a published configuration decides: those that wait for them are judged. */
   setRules(injectorConfig: string, hash: string, rules: DecisionRules): void {
     const key = `${injectorConfig}.${hash}`;
-    const published = this.#claimants
+    const published = this.#webhooks
       .all()
       .flatMap((each) => [each, ...(each.canary === undefined ? [] : [each.canary])]);
     const inForce = new Set(published.map((each) => `${each.injectorConfig}.${each.hash ?? ''}`));
@@ -151,8 +150,8 @@ export class PodUsage {
   }
 
   /** What new selectors can reach, by the label that they require. */
-  #reach(claimant: Claimant, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
-    for (const { anchor } of claimant.claims) {
+  #reach(selectingWebhook: SelectingWebhook, groups: Set<PodGroup>, namespaces: Set<NamespaceUsage>): void {
+    for (const { anchor } of selectingWebhook.selectors) {
       if (anchor === undefined) for (const group of this.#groups) groups.add(group);
       for (const label of anchor?.side === 'pod' ? anchor.labels : []) {
         for (const group of this.#groupsByLabel.get(label)) groups.add(group);
@@ -208,7 +207,7 @@ export class PodUsage {
       labels === undefined
         ? []
         : judgePod(group.traits, labels, {
-            claimants: this.#claimants,
+            webhooks: this.#webhooks,
             familyOf: (name) => this.#families.get(name),
             rulesOf: ({ injectorConfig, hash = '' }) => this.#rules.get(`${injectorConfig}.${hash}`),
           });
@@ -224,12 +223,12 @@ export class PodUsage {
         if (subject.isUnused) this.#subjects.delete(name);
         this.#listener.changed?.(name);
       }
-      const { taker, reason, injectorConfig } = judgement;
-      if (taker !== undefined) {
-        if (by === 1) this.#groupsByTaker.add(taker.id, group);
-        else this.#groupsByTaker.delete(taker.id, group);
+      const { selectedBy, reason, injectorConfig } = judgement;
+      if (selectedBy !== undefined) {
+        if (by === 1) this.#groupsByWebhook.add(selectedBy.id, group);
+        else this.#groupsByWebhook.delete(selectedBy.id, group);
       }
-      if (reason === 'RulesUnknown') this.#want(`${injectorConfig}.${taker?.hash ?? ''}`, group, by);
+      if (reason === 'RulesUnknown') this.#want(`${injectorConfig}.${selectedBy?.hash ?? ''}`, group, by);
       this.#countPlace(group, judgement, by * group.pods.size);
     }
   }
@@ -250,7 +249,7 @@ export class PodUsage {
     if (state === undefined) return;
     this.#namespace(group.traits.namespace).counts[state] += pods;
     const { injectorConfig } = judgement;
-    const tag = judgement.taker?.tag ?? '';
+    const tag = judgement.selectedBy?.tag ?? '';
     const key = `${injectorConfig} ${tag}`;
     const place = this.#places.get(key) ?? { injectorConfig, tag, counts: noPods() };
     place.counts[state] += pods;
@@ -274,19 +273,19 @@ export class PodUsage {
   #name(namespace: NamespaceUsage): void {
     const { name, labels } = namespace;
     const move = (by: 1 | -1): void => {
-      for (const claimant of namespace.named) {
-        for (const each of namedBy(claimant)) {
+      for (const selectingWebhook of namespace.named) {
+        for (const each of namedBy(selectingWebhook)) {
           const subject = this.#subject(each);
           subject.moveNamespace(name, by);
           if (subject.isUnused) this.#subjects.delete(each);
           this.#listener.changed?.(each);
         }
-        if (by === 1) this.#namespacesByClaimant.add(claimant.id, namespace);
-        else this.#namespacesByClaimant.delete(claimant.id, namespace);
+        if (by === 1) this.#namespacesByWebhook.add(selectingWebhook.id, namespace);
+        else this.#namespacesByWebhook.delete(selectingWebhook.id, namespace);
       }
     };
     move(-1);
-    namespace.named = labels === undefined ? [] : this.#claimants.namedBy(labels);
+    namespace.named = labels === undefined ? [] : this.#webhooks.namedBy(labels);
     move(1);
   }
 

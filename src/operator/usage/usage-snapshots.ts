@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { UsageStatus } from '../../api/usage-status.ts';
+import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { Clock } from '../../kube/ports.ts';
 
 export interface UsageSnapshotsOptions {

@@ -1,4 +1,4 @@
-import { listedNames, type UsageStatus } from '../../api/usage-status.ts';
+import { listedNames, type UsageStatus } from '../../api/injector-config/usage-status.ts';
 import { missingReason } from './judge-pod.ts';
 import { noPods, type UsageSubject } from './usage-subject.ts';
 
@@ -56,9 +56,9 @@ function workloadsOf({ groups }: UsageSubject): WorkloadPods[] {
     if (state === 'stale') known.stale += pods.size;
     if (state !== 'missing') continue;
     known.missing += pods.size;
-    const taker = judgements.find((judgement) => judgement.state === 'missing')?.taker;
+    const selectedBy = judgements.find((judgement) => judgement.state === 'missing')?.selectedBy;
     for (const { createdAt = Infinity } of pods.values()) {
-      known.isOld &&= missingReason(createdAt * 1000, taker) === 'OlderThanWebhook';
+      known.isOld &&= missingReason(createdAt * 1000, selectedBy) === 'OlderThanWebhook';
     }
   }
   return [...workloads.values()];
@@ -76,4 +76,13 @@ function first<T>(values: Iterable<T>, text: (value: T) => string): T[] {
     if (found.length > listedNames) found.pop();
   }
   return found.map(({ value }) => value);
+}
+
+/** Nobody counts: what statuses said before is taken out of them. */
+export const uncounted: UsageSource = { injectorConfig: () => ({}), tag: () => ({}) };
+
+/** What a status may say now of who uses an object; undefined: as it was, since nobody has counted yet. */
+export interface UsageSource {
+  injectorConfig(name: string): UsageStatus | undefined;
+  tag(name: string): UsageStatus | undefined;
 }

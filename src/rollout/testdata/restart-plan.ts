@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { restartStatusSchema, type RestartStatus } from '../../api/rollout-status.ts';
+import { restartStatusSchema, type RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import type { OtherRestart, RestartCandidate, RestartSituation } from '../restart-candidate.ts';
 import { atOnce } from '../restart-steps.ts';
 import { planRestarts, type RestartPlan } from '../restarts.ts';
-import { workloadKey } from '../workload-key.ts';
+import { workloadKey } from '../../routing/workload-key.ts';
 import { at, boundsOf, start } from './situation.ts';
 
 /** One at a time. */

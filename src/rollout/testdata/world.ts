@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { CanaryStrategy } from '../../api/rollout-strategy.ts';
-import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/rollout-status.ts';
+import type { CanaryStrategy } from '../../api/revision-tag/rollout-strategy.ts';
+import { rolloutStatusSchema, type RolloutPlace, type RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { ObservedPod, RolloutObservation } from '../observation.ts';
 import { advanceRollout, type RolloutPass } from '../rollout.ts';
-import { getsCanary, rankOf } from '../workload-key.ts';
+import { getsCanary, rankOf } from '../../routing/workload-key.ts';
 import { place, second, start, strategyOf } from './situation.ts';
 
 interface WorldPod extends ObservedPod {
@@ -70,8 +70,7 @@ export class World {
         break;
       case 'create':
         this.#created += 1;
-        this.#cameSincePass = true;
-        if (this.#isNewLeader) this.#isCountTrue = false;
+        this.#comes();
         this.#make(rankOf('prod', { namespace: 'shop', kind: 'Deployment', name: `w${this.#created}` }));
         break;
       case 'remove':
@@ -90,9 +89,12 @@ export class World {
         this.#isCountTrue = !this.#cameSincePass && (this.#isCountTrue || !this.#isNewLeader);
         this.#looksSince = this.now;
         break;
-      case 'restart':
-        this.#make(this.#pick(happening.which));
+      case 'restart': {
+        const rank = this.#pick(happening.which);
+        if (!this.#isSeen(rank)) this.#comes();
+        this.#make(rank);
         break;
+      }
       case 'fail':
       case 'heal':
         this.#setReady(this.#pick(happening.which), happening.kind === 'heal');
@@ -158,6 +160,12 @@ export class World {
       if (this.#workloads.size === 0) this.happen({ kind: 'create' });
     }
     assert.fail(`no end: ${JSON.stringify(this.state)}`);
+  }
+
+  /** A workload comes that nobody has counted: a new one, or one that was down when whoever leads began to look. */
+  #comes(): void {
+    this.#cameSincePass = true;
+    if (this.#isNewLeader) this.#isCountTrue = false;
   }
 
   get #isNewLeader(): boolean {

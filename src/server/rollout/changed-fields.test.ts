@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mostChangedFields } from '../../api/shadow-report.ts';
+import { mostChangedFields } from '../../rollout/shadow-report.ts';
 import { changedFields } from './changed-fields.ts';
 
 const pod = {

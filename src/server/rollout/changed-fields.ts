@@ -1,4 +1,4 @@
-import { boundedField, mostChangedFields } from '../../api/shadow-report.ts';
+import { boundedField, mostChangedFields } from '../../rollout/shadow-report.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 
 /** Levels below which a difference is told as one. */

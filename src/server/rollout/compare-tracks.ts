@@ -1,8 +1,13 @@
 import { inject as injectPod } from '../../inject/inject.ts';
 import type { InjectionResult } from '../../inject/injection-result.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import type { AdmissionRequest } from '../admission-request.ts';
-import { injectionRequest, type InjectPod, notAPodCreation, type PodSurroundings } from '../inject-handler.ts';
+import type { AdmissionRequest } from '../admission/admission-request.ts';
+import {
+  injectionRequest,
+  type InjectPod,
+  notAPodCreation,
+  type PodSurroundings,
+} from '../admission/inject-handler.ts';
 import { changedFields } from './changed-fields.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 

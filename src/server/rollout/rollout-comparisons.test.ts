@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
-import type { PairReport, RolloutPair } from '../../api/shadow-report.ts';
-import { everyWorkload, noWorkload } from '../../rollout/workload-key.ts';
-import { HeavyLane } from '../lane/heavy-lane.ts';
-import type { LaneLimits } from '../lane/lane-limits.ts';
-import { laneProgram, type LaneProgram } from '../lane/lane-program.ts';
+import type { PairReport, RolloutPair } from '../../rollout/shadow-report.ts';
+import { everyWorkload, noWorkload } from '../../routing/workload-key.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { answeredReview, bytesOf, patchOf, reviewOf, somePod } from '../testdata/reviews.ts';
 import { canaryInjector, rolloutPath, rolloutSource, stableInjector } from '../testdata/rollout-injectors.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 import { until } from '../testdata/until.ts';
+import { ReviewWorker } from '../worker/review-worker.ts';
+import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import { RolloutComparisons, type ComparisonLimits } from './rollout-comparisons.ts';
 import { rolloutRoute } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
 /** A thread that answers a comparison by what the pod's first container is called. */
-const scripted: LaneProgram = {
+const scripted: WorkerProgram = {
   isText: true,
   source: `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
-    if (message.kind !== 'compare') return;
+    if (message.kind !== 'review') return;
     const { name } = JSON.parse(Buffer.from(message.body).toString()).request.object.spec.containers[0];
-    if (name.startsWith('loop')) for (;;);
+    if (name.startsWith('loop')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     if (name.startsWith('exit')) process.exit(3);
     if (name.startsWith('defect')) parentPort.postMessage({ kind: 'defect', error: 'broken' });
     if (name.startsWith('nothing')) parentPort.postMessage({ kind: 'compared', comparison: undefined });
@@ -33,13 +32,13 @@ const scripted: LaneProgram = {
 };
 const pair: RolloutPair = {
   tag: 'prod',
-  stable: { name: 'old', hash: '11111111' },
-  canary: { name: 'new', hash: '22222222' },
+  stable: { injectorConfig: 'old', hash: '11111111' },
+  canary: { injectorConfig: 'new', hash: '22222222' },
 };
 const shared = { path: '/inject', annotate: true };
 const targets: RolloutTargets = {
-  stable: { ...pair.stable, injector: stableInjector, ...shared },
-  canary: { ...pair.canary, injector: canaryInjector, ...shared },
+  stable: { name: 'old', hash: pair.stable.hash, injector: stableInjector, ...shared },
+  canary: { name: 'new', hash: pair.canary.hash, injector: canaryInjector, ...shared },
 };
 
 function podNamed(name: string): Record<string, unknown> {
@@ -49,22 +48,21 @@ function podNamed(name: string): Record<string, unknown> {
 describe('RolloutComparisons', function () {
   // A thread of our own starts last on a machine that has other things to do.
   this.timeout(60_000);
-  let lane: HeavyLane;
+  let worker: ReviewWorker;
   let comparisons: RolloutComparisons;
   let outcomes: string[];
   /** When each was told, by the clock. */
   let times: number[];
   let uids = 0;
 
-  function start(program: LaneProgram, limits: Partial<ComparisonLimits> = {}, lanes: Partial<LaneLimits> = {}): void {
+  function start(program: WorkerProgram, limits: Partial<ComparisonLimits> = {}): void {
     const clock = (): number => performance.now();
     outcomes = [];
     times = [];
-    lane = new HeavyLane({ log: new RecordingLog(), clock, program, limits: lanes });
+    worker = new ReviewWorker({ log: new RecordingLog(), clock, program });
     comparisons = new RolloutComparisons({
-      lane,
+      worker,
       surroundings: {},
-      clock,
       limits: { rest: 0, ...limits },
       observer: {
         compared: (canary, outcome) => {
@@ -74,7 +72,7 @@ describe('RolloutComparisons', function () {
       },
     });
   }
-  afterEach(() => lane.close());
+  afterEach(() => worker.close());
 
   const offer = (name: string, namespace = 'shop'): void => {
     const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
@@ -89,7 +87,7 @@ describe('RolloutComparisons', function () {
   const report = (): PairReport | undefined => comparisons.reports()[0];
 
   it('renders by both on the thread, and tells the fields that differ', async () => {
-    start(laneProgram);
+    start(workerProgram);
     offer('a');
     offer('b');
     await until(() => report()?.compared === 2);
@@ -103,7 +101,7 @@ describe('RolloutComparisons', function () {
     start(scripted);
     for (let count = 0; count < 5; count++) offer('same');
     await until(() => report()?.compared === 5);
-    await lane.close();
+    await worker.close();
     offer('same');
     assert.equal(report()?.compared, 6);
   });
@@ -126,7 +124,7 @@ describe('RolloutComparisons', function () {
     // As much as the other has by now.
     offer('same-more', 'bank');
     assert.equal(outcomes.length, 96 + 2 + 1);
-    await lane.close();
+    await worker.close();
     await until(() => report()?.compared === 4);
     assert.equal(report()?.failed, 1);
   });
@@ -143,7 +141,7 @@ describe('RolloutComparisons', function () {
       outcomes,
       Array.from({ length: 101 }, () => 'new dropped'),
     );
-    await lane.close();
+    await worker.close();
     // A thread that was ended says nothing of the canary.
     await until(() => report()?.compared === 2);
     assert.equal(report()?.failed, 0);
@@ -180,7 +178,7 @@ describe('RolloutComparisons', function () {
     await comparisons.close();
     offer('same-2');
     await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.deepEqual([lane.isAwake, report()?.compared], [false, 0]);
+    assert.deepEqual([worker.isAwake, report()?.compared], [false, 0]);
     assert.deepEqual(outcomes, ['new dropped', 'new dropped']);
   });
 
@@ -215,18 +213,18 @@ describe('RolloutComparisons', function () {
 describe('a rollout on a listener', function () {
   this.timeout(60_000);
   type Server = Awaited<ReturnType<typeof startTestServer>>;
-  let lane: HeavyLane;
+  let worker: ReviewWorker;
   let comparisons: RolloutComparisons;
   let server: Server;
   beforeEach(async () => {
     const clock = (): number => performance.now();
-    lane = new HeavyLane({ log: new RecordingLog(), clock });
-    comparisons = new RolloutComparisons({ lane, surroundings: {}, clock, limits: { rest: 0 } });
+    worker = new ReviewWorker({ log: new RecordingLog(), clock });
+    comparisons = new RolloutComparisons({ worker, surroundings: {}, limits: { rest: 0 } });
     server = await startTestServer({ routes: [rolloutRoute(rolloutSource, { comparisons })] });
   });
   afterEach(async () => {
     await server.stop();
-    await lane.close();
+    await worker.close();
   });
 
   it('answers in shadow with the very bytes of the stable configuration, as often as it is asked, and finds a broken canary', async () => {
@@ -263,7 +261,7 @@ describe('a rollout on a listener', function () {
     await server.post(bytesOf(reviewOf({ object: { ...object, spec: 'none' } })), { path: path('broken/33333333') });
     await until(() => comparisons.reports()[0]?.compared === 2);
     const [report, ...others] = comparisons.reports();
-    assert.deepEqual([report?.failed, report?.canary.name, others.length], [1, 'broken', 0]);
+    assert.deepEqual([report?.failed, report?.canary.injectorConfig, others.length], [1, 'broken', 0]);
   });
 
   it('counts by track', async () => {

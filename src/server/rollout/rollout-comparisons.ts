@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
-import { boundedError, type PairReport, type RolloutPair } from '../../api/shadow-report.ts';
-import type { PodSurroundings } from '../inject-handler.ts';
-import type { HeavyLane } from '../lane/heavy-lane.ts';
-import type { LaneFailure } from '../lane/lane-job.ts';
-import type { LaneLimits } from '../lane/lane-limits.ts';
-import type { MonotonicClock } from '../ports.ts';
-import { splitReview } from '../review-bytes.ts';
+import {
+  boundedError,
+  emptyShadowReport,
+  mostChangedFields,
+  type PairReport,
+  type RolloutPair,
+} from '../../rollout/shadow-report.ts';
+import type { PodSurroundings } from '../admission/inject-handler.ts';
+import { splitReview } from '../admission/review-bytes.ts';
+import { type ReviewWorker, surroundingsNow, type WorkerBounds, type WorkerFailure } from '../worker/review-worker.ts';
+import type { WorkerAnswer } from '../worker/messages.ts';
 import type { Comparison } from './compare-tracks.ts';
-import { ComparisonJob, type ComparisonOutcome } from './comparison-job.ts';
-import { type PairTally, PairTallies } from './pair-tallies.ts';
 import type { Comparisons } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
 
@@ -41,20 +43,19 @@ export const defaultComparisonLimits: ComparisonLimits = {
 };
 
 /** Of the thread on which they are rendered. What is compared is small, and its memory is beside all that the process needs otherwise. */
-export const comparisonLaneLimits: Partial<LaneLimits> = { heapMebibytes: 128, idle: 60_000 };
+export const comparisonBounds: Partial<WorkerBounds> = { heapMebibytes: 128, idle: 60_000 };
 
 export interface RolloutComparisonsOptions {
   /** A thread of their own: those who wait for the answer to a heavy review must not wait for a comparison. */
-  readonly lane: HeavyLane;
+  readonly worker: ReviewWorker;
   readonly surroundings: PodSurroundings;
-  readonly clock: MonotonicClock;
   readonly observer?: ComparisonObserver;
   readonly limits?: Partial<ComparisonLimits>;
 }
 
 interface Waiting {
   readonly namespace: string;
-  readonly tally: PairTally;
+  readonly pair: RolloutPair;
   readonly known: Known;
   readonly forget: () => void;
   readonly targets: RolloutTargets;
@@ -67,6 +68,12 @@ interface Known {
   waiting: number;
 }
 
+/** Levels to which a review may nest; it has been decided, so it is within the server's own bound already. */
+const maxDepth = 1000;
+
+/** Pairs that are kept: anybody who reaches the listener can name a tag of his own. */
+const mostPairs = 32;
+
 /** Reviews whose comparison is remembered: all pods of a ReplicaSet come as the same bytes. */
 const maxKnown = 2048;
 
@@ -77,7 +84,8 @@ const maxKnown = 2048;
 export class RolloutComparisons implements Comparisons {
   readonly #options: RolloutComparisonsOptions;
   readonly #limits: ComparisonLimits;
-  readonly #tallies = new PairTallies();
+  /** By pair, in order of use. */
+  readonly #reports = new Map<string, PairReport>();
   readonly #waiting: Waiting[] = [];
   /** By the digest of the path and the review, in order of use. */
   readonly #known = new Map<string, Known>();
@@ -90,9 +98,9 @@ export class RolloutComparisons implements Comparisons {
   }
 
   offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void {
-    const tally = this.#tallies.of(pair);
+    this.#report(pair);
     if (body.length > this.#limits.maxReviewBytes) {
-      this.#drop(tally, 1);
+      this.#drop(pair, 1);
       return;
     }
     const key = digestOf(path, body);
@@ -101,11 +109,11 @@ export class RolloutComparisons implements Comparisons {
       this.#known.delete(key);
       this.#known.set(key, before);
       if (before.comparison === undefined) before.waiting += 1;
-      else this.#count(tally, before.comparison, 1);
+      else this.#count(pair, before.comparison, 1);
       return;
     }
     if (this.#isClosed || !this.#makesRoom(namespace)) {
-      this.#drop(tally, 1);
+      this.#drop(pair, 1);
       return;
     }
     const known: Known = { comparison: undefined, waiting: 1 };
@@ -115,7 +123,7 @@ export class RolloutComparisons implements Comparisons {
     this.#known.set(key, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
-    this.#waiting.push({ namespace, tally, known, forget, targets, body: new Uint8Array(body) });
+    this.#waiting.push({ namespace, pair, known, forget, targets, body: new Uint8Array(body) });
     this.#next();
   }
 
@@ -123,12 +131,12 @@ export class RolloutComparisons implements Comparisons {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
-    await this.#options.lane.close();
+    await this.#options.worker.close();
   }
 
   /** The pairs that were asked for last, the newest first. */
   reports(): readonly PairReport[] {
-    return this.#tallies.reports();
+    return [...this.#reports.values()].reverse();
   }
 
   /** When the queue is full, the namespace with the most reviews in it gives up its last one, so that no author crowds out the rest. */
@@ -144,7 +152,7 @@ export class RolloutComparisons implements Comparisons {
     );
     if (given !== undefined) {
       given.forget();
-      this.#drop(given.tally, given.known.waiting);
+      this.#drop(given.pair, given.known.waiting);
     }
     return true;
   }
@@ -153,56 +161,95 @@ export class RolloutComparisons implements Comparisons {
     if (this.#isBusy) return;
     const next = this.#waiting.shift();
     if (next === undefined) return;
-    const { lane, surroundings, clock } = this.#options;
+    const { worker, surroundings } = this.#options;
+    const { body, targets } = next;
     this.#isBusy = true;
-    const ended = (outcome: ComparisonOutcome, milliseconds: number): void => {
-      this.#end(next, outcome);
-      setTimeout(
-        () => {
+    let begun = worker.clock();
+    worker.submit({
+      bytes: body.length,
+      startBy: Infinity,
+      allowed: this.#limits.deadline,
+      task: () => ({
+        body,
+        maxDepth,
+        target: targets.stable,
+        rollout: { canary: targets.canary, choice: 'compare' },
+      }),
+      read: ({ request }) => {
+        // A thread that was just started took longer to get here.
+        begun = worker.clock();
+        return surroundingsNow(surroundings, request.namespace);
+      },
+      ended: (outcome) => {
+        this.#end(next, outcome);
+        const rest = Math.min(this.#limits.maxRest, this.#limits.rest * (worker.clock() - begun));
+        setTimeout(() => {
           this.#isBusy = false;
           this.#next();
-        },
-        Math.min(this.#limits.maxRest, this.#limits.rest * milliseconds),
-      ).unref();
-    };
-    lane.submit(new ComparisonJob(next.body, next.targets, surroundings, this.#limits.deadline, clock, ended));
+        }, rest).unref();
+      },
+    });
   }
 
-  #end({ tally, known, forget, targets }: Waiting, outcome: ComparisonOutcome): void {
-    if (outcome === 'nothing') {
+  #end({ pair, known, forget, targets }: Waiting, outcome: WorkerAnswer | WorkerFailure): void {
+    const comparison = this.#comparisonOf(outcome, targets);
+    if (comparison === undefined || comparison === 'nothing') {
       forget();
-      return;
-    }
-    const comparison = typeof outcome === 'string' ? this.#failure(outcome, targets) : outcome;
-    if (comparison === undefined) {
-      forget();
-      this.#drop(tally, known.waiting);
+      if (comparison === undefined) this.#drop(pair, known.waiting);
       return;
     }
     known.comparison = comparison;
-    this.#count(tally, comparison, known.waiting);
+    this.#count(pair, comparison, known.waiting);
   }
 
-  /** Bounds that the canary has run into; nothing is said of it when the thread could not do its work. */
-  #failure(why: LaneFailure, { canary }: RolloutTargets): Comparison | undefined {
-    const { heapMebibytes } = this.#options.lane.limits;
-    if (why === 'deadline') return tooMuch(canary.name, `more than ${this.#limits.deadline} ms`);
-    if (why === 'memory') return tooMuch(canary.name, `more than ${heapMebibytes} MiB`);
-    return undefined;
+  /** `nothing`: there was nothing to compare. Undefined when the thread could not do its work, which says nothing of the canary. */
+  #comparisonOf(outcome: WorkerAnswer | WorkerFailure, { canary }: RolloutTargets): Comparison | 'nothing' | undefined {
+    const { heapMebibytes } = this.#options.worker.bounds;
+    if (outcome === 'deadline') return tooMuch(canary.name, `more than ${this.#limits.deadline} ms`);
+    if (outcome === 'memory') return tooMuch(canary.name, `more than ${heapMebibytes} MiB`);
+    if (typeof outcome === 'string' || outcome.kind === 'defect') return undefined;
+    return outcome.kind === 'compared' ? (outcome.comparison ?? 'nothing') : 'nothing';
   }
 
-  #count(tally: PairTally, comparison: Comparison, times: number): void {
-    tally.add(comparison, times);
-    for (let count = 0; count < times; count++) {
-      this.#options.observer?.compared(tally.pair.canary.name, comparison.outcome);
-    }
+  /** The report of a pair, as the one that was asked for last. */
+  #report(pair: RolloutPair): PairReport {
+    const key = keyOf(pair);
+    const report = this.#reports.get(key) ?? { ...pair, ...emptyShadowReport };
+    this.#reports.delete(key);
+    this.#reports.set(key, report);
+    const [oldest = key] = this.#reports.keys();
+    if (this.#reports.size > mostPairs) this.#reports.delete(oldest);
+    return report;
   }
 
-  #drop(tally: PairTally, times: number): void {
-    for (let count = 0; count < times; count++) {
-      this.#options.observer?.compared(tally.pair.canary.name, 'dropped');
-    }
+  /** @param times how many admissions it holds for */
+  #count(pair: RolloutPair, comparison: Comparison, times: number): void {
+    const report = this.#report(pair);
+    const { outcome } = comparison;
+    const fields = outcome === 'changed' ? comparison.fields : [];
+    const error = report.error ?? (outcome === 'failed' ? boundedError(comparison.error) : undefined);
+    this.#reports.set(keyOf(pair), {
+      ...report,
+      compared: report.compared + times,
+      failed: report.failed + (outcome === 'failed' ? times : 0),
+      differing: report.differing + (outcome === 'changed' ? times : 0),
+      changed: [...new Set([...report.changed, ...fields])].slice(0, mostChangedFields),
+      ...(error !== undefined && { error }),
+    });
+    this.#observe(pair, outcome, times);
   }
+
+  #drop(pair: RolloutPair, times: number): void {
+    this.#observe(pair, 'dropped', times);
+  }
+
+  #observe({ canary }: RolloutPair, outcome: Comparison['outcome'] | 'dropped', times: number): void {
+    for (let count = 0; count < times; count++) this.#options.observer?.compared(canary.injectorConfig, outcome);
+  }
+}
+
+function keyOf({ tag, stable, canary }: RolloutPair): string {
+  return [tag, stable.injectorConfig, stable.hash, canary.injectorConfig, canary.hash].join('/');
 }
 
 /** Equal for the same bytes behind the uid on the same path. Authors choose the bytes: a short checksum would let them make two reviews look the same. */

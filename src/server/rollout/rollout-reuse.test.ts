@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import type { Injector } from '../../inject/injector.ts';
-import { everyWorkload, noWorkload, rankOf } from '../../rollout/workload-key.ts';
-import { createAdmissionObserver } from '../admission-observer.ts';
-import { createAdmissionPipeline } from '../admission-pipeline.ts';
-import { DecisionMemory } from '../decision-memory.ts';
-import { ServerMetrics } from '../server-metrics.ts';
+import { everyWorkload, noWorkload, rankOf } from '../../routing/workload-key.ts';
+import { createAdmissionObserver } from '../metrics/admission-observer.ts';
+import { createAdmissionPipeline } from '../admission/admission-pipeline.ts';
+import { DecisionMemory } from '../admission/decision-memory.ts';
+import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { type AnsweredReview, answeredReview, bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
 import { canaryInjector, rolloutPath, stableInjector } from '../testdata/rollout-injectors.ts';
@@ -107,7 +107,7 @@ describe('a decision of a rollout that was made before', () => {
     const offered: string[] = [];
     const { state, send } = webhook((pair, targets, path, namespace, body) => {
       offered.push(
-        `${pair.canary.name} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${namespace} ${body.length > 0}`,
+        `${pair.canary.injectorConfig} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${namespace} ${body.length > 0}`,
       );
     });
     const pending: Promise<unknown>[] = [];

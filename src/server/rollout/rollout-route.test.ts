@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { everyWorkload, noWorkload, rankOf } from '../../rollout/workload-key.ts';
-import type { AdmissionDecision } from '../admission-decision.ts';
-import type { AdmissionRequest } from '../admission-request.ts';
-import { revisionRoute } from '../revision-route.ts';
+import { everyWorkload, noWorkload, rankOf } from '../../routing/workload-key.ts';
+import type { AdmissionDecision } from '../admission/admission-decision.ts';
+import type { AdmissionRequest } from '../admission/admission-request.ts';
+import { revisionRoute } from '../admission/pod-routes.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { rolloutPath, rolloutSource } from '../testdata/rollout-injectors.ts';
 import { rolloutRoute } from './rollout-route.ts';

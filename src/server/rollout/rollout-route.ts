@@ -1,13 +1,10 @@
-import type { RolloutPair } from '../../api/shadow-report.ts';
-import { noWorkload } from '../../rollout/workload-key.ts';
-import type { AdmissionDecision } from '../admission-decision.ts';
-import type { AdmissionRoute } from '../admission-handler.ts';
-import type { AdmissionRequest } from '../admission-request.ts';
-import type { InjectPod, PodSurroundings } from '../inject-handler.ts';
-import type { InjectorSource } from '../injector-source.ts';
-import type { HeavyLane } from '../lane/heavy-lane.ts';
-import { laneOf } from '../lane/target-lane.ts';
-import { decideRollout, type RolloutTargets } from './rollout-targets.ts';
+import type { RolloutPair } from '../../rollout/shadow-report.ts';
+import { type ConfigurationRef, parseRoute } from '../../routing/route.ts';
+import { noWorkload } from '../../routing/workload-key.ts';
+import type { AdmissionRoute } from '../admission/admission-handler.ts';
+import type { InjectionTarget } from '../admission/inject-handler.ts';
+import { type InjectorSource, podHandler, type PodRouteOptions } from '../admission/pod-routes.ts';
+import type { RolloutTargets } from './rollout-targets.ts';
 
 /** Who renders pods by both injectors of a rollout, when there is time. */
 export interface Comparisons {
@@ -15,17 +12,10 @@ export interface Comparisons {
   offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void;
 }
 
-export interface RolloutRouteOptions {
-  readonly surroundings?: PodSurroundings;
-  readonly inject?: InjectPod;
-  /** Where heavy reviews are decided; without it this thread decides all. */
-  readonly lane?: HeavyLane;
+export interface RolloutRouteOptions extends PodRouteOptions {
   /** Without it nothing is compared. */
   readonly comparisons?: Comparisons;
 }
-
-const rolloutPath =
-  /^\/tags\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([^/]+)\/([0-9a-f]{16})\/(inject|shadow)((?:\/.*)?)$/s;
 
 /**
  * `/tags/T/N/<hash8>/M/<hash8>/<threshold>/inject`: in the middle of a rollout, the pod's workload and the threshold decide whether a pod gets N, the
@@ -33,59 +23,36 @@ const rolloutPath =
  * all. Both configurations must be in memory, so that no workload is better off on a replica that knows only one.
  */
 export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOptions = {}): AdmissionRoute {
-  const { surroundings = {}, inject, lane, comparisons } = options;
+  const { comparisons } = options;
   return {
     kind: 'rollout',
     resolve(path) {
-      const match = rolloutPath.exec(path);
-      if (match === null) return undefined;
-      const [, tag = '', name = '', hash = '', otherName = '', otherHash = '', threshold = '', way, rest = ''] = match;
-      const stable = injectors.get(name, hash);
-      const canary = injectors.get(otherName, otherHash);
-      if (stable === undefined || canary === undefined) {
-        const lacking = stable === undefined ? `${hash} of ${name}` : `${otherHash} of ${otherName}`;
-        return { unavailable: `this replica does not serve configuration ${lacking} (yet)` };
+      const parsed = parseRoute(path);
+      if (parsed?.route.canary === undefined) return undefined;
+      const { tag, stable, canary, threshold, shadow } = parsed.route;
+      const target = (ref: ConfigurationRef): InjectionTarget | undefined => {
+        const injector = injectors.get(ref.injectorConfig, ref.hash);
+        const { injectorConfig: name, hash } = ref;
+        return injector && { name, hash, injector, path: `/inject${parsed.suffix}`, annotate: true };
+      };
+      const [stableTarget, canaryTarget] = [target(stable), target(canary)];
+      if (stableTarget === undefined || canaryTarget === undefined) {
+        const { injectorConfig, hash } = stableTarget === undefined ? stable : canary;
+        return { unavailable: `this replica does not serve configuration ${hash} of ${injectorConfig} (yet)` };
       }
-      const shared = { path: `/inject${rest}`, annotate: true };
-      const targets: RolloutTargets = {
-        stable: { name, hash, injector: stable, ...shared },
-        canary: { name: otherName, hash: otherHash, injector: canary, ...shared },
-      };
-      const isShadow = way === 'shadow';
-      const choice = { tag, threshold: isShadow ? noWorkload : threshold };
-      const dependencies = ({ namespace }: AdmissionRequest): readonly unknown[] => [
-        stable,
-        canary,
-        surroundings.nodes?.(),
-        surroundings.namespaceMetadata?.(namespace),
-        surroundings.proxyConfigs?.(namespace),
-      ];
-      const pair = { tag, stable: { name, hash }, canary: { name: otherName, hash: otherHash } };
-      const compare = (
-        { dryRun, namespace }: AdmissionRequest,
-        { track, outcome }: AdmissionDecision,
-        body: Buffer,
-      ): void => {
-        // A dry run makes no pod, so it is no evidence.
-        if (dryRun) return;
-        // A pod that the canary refused is compared too: would the stable one have taken it?
-        if (isShadow || (track === 'canary' && outcome === 'failed'))
-          comparisons?.offer(pair, targets, path, namespace, body);
-      };
+      const targets: RolloutTargets = { stable: stableTarget, canary: canaryTarget };
+      const choice = { tag, threshold: shadow ? noWorkload : threshold };
+      const handler = podHandler({ target: stableTarget, rollout: { canary: canaryTarget, choice } }, options);
+      if (comparisons === undefined) return handler;
       return {
-        handler: (request) => decideRollout(targets, choice, request, surroundings, inject),
-        dependencies,
-        ...(comparisons === undefined ? {} : { told: compare }),
-        ...(lane === undefined
-          ? {}
-          : {
-              lane: laneOf(lane, {
-                target: targets.stable,
-                rollout: { canary: targets.canary, choice },
-                surroundings,
-                dependencies,
-              }),
-            }),
+        ...handler,
+        afterResponse({ dryRun, namespace }, { track, outcome }, body) {
+          // A dry run makes no pod, so it is no evidence.
+          if (dryRun) return;
+          // A pod that the canary refused is compared too: would the stable one have taken it?
+          if (shadow || (track === 'canary' && outcome === 'failed'))
+            comparisons.offer({ tag, stable, canary }, targets, path, namespace, body);
+        },
       };
     },
   };

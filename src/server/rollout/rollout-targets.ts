@@ -1,7 +1,12 @@
-import { getsCanary, rankOf, workloadOfPod } from '../../rollout/workload-key.ts';
-import type { AdmissionDecision, RolloutTrack } from '../admission-decision.ts';
-import type { AdmissionRequest } from '../admission-request.ts';
-import { decideInjection, type InjectionTarget, type InjectPod, type PodSurroundings } from '../inject-handler.ts';
+import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
+import type { AdmissionDecision, RolloutTrack } from '../admission/admission-decision.ts';
+import type { AdmissionRequest } from '../admission/admission-request.ts';
+import {
+  decideInjection,
+  type InjectionTarget,
+  type InjectPod,
+  type PodSurroundings,
+} from '../admission/inject-handler.ts';
 
 /** Who gets the canary, as a path says it. */
 export interface TrackChoice {

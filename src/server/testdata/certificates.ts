@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { issueAuthority, type Authority } from '../../certs/authority.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { issueServingCertificate } from '../../certs/serving-certificate.ts';
-import type { ServingPair } from '../serving-pairs.ts';
+import type { ServingPair } from '../http/serving-pairs.ts';
 
 const hour = 3_600_000;
 

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../admission-request.ts';
+import type { AdmissionRequest } from '../admission/admission-request.ts';
 
 export const somePod = {
   apiVersion: 'v1',

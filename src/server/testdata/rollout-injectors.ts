@@ -1,5 +1,5 @@
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import type { InjectorSource } from '../injector-source.ts';
+import type { InjectorSource } from '../admission/pod-routes.ts';
 import { someInjector } from './some-injector.ts';
 
 /** An injector that adds one container from a template of the test's. */

@@ -1,6 +1,6 @@
-import { istioKeys } from '../../api/webhook-keys.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import type { InjectorSource } from '../injector-source.ts';
+import type { InjectorSource } from '../admission/pod-routes.ts';
 
 /** A small injector that adds one container. */
 export const someInjector: Injector = loadInjector({

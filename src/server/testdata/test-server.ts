@@ -2,10 +2,10 @@ import { request as httpsRequest, Agent, type RequestOptions } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls';
 import { Registry } from 'prom-client';
 import type { AdmissionLimits } from '../admission-limits.ts';
-import type { AdmissionRoute } from '../admission-handler.ts';
+import type { AdmissionRoute } from '../admission/admission-handler.ts';
 import { type AdmissionServer, createAdmissionServer } from '../admission-server.ts';
-import { revisionRoute } from '../revision-route.ts';
-import { ServerMetrics } from '../server-metrics.ts';
+import { revisionRoute } from '../admission/pod-routes.ts';
+import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { TestPairs, testAuthority } from './certificates.ts';
 import { RecordingLog } from './recording-log.ts';
 import { bytesOf, reviewOf } from './reviews.ts';
@@ -31,12 +31,12 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
   pairs.fallback = pair;
   const log = new RecordingLog();
   const registry = new Registry();
-  const inject = revisionRoute(someSource, {}, (_, { pod }) => ({
+  const inject = revisionRoute(someSource, { inject: (_, { pod }) => ({
     outcome: 'injected',
     pod,
     patch: [{ op: 'add', path: '/spec/hello', value: 1 }],
     warnings: [],
-  }));
+  }) });
   const server: AdmissionServer = createAdmissionServer({
     bindAddress: '127.0.0.1',
     port: settings.port ?? 0,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationTrials } from './configuration-trials.ts';
-import type { TrialLimits } from './trial-limits.ts';
+import type { TrialLimits } from './trial-process.ts';
 
 /** A process that does as a configuration's values say. */
 const scripted = `
@@ -38,7 +38,7 @@ describe('ConfigurationTrials', function () {
     trials = new ConfigurationTrials({
       log,
       clock: () => performance.now(),
-      observer: { ended: (outcome) => outcomes.push(outcome) },
+      observer: (outcome) => outcomes.push(outcome),
       limits: { processorTimes: [100, 300], heapMebibytes: 24, ...limits },
       program: { source, isText: true },
     });

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { deserialize } from 'node:v8';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
-import { laneProgram, type LaneProgram } from '../lane/lane-program.ts';
+import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
-import { defaultTrialLimits, type TrialLimits } from './trial-limits.ts';
-import type { FromTrial } from './trial-messages.ts';
-import { type TrialLoss, TrialProcess } from './trial-process.ts';
+import { defaultTrialLimits, type TrialLimits, type TrialLoss, TrialProcess } from './trial-process.ts';
+import type { FromTrial } from './try-configuration.ts';
 
 /** How a trial ended. `put off`: it comes again, after what else waits. `not tried`: the machine, not the configuration, is to blame. */
 export type TrialOutcome = 'fine' | 'mistake' | 'costly' | 'put off' | 'not tried';
@@ -16,9 +15,9 @@ export interface ConfigurationTrialsOptions {
   readonly log: LogPort;
   readonly clock: MonotonicClock;
   /** Told of each trial; `seconds` are from its start. */
-  readonly observer?: { ended(outcome: TrialOutcome, seconds: number): void };
+  readonly observer?: (outcome: TrialOutcome, seconds: number) => void;
   readonly limits?: Partial<TrialLimits>;
-  readonly program?: LaneProgram;
+  readonly program?: WorkerProgram;
 }
 
 interface Trial {
@@ -74,13 +73,10 @@ export class ConfigurationTrials {
       this.#waiting.push({ files, resolve, reject, isLong: false });
     });
     this.#known.set(key, trial);
-    const forget = (): void => {
-      this.#known.delete(key);
-    };
-    trial.then(forget, (error: unknown) => {
-      if (!(error instanceof ConfigurationError)) forget();
-    });
-    if (this.#known.size > maxRefused) this.#forgetOldest();
+    const forget = (): boolean => this.#known.delete(key);
+    trial.then(forget, (error: unknown) => error instanceof ConfigurationError || forget());
+    const [oldest = key] = this.#known.keys();
+    if (this.#known.size > maxRefused) this.#known.delete(oldest);
     this.#next();
     return trial;
   }
@@ -119,18 +115,9 @@ export class ConfigurationTrials {
   }
 
   #startProcess(): TrialProcess {
-    const { program = laneProgram, clock } = this.#options;
-    return new TrialProcess(
-      program,
-      this.#limits,
-      clock,
-      (message) => {
-        this.#receive(message);
-      },
-      (loss) => {
-        this.#lose(loss);
-      },
-    );
+    const { program = workerProgram, clock } = this.#options;
+    const receive = this.#receive.bind(this);
+    return new TrialProcess(program, this.#limits, clock, receive, this.#lose.bind(this));
   }
 
   #send(running: RunningTrial): void {
@@ -146,9 +133,7 @@ export class ConfigurationTrials {
 
   #watch(running: RunningTrial, milliseconds: number): void {
     clearTimeout(running.timer);
-    running.timer = setTimeout(() => {
-      this.#checkTime(running);
-    }, milliseconds);
+    running.timer = setTimeout(this.#checkTime.bind(this, running), milliseconds);
   }
 
   /** Time on the clock says nothing of a configuration where others use the processor, too. */
@@ -178,13 +163,9 @@ export class ConfigurationTrials {
     }
     if (running === undefined) return;
     if (message.kind === 'fine') {
-      const configuration = deserialize(message.configuration) as ReadConfiguration;
-      this.#finish('fine', running).resolve(configuration);
-    } else {
-      const { field, message: text, isCostly } = message;
-      const error = isCostly ? new TooCostlyError(text) : new ConfigurationError(field, text);
-      this.#finish(isCostly ? 'costly' : 'mistake', running).reject(error);
-    }
+      this.#finish('fine', running).resolve(deserialize(message.configuration) as ReadConfiguration);
+    } else if (message.isCostly) this.#finish('costly', running).reject(new TooCostlyError(message.message));
+    else this.#finish('mistake', running).reject(new ConfigurationError(message.field, message.message));
     this.#next();
   }
 
@@ -194,13 +175,11 @@ export class ConfigurationTrials {
     this.#process = undefined;
     this.#isReady = false;
     this.#options.log.warn('the process that tries configurations has ended', { problem });
-    if (running !== undefined) {
-      if (!hadStarted) {
-        this.#finish('not tried', running).reject(notTried('the process that tries configurations does not start'));
-      } else if (isMemory) {
-        this.#refuse(running, `takes more than the limit of ${this.#limits.heapMebibytes} MiB`);
-      } else this.#refuse(running, 'ends the process that tries configurations: it cannot be', '');
-    }
+    if (running === undefined) return;
+    if (!hadStarted) {
+      this.#finish('not tried', running).reject(notTried('the process that tries configurations does not start'));
+    } else if (isMemory) this.#refuse(running, `takes more than the limit of ${this.#limits.heapMebibytes} MiB`);
+    else this.#refuse(running, 'ends the process that tries configurations: it cannot be', '');
     this.#next();
   }
 
@@ -213,7 +192,7 @@ export class ConfigurationTrials {
     clearTimeout(running.timer);
     this.#running = undefined;
     const { observer, clock } = this.#options;
-    observer?.ended(outcome, (clock() - running.started) / 1000);
+    observer?.(outcome, (clock() - running.started) / 1000);
     return running;
   }
 
@@ -227,11 +206,6 @@ export class ConfigurationTrials {
       this.#ending = undefined;
       this.#next();
     });
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { FromTrial, ToTrial } from './trial-messages.ts';
-import { tryConfiguration } from './try-configuration.ts';
+import { type FromTrial, type ToTrial, tryConfiguration } from './try-configuration.ts';
 
 /** The process that tries configurations, until the one that has started it is gone. */
 export function serveTrials(): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ConfigurationFiles } from '../../api/configuration-files.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { ConfigurationTrials } from './configuration-trials.ts';

@@ -1,11 +1,26 @@
 import { serialize } from 'node:v8';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
 import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
-import { laneThreadLimits } from '../lane/lane-limits.ts';
-import type { FromTrial, ToTrial } from './trial-messages.ts';
+import { workerLimits } from '../worker/limits.ts';
 import { trialPod, trialPodKinds } from './trial-pods.ts';
+
+/** To the process that tries configurations: one at a time. */
+export interface ToTrial {
+  readonly files: ConfigurationFiles;
+  readonly maxAnswerBytes: number;
+}
+
+/** From the process that tries configurations. */
+export type FromTrial =
+  /** It has started; sent once, before anything else. */
+  | { readonly kind: 'ready' }
+  /** A `ReadConfiguration`, serialized: its size is known before it is read. */
+  | { readonly kind: 'fine'; readonly configuration: Uint8Array }
+  /** A ConfigurationError; `isCostly` when it is a TooCostlyError. */
+  | { readonly kind: 'refused'; readonly field: string; readonly message: string; readonly isCostly: boolean };
 
 /** Milliseconds of rendering after which one set of templates has been tried enough. */
 const enough = 500;
@@ -17,7 +32,7 @@ const enough = 500;
 export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial {
   try {
     const read = readConfigurationAtOnce(files);
-    refuseHopeless(loadInjector(files, { read, limits: laneThreadLimits }));
+    refuseHopeless(loadInjector(files, { read, limits: workerLimits }));
     const configuration = serialize(read);
     if (configuration.byteLength > maxAnswerBytes) {
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));

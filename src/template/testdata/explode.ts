@@ -1,5 +1,5 @@
 // Executes the bombs whose names are given, each with the engine's own bounds: the parent gives it a small heap.
-import { functionsOfFamily } from '../function-families.ts';
+import { functionsOfFamily } from '../functions/go/function-families.ts';
 import { compileTemplate } from '../template.ts';
 import { TemplateError } from '../template-error.ts';
 import { bombs } from './bombs.ts';

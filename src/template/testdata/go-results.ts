@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { FunctionTable } from '../go-function.ts';
+import type { FunctionTable } from '../functions/go/go-function.ts';
 import type { Template, TemplateOptions } from '../template.ts';
 import { garage } from './garage-type.ts';
 
@@ -31,8 +31,8 @@ export function readGoResults(): GoResults {
   return JSON.parse(readFileSync(new URL('go-results.json', import.meta.url), 'utf8')) as GoResults;
 }
 
-/** The rows that do not come out as Go's did, as readable lines. */
-export function mismatches({ documents, rows }: GoResults, subject: Subject): string[] {
+/** The rows that do not come out as Go's did, as readable lines; `atMost` so many. */
+export function mismatches({ documents, rows }: GoResults, subject: Subject, atMost = Infinity): string[] {
   const tables = {
     builtin: subject.functionsOfFamily('builtin'),
     sprig: subject.functionsOfFamily('sprig'),
@@ -40,6 +40,7 @@ export function mismatches({ documents, rows }: GoResults, subject: Subject): st
   };
   const different: string[] = [];
   for (const row of rows) {
+    if (different.length >= atMost) break;
     const actual = render(row, structuredClone(documents[row.document]), tables[row.functions], subject);
     if (actual !== row.out) different.push(`${JSON.stringify(row.template)}: ${String(actual)} instead of ${String(row.out)}`);
   }

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
-import type { HostileClass, HostileRequest, HostileTarget } from '../hostile-class.ts';
+import { hostile, type HostileClass, type HostileRequest, type HostileTarget } from '../hostile-class.ts';
 import { bytes, creation, json, otherThan, pod, review, word } from '../materials.ts';
 
 const refused = '200 refused';
@@ -34,71 +34,63 @@ const checked: readonly [name: string, wrong: (random: Random) => string][] = [
 
 /** What the authors of pods can write into the annotations that an injector reads. */
 export const annotations: readonly HostileClass[] = [
-  {
-    name: 'annotation-yaml-bomb',
-    because: 'aliases are bounded: the text is refused instead of being expanded',
-    expect: refused,
-    make: (random, target) => annotated(random, target, 'proxy.istio.io/config', bomb(random)),
-  },
-  {
-    name: 'annotation-that-is-no-yaml',
-    because: 'the refusal names the annotation',
-    expect: refused,
-    make: (random, target) =>
-      annotated(
-        random,
-        target,
-        'proxy.istio.io/config',
-        random.pick([
-          `[${word(random)}`,
-          `{a: ${word(random)}`,
-          `\t${word(random)}: 1`,
-          `"${word(random)}`,
-          `- ${word(random)}`,
-          `${word(random)}: [}`,
-          `!!binary ${word(random)}`,
+  hostile(
+    'annotation-yaml-bomb',
+    refused,
+    'aliases are bounded: the text is refused instead of being expanded',
+    (random, target) => annotated(random, target, 'proxy.istio.io/config', bomb(random)),
+  ),
+  hostile('annotation-that-is-no-yaml', refused, 'the refusal names the annotation', (random, target) =>
+    annotated(
+      random,
+      target,
+      'proxy.istio.io/config',
+      random.pick([
+        `[${word(random)}`,
+        `{a: ${word(random)}`,
+        `\t${word(random)}: 1`,
+        `"${word(random)}`,
+        `- ${word(random)}`,
+        `${word(random)}: [}`,
+        `!!binary ${word(random)}`,
+      ]),
+    ),
+  ),
+  hostile('annotation-with-wrong-fields', refused, 'the refusal names the annotation and the field', (random, target) =>
+    annotated(
+      random,
+      target,
+      'proxy.istio.io/config',
+      JSON.stringify({
+        [random.pick(['concurrency', 'proxyMetadata', 'tracing', 'drainDuration', 'image'])]: random.pick<unknown>([
+          [word(random)],
+          `${word(random)} `,
+          [{}],
         ]),
-      ),
-  },
-  {
-    name: 'annotation-with-wrong-fields',
-    because: 'the refusal names the annotation and the field',
-    expect: refused,
-    make: (random, target) =>
-      annotated(
-        random,
-        target,
-        'proxy.istio.io/config',
-        JSON.stringify({
-          [random.pick(['concurrency', 'proxyMetadata', 'tracing', 'drainDuration', 'image'])]: random.pick<unknown>([
-            [word(random)],
-            `${word(random)} `,
-            [{}],
-          ]),
-        }),
-      ),
-  },
-  {
-    name: 'annotation-of-wrong-value',
-    because: "Istio checks these annotations' values before a template sees them",
-    expect: refused,
-    make(random, target) {
+      }),
+    ),
+  ),
+  hostile(
+    'annotation-of-wrong-value',
+    refused,
+    "Istio checks these annotations' values before a template sees them",
+    (random, target) => {
       const [name, wrong] = random.pick(checked);
       return annotated(random, target, name, wrong(random));
     },
-  },
-  {
-    name: 'annotation-with-long-wrong-value',
-    because: 'the refusal says what is wrong; neither it nor the log grows with what was sent',
-    expect: refused,
-    make: (random, target) =>
+  ),
+  hostile(
+    'annotation-with-long-wrong-value',
+    refused,
+    'the refusal says what is wrong; neither it nor the log grows with what was sent',
+    (random, target) =>
       annotated(random, target, random.pick(checked)[0], `${word(random, 20)} `.repeat(100 + random.below(500))),
-  },
-  {
-    name: 'annotation-of-unknown-templates',
-    because: 'the refusal names the template that there is not',
-    expect: refused,
-    make: (random, target) =>
+  ),
+  hostile(
+    'annotation-of-unknown-templates',
+    refused,
+    'the refusal names the template that there is not',
+    (random, target) =>
       annotated(
         random,
         target,
@@ -112,31 +104,27 @@ export const annotations: readonly HostileClass[] = [
           bytes(random, 12).toString('latin1'),
         ]),
       ),
-  },
-  {
-    name: 'annotation-of-bad-overrides',
-    because: 'the refusal names the annotation',
-    expect: refused,
-    make: (random, target) =>
-      annotated(
-        random,
-        target,
-        'proxy.istio.io/overrides',
-        random.pick([
-          word(random),
-          `{"containers":${JSON.stringify(otherThan(random, 'list'))}}`,
-          `{"containers":[${JSON.stringify(otherThan(random, 'object'))}]}`,
-          `[${random.below(99)}]`,
-          `{"containers":[{"name":${random.below(99)}}]}`,
-          `{"containers":`,
-        ]),
-      ),
-  },
-  {
-    name: 'annotation-of-a-false-status',
-    because: 'a status that cannot be read says no more than that there was an injection',
-    expect: '200 patched',
-    make: (random, target) =>
+  ),
+  hostile('annotation-of-bad-overrides', refused, 'the refusal names the annotation', (random, target) =>
+    annotated(
+      random,
+      target,
+      'proxy.istio.io/overrides',
+      random.pick([
+        word(random),
+        `{"containers":${JSON.stringify(otherThan(random, 'list'))}}`,
+        `{"containers":[${JSON.stringify(otherThan(random, 'object'))}]}`,
+        `[${random.below(99)}]`,
+        `{"containers":[{"name":${random.below(99)}}]}`,
+        `{"containers":`,
+      ]),
+    ),
+  ),
+  hostile(
+    'annotation-of-a-false-status',
+    '200 patched',
+    'a status that cannot be read says no more than that there was an injection',
+    (random, target) =>
       annotated(
         random,
         target,
@@ -151,12 +139,12 @@ export const annotations: readonly HostileClass[] = [
           `{"initContainers":[[["${word(random)}"]]]}`,
         ]),
       ),
-  },
-  {
-    name: 'annotation-in-template-syntax',
-    because: 'what a template reads is text, never a template, and the template quotes it',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile(
+    'annotation-in-template-syntax',
+    '200 patched',
+    'what a template reads is text, never a template, and the template quotes it',
+    (random, target) => {
       const evil = random.pick([
         '{{ .Values }}',
         '{{ template "sidecar" . }}',
@@ -171,5 +159,5 @@ export const annotations: readonly HostileClass[] = [
       ]);
       return annotated(random, target, 'example.com/guard-note', `${evil}${word(random, 8)}`);
     },
-  },
+  ),
 ];

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
-import type { HostileClass, HostileRequest, HostileTarget } from '../hostile-class.ts';
+import { hostile, type HostileClass, type HostileRequest, type HostileTarget } from '../hostile-class.ts';
 import { framed, head, healthyText, word } from '../materials.ts';
 
 const notHttp = 'that is not HTTP, and what follows cannot be told from another request (RFC 9112, section 6.3)';
@@ -23,33 +23,32 @@ function chunk(text: string): string {
 
 /** Bodies whose end is lied about. */
 export const framing: readonly HostileClass[] = [
-  {
-    name: 'length-too-short',
-    because:
-      'the body ends where it says, and what follows is no request: it ends the connection, before the answer if it is there as soon',
-    expect: ['400', '200 refused then 400'],
-    make(random, target) {
+  hostile(
+    'length-too-short',
+    ['400', '200 refused then 400'],
+    'the body ends where it says, and what follows is no request: it ends the connection, before the answer if it is there as soon',
+    (random, target) => {
       // The rest must not begin like a method's name, nor with empty lines, which may come before a request.
       const text = healthyText(random);
       const short = 40 + random.below(60);
       const rest = `\u0001${text.slice(short)}`;
       return { bytes: Buffer.concat([framed(target, text.slice(0, short)), Buffer.from(rest)]), answers: 'all' };
     },
-  },
-  {
-    name: 'length-too-long-then-gone',
-    because: 'the rest never comes, and nobody is there to be told',
-    expect: ['400', 'closed'],
-    make: (random, target) => ({
+  ),
+  hostile(
+    'length-too-long-then-gone',
+    ['400', 'closed'],
+    'the rest never comes, and nobody is there to be told',
+    (random, target) => ({
       ...told(random, target, (length) => [`Content-Length: ${length + 1 + random.below(1000)}`]),
       thenEnd: true,
     }),
-  },
-  {
-    name: 'length-too-long-and-waiting',
-    because: 'a body has the time of its own timeout, and no more',
-    expect: '408',
-    make(random, target) {
+  ),
+  hostile(
+    'length-too-long-and-waiting',
+    '408',
+    'a body has the time of its own timeout, and no more',
+    (random, target) => {
       const text = healthyText(random);
       const options = {
         path: `${target.path}?timeout=${20 + random.below(60)}ms`,
@@ -57,154 +56,119 @@ export const framing: readonly HostileClass[] = [
       };
       return { bytes: Buffer.from(`${head(target, options)}\r\n${text}`) };
     },
-  },
-  {
-    name: 'lengths-that-are-none',
-    because: notHttp,
-    expect: '400',
-    make: (random, target) =>
-      told(random, target, (length) => [
-        `Content-Length: ${random.pick([`-${length}`, `+${length}`, `0x${length.toString(16)}`, `${length}.0`, `${length} ${length}`, word(random), '9'.repeat(20 + random.below(40)), `${length}e0`, '"0"', `${length},`, ''])}`,
+  ),
+  hostile('lengths-that-are-none', '400', notHttp, (random, target) =>
+    told(random, target, (length) => [
+      `Content-Length: ${random.pick([`-${length}`, `+${length}`, `0x${length.toString(16)}`, `${length}.0`, `${length} ${length}`, word(random), '9'.repeat(20 + random.below(40)), `${length}e0`, '"0"', `${length},`, ''])}`,
+    ]),
+  ),
+  hostile('two-lengths', '400', notHttp, (random, target) =>
+    told(random, target, (length) =>
+      random.pick([
+        [`Content-Length: ${length}`, `Content-Length: ${length + 1 + random.below(9)}`],
+        [`Content-Length: ${length}`, `content-length: ${length}`],
+        [`Content-Length: ${length}, ${length}`],
       ]),
-  },
-  {
-    name: 'two-lengths',
-    because: notHttp,
-    expect: '400',
-    make: (random, target) =>
-      told(random, target, (length) =>
-        random.pick([
-          [`Content-Length: ${length}`, `Content-Length: ${length + 1 + random.below(9)}`],
-          [`Content-Length: ${length}`, `content-length: ${length}`],
-          [`Content-Length: ${length}, ${length}`],
-        ]),
-      ),
-  },
-  {
-    name: 'length-and-chunks',
-    because: 'one of the two is a lie, and a proxy may have believed the other (RFC 9112, section 6.1)',
-    expect: '400',
-    make(random, target) {
+    ),
+  ),
+  hostile(
+    'length-and-chunks',
+    '400',
+    'one of the two is a lie, and a proxy may have believed the other (RFC 9112, section 6.1)',
+    (random, target) => {
       const headers = [`Content-Length: ${random.below(2000)}`, 'Transfer-Encoding: chunked'];
       if (random.chance(0.5)) headers.reverse();
       return { bytes: Buffer.from(`${head(target, { headers })}\r\n${chunk(healthyText(random))}0\r\n\r\n`) };
     },
-  },
-  {
-    name: 'unknown-transfer-encodings',
-    because: notHttp,
-    expect: '400',
-    make(random, target) {
-      const encoding = random.pick([
-        'gzip',
-        'identity',
-        'xchunked',
-        'chunked, gzip',
-        'chunked, identity',
-        `chunked, ${word(random)}`,
-        word(random),
-        'chunked; q=1',
-      ]);
-      return {
-        bytes: Buffer.from(
-          `${head(target, { headers: [`Transfer-Encoding: ${encoding}`] })}\r\n${chunk(healthyText(random))}0\r\n\r\n`,
-        ),
-      };
-    },
-  },
-  {
-    name: 'chunk-sizes-that-are-none',
-    because: notHttp,
-    expect: '400',
-    make: (random, target) =>
-      inChunks(
-        target,
-        `${random.pick(['-1', 'zz', '0x10', '+5', 'FFFFFFFFFFFFFFFFFF', `${word(random)}!`, '', '1 2'])}\r\n${healthyText(random)}\r\n0\r\n\r\n`,
+  ),
+  hostile('unknown-transfer-encodings', '400', notHttp, (random, target) => {
+    const encoding = random.pick([
+      'gzip',
+      'identity',
+      'xchunked',
+      'chunked, gzip',
+      'chunked, identity',
+      `chunked, ${word(random)}`,
+      word(random),
+      'chunked; q=1',
+    ]);
+    return {
+      bytes: Buffer.from(
+        `${head(target, { headers: [`Transfer-Encoding: ${encoding}`] })}\r\n${chunk(healthyText(random))}0\r\n\r\n`,
       ),
-  },
-  {
-    name: 'chunks-longer-than-their-size',
-    because: notHttp,
-    expect: '400',
-    make(random, target) {
-      const text = healthyText(random);
-      return inChunks(target, `${(text.length - 1 - random.below(50)).toString(16)}\r\n${text}\r\n0\r\n\r\n`);
-    },
-  },
-  {
-    name: 'chunks-without-line-ends',
-    because: notHttp,
-    expect: '400',
-    make: (random, target) =>
-      inChunks(target, chunk(healthyText(random)).replaceAll('\r\n', random.pick(['\n', '\r', '']))),
-  },
-  {
-    name: 'chunks-without-the-last',
-    because: 'the rest never comes, and nobody is there to be told',
-    expect: ['400', 'closed'],
-    make: (random, target) => ({ ...inChunks(target, chunk(healthyText(random))), thenEnd: true }),
-  },
-  {
-    name: 'chunk-extensions-without-end',
-    because: 'what nobody reads is bounded too',
-    expect: '400',
-    make: (random, target) =>
-      inChunks(
-        target,
-        `5;${word(random, 12)}=${word(random, 16).repeat(1100 + random.below(300))}\r\nhello\r\n0\r\n\r\n`,
-      ),
-  },
-  {
-    name: 'trailers-without-end',
-    because: 'what nobody reads is bounded too; the review before them was whole',
-    expect: ['431', '400'],
-    make: (random, target) =>
+    };
+  }),
+  hostile('chunk-sizes-that-are-none', '400', notHttp, (random, target) =>
+    inChunks(
+      target,
+      `${random.pick(['-1', 'zz', '0x10', '+5', 'FFFFFFFFFFFFFFFFFF', `${word(random)}!`, '', '1 2'])}\r\n${healthyText(random)}\r\n0\r\n\r\n`,
+    ),
+  ),
+  hostile('chunks-longer-than-their-size', '400', notHttp, (random, target) => {
+    const text = healthyText(random);
+    return inChunks(target, `${(text.length - 1 - random.below(50)).toString(16)}\r\n${text}\r\n0\r\n\r\n`);
+  }),
+  hostile('chunks-without-line-ends', '400', notHttp, (random, target) =>
+    inChunks(target, chunk(healthyText(random)).replaceAll('\r\n', random.pick(['\n', '\r', '']))),
+  ),
+  hostile(
+    'chunks-without-the-last',
+    ['400', 'closed'],
+    'the rest never comes, and nobody is there to be told',
+    (random, target) => ({ ...inChunks(target, chunk(healthyText(random))), thenEnd: true }),
+  ),
+  hostile('chunk-extensions-without-end', '400', 'what nobody reads is bounded too', (random, target) =>
+    inChunks(
+      target,
+      `5;${word(random, 12)}=${word(random, 16).repeat(1100 + random.below(300))}\r\nhello\r\n0\r\n\r\n`,
+    ),
+  ),
+  hostile(
+    'trailers-without-end',
+    ['431', '400'],
+    'what nobody reads is bounded too; the review before them was whole',
+    (random, target) =>
       inChunks(
         target,
         chunk(healthyText(random)),
         `0\r\nX-${word(random)}: ${word(random, 16).repeat(1100 + random.below(300))}\r\n\r\n`,
       ),
-  },
-  {
-    name: 'bodies-that-are-empty',
-    because: 'there is nothing to answer',
-    expect: '400',
-    make: (random, target) => {
-      const options = { path: `${target.path}/${word(random)}/${word(random)}` };
-      return random.chance(0.5)
-        ? { bytes: framed(target, '', options) }
-        : {
-            bytes: Buffer.from(`${head(target, { ...options, headers: ['Transfer-Encoding: chunked'] })}\r\n0\r\n\r\n`),
-          };
-    },
-  },
-  {
-    name: 'bodies-declared-too-large',
-    because: 'the bound is 20 MiB: it is refused before a byte of it has come',
-    expect: '413',
-    make(random, target) {
+  ),
+  hostile('bodies-that-are-empty', '400', 'there is nothing to answer', (random, target) => {
+    const options = { path: `${target.path}/${word(random)}/${word(random)}` };
+    return random.chance(0.5)
+      ? { bytes: framed(target, '', options) }
+      : {
+          bytes: Buffer.from(`${head(target, { ...options, headers: ['Transfer-Encoding: chunked'] })}\r\n0\r\n\r\n`),
+        };
+  }),
+  hostile(
+    'bodies-declared-too-large',
+    '413',
+    'the bound is 20 MiB: it is refused before a byte of it has come',
+    (random, target) => {
       const size = 20 * 1024 * 1024 + 1 + random.below(1_000_000_000);
       return {
         bytes: Buffer.from(`${head(target, { headers: [`Content-Length: ${size}`] })}\r\n${healthyText(random)}`),
       };
     },
-  },
-  {
-    name: 'requests-in-a-row',
-    because: 'each of them is answered, in order',
-    expect: '200 patched then 200 patched then 200 patched then 405',
-    make(random, target) {
+  ),
+  hostile(
+    'requests-in-a-row',
+    '200 patched then 200 patched then 200 patched then 405',
+    'each of them is answered, in order',
+    (random, target) => {
       const good = [1, 2, 3].map(() => framed(target, healthyText(random)));
       return { bytes: Buffer.concat([...good, framed(target, '', { method: 'PUT' })]), answers: 4 };
     },
-  },
-  {
-    name: 'requests-hidden-in-bodies',
-    because: 'a body is a body, whatever it looks like: there is one answer',
-    expect: '200 refused',
-    make(random, target) {
+  ),
+  hostile(
+    'requests-hidden-in-bodies',
+    '200 refused',
+    'a body is a body, whatever it looks like: there is one answer',
+    (random, target) => {
       const hidden = framed(target, healthyText(random));
       return { bytes: framed(target, hidden, { headers: ['Connection: close'] }), answers: 'all' };
     },
-  },
+  ),
 ];

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
-import type { HostileClass, HostileRequest, HostileTarget } from '../hostile-class.ts';
+import { hostile, type HostileClass, type HostileRequest, type HostileTarget } from '../hostile-class.ts';
 import { bytes, framed, type Head, head, healthyText, word } from '../materials.ts';
 
 /** A healthy review below a head that is not. */
@@ -14,31 +14,26 @@ function lines(...text: readonly string[]): HostileRequest {
 
 /** Heads of requests that no API server sends: paths, methods, types, header lines. */
 export const heads: readonly HostileClass[] = [
-  {
-    name: 'unknown-paths',
-    because: 'there is nothing there',
-    expect: '404',
-    make(random, target) {
-      const paths = [
-        `/${word(random)}`,
-        '/',
-        `/inject/${word(random)}`,
-        `/revisions/${word(random)}`,
-        `//${word(random)}`,
-        `/${word(random)}${target.path}`,
-        `/validate/${word(random)}`,
-        `/metrics/${word(random)}`,
-        `*${word(random)}`,
-        `${target.path}${word(random)}`,
-      ];
-      return healthy(random, target, { path: random.pick(paths) });
-    },
-  },
-  {
-    name: 'paths-that-climb',
-    because: 'a path is compared as it is, decoded once; nothing is resolved, and no file is behind it',
-    expect: '404',
-    make(random, target) {
+  hostile('unknown-paths', '404', 'there is nothing there', (random, target) => {
+    const paths = [
+      `/${word(random)}`,
+      '/',
+      `/inject/${word(random)}`,
+      `/revisions/${word(random)}`,
+      `//${word(random)}`,
+      `/${word(random)}${target.path}`,
+      `/validate/${word(random)}`,
+      `/metrics/${word(random)}`,
+      `*${word(random)}`,
+      `${target.path}${word(random)}`,
+    ];
+    return healthy(random, target, { path: random.pick(paths) });
+  }),
+  hostile(
+    'paths-that-climb',
+    '404',
+    'a path is compared as it is, decoded once; nothing is resolved, and no file is behind it',
+    (random, target) => {
       const up = random.pick([
         '..',
         '%2e%2e',
@@ -52,21 +47,17 @@ export const heads: readonly HostileClass[] = [
         path: `/${word(random)}${`/${up}`.repeat(1 + random.below(6))}/${random.pick(['etc/passwd', 'validate', 'metrics', target.path.slice(1)])}`,
       });
     },
-  },
-  {
-    name: 'paths-with-broken-encoding',
-    because: 'what cannot be decoded names nothing',
-    expect: '400',
-    make: (random, target) =>
-      healthy(random, target, {
-        path: `${target.path}/${word(random)}${random.pick(['%', '%2', '%zz', '%ff', '%c0%af', '%ed%a0%80', '%%%'])}`,
-      }),
-  },
-  {
-    name: 'paths-of-other-configurations',
-    because: 'another replica may have that configuration: the API server is to try again, on a new connection',
-    expect: '503',
-    make(random, target) {
+  ),
+  hostile('paths-with-broken-encoding', '400', 'what cannot be decoded names nothing', (random, target) =>
+    healthy(random, target, {
+      path: `${target.path}/${word(random)}${random.pick(['%', '%2', '%zz', '%ff', '%c0%af', '%ed%a0%80', '%%%'])}`,
+    }),
+  ),
+  hostile(
+    'paths-of-other-configurations',
+    '503',
+    'another replica may have that configuration: the API server is to try again, on a new connection',
+    (random, target) => {
       const [, , name = '', hash = ''] = target.path.split('/');
       const other = random.pick([
         `/revisions/${word(random)}/${hash}/inject`,
@@ -77,116 +68,85 @@ export const heads: readonly HostileClass[] = [
       ]);
       return healthy(random, target, { path: other });
     },
-  },
-  {
-    name: 'paths-that-are-long',
-    because: 'there is nothing there, however long it is',
-    expect: '404',
-    make: (random, target) => healthy(random, target, { path: `/${word(random, 8).repeat(200 + random.below(1500))}` }),
-  },
-  {
-    name: 'paths-with-absurd-environments',
-    because: 'what follows /inject are keys and values for the proxy; odd ones are as good as others',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile('paths-that-are-long', '404', 'there is nothing there, however long it is', (random, target) =>
+    healthy(random, target, { path: `/${word(random, 8).repeat(200 + random.below(1500))}` }),
+  ),
+  hostile(
+    'paths-with-absurd-environments',
+    '200 patched',
+    'what follows /inject are keys and values for the proxy; odd ones are as good as others',
+    (random, target) => {
       const parts = Array.from({ length: 1 + random.below(20) }, () =>
         random.pick([word(random), '', '__proto__', '%2F', '%00', 'cluster', 'net']),
       );
       return healthy(random, target, { path: `${target.path}/${parts.join('/')}` });
     },
-  },
-  {
-    name: 'queries-that-mean-nothing',
-    because: 'a time that cannot be read is no time',
-    expect: '200 patched',
-    make(random, target) {
-      const value = random.pick([
-        '',
-        word(random),
-        '10',
-        '1e9s',
-        '%00',
-        '10x',
-        'NaN',
-        '99999999999999999999h',
-        '10s;10s',
-        '%',
-      ]);
-      return healthy(random, target, { path: `${target.path}?timeout=${value}&${word(random)}=${word(random)}&&&=` });
-    },
-  },
-  {
-    name: 'other-methods',
-    because: 'a review is posted',
-    expect: '405',
-    make: (random, target) =>
-      healthy(random, target, {
-        method: random.pick(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'M-SEARCH']),
-      }),
-  },
-  {
-    name: 'head-requests',
-    because: 'a review is posted; and the answer to HEAD has no body',
-    expect: '405',
-    make: (random, target) => ({
-      bytes: Buffer.from(`${head(target, { method: 'HEAD', path: `${target.path}/${word(random, 9)}` })}\r\n`),
-      withoutBody: true,
+  ),
+  hostile('queries-that-mean-nothing', '200 patched', 'a time that cannot be read is no time', (random, target) => {
+    const value = random.pick([
+      '',
+      word(random),
+      '10',
+      '1e9s',
+      '%00',
+      '10x',
+      'NaN',
+      '99999999999999999999h',
+      '10s;10s',
+      '%',
+    ]);
+    return healthy(random, target, { path: `${target.path}?timeout=${value}&${word(random)}=${word(random)}&&&=` });
+  }),
+  hostile('other-methods', '405', 'a review is posted', (random, target) =>
+    healthy(random, target, {
+      method: random.pick(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'M-SEARCH']),
     }),
-  },
-  {
-    name: 'connect-requests',
-    because: 'this is no proxy',
-    expect: 'closed',
-    make: (random, target) => ({
-      bytes: Buffer.from(
-        `${head(target, { method: 'CONNECT', path: `${word(random)}.example.com:${random.below(65536)}` })}\r\n`,
-      ),
-    }),
-  },
-  {
-    name: 'methods-that-are-none',
-    because: 'that is not HTTP',
-    expect: '400',
-    make: (random, target) =>
-      healthy(random, target, {
-        method: random.pick([
-          'post',
-          'Post',
-          'XPOST',
-          word(random).toUpperCase() + '1',
-          'P OST',
-          '\u0001',
-          '{"a":1}',
-          '',
-        ]),
-      }),
-  },
-  {
-    name: 'other-content-types',
-    because: 'a review is JSON, and says so',
-    expect: '415',
-    make(random, target) {
-      const types = [
-        'text/plain',
-        'application/yaml',
-        'application/json-patch+json',
-        'application/jsonp',
-        'application/vnd.kubernetes.protobuf',
-        'multipart/form-data; boundary=x',
+  ),
+  hostile('head-requests', '405', 'a review is posted; and the answer to HEAD has no body', (random, target) => ({
+    bytes: Buffer.from(`${head(target, { method: 'HEAD', path: `${target.path}/${word(random, 9)}` })}\r\n`),
+    withoutBody: true,
+  })),
+  hostile('connect-requests', 'closed', 'this is no proxy', (random, target) => ({
+    bytes: Buffer.from(
+      `${head(target, { method: 'CONNECT', path: `${word(random)}.example.com:${random.below(65536)}` })}\r\n`,
+    ),
+  })),
+  hostile('methods-that-are-none', '400', 'that is not HTTP', (random, target) =>
+    healthy(random, target, {
+      method: random.pick([
+        'post',
+        'Post',
+        'XPOST',
+        word(random).toUpperCase() + '1',
+        'P OST',
+        '\u0001',
+        '{"a":1}',
         '',
-        'json',
-        'application/*',
-        'application/json, text/plain',
-        `application/${word(random)}`,
-      ];
-      return healthy(random, target, { contentType: random.chance(0.2) ? undefined : random.pick(types) });
-    },
-  },
-  {
-    name: 'spellings-of-the-content-type',
-    because: 'case, spaces and parameters do not matter',
-    expect: '200 patched',
-    make: (random, target) =>
+      ]),
+    }),
+  ),
+  hostile('other-content-types', '415', 'a review is JSON, and says so', (random, target) => {
+    const types = [
+      'text/plain',
+      'application/yaml',
+      'application/json-patch+json',
+      'application/jsonp',
+      'application/vnd.kubernetes.protobuf',
+      'multipart/form-data; boundary=x',
+      '',
+      'json',
+      'application/*',
+      'application/json, text/plain',
+      `application/${word(random)}`,
+    ];
+    return healthy(random, target, { contentType: random.chance(0.2) ? undefined : random.pick(types) });
+  }),
+  hostile(
+    'spellings-of-the-content-type',
+    '200 patched',
+    'case, spaces and parameters do not matter',
+    (random, target) =>
       healthy(random, target, {
         contentType: random.pick([
           'APPLICATION/JSON',
@@ -196,115 +156,82 @@ export const heads: readonly HostileClass[] = [
           'Application/Json ; charset=latin1',
         ]),
       }),
-  },
-  {
-    name: 'headers-that-are-too-large',
-    because: 'heads are bounded',
-    expect: '431',
-    make: (random, target) =>
-      healthy(random, target, { headers: [`X-${word(random)}: ${word(random, 16).repeat(1200 + random.below(400))}`] }),
-  },
-  {
-    name: 'headers-without-end',
-    because: 'heads are bounded, however small their lines',
-    expect: '431',
-    make: (random, target) =>
-      healthy(random, target, {
-        headers: Array.from({ length: 1500 + random.below(500) }, (_, index) => `x${index}: ${word(random, 9)}`),
-      }),
-  },
-  {
-    name: 'many-headers',
-    because: 'they are within bounds, and nobody reads them',
-    expect: '200 patched',
-    make: (random, target) =>
-      healthy(random, target, {
-        headers: Array.from({ length: 100 + random.below(200) }, () => `${word(random, 8)}: ${word(random, 8)}`),
-      }),
-  },
-  {
-    name: 'header-lines-that-are-none',
-    because: 'that is not HTTP (RFC 9112, section 5)',
-    expect: '400',
-    make: (random, target) =>
-      healthy(random, target, {
-        headers: [
-          random.pick([
-            `${word(random)} : x`,
-            `: ${word(random)}`,
-            word(random),
-            `\0${word(random)}: x`,
-            `x: ${word(random)}\0`,
-            `x\u007f: ${word(random)}`,
-            `(${word(random)}): x`,
-            `x: a\r${word(random)}`,
-            `x: ${word(random)}\u0001`,
-          ]),
-        ],
-      }),
-  },
-  {
-    name: 'requests-without-a-host',
-    because: 'HTTP/1.1 asks for one (RFC 9112, section 3.2)',
-    expect: '400',
-    make: (random, target) =>
-      lines(
-        `POST ${target.path} HTTP/1.1`,
-        'Content-Type: application/json',
-        `x-${word(random)}: ${word(random)}`,
-        'Content-Length: 0',
-      ),
-  },
-  {
-    name: 'request-lines-that-are-none',
-    because: 'that is not HTTP (RFC 9112, section 3)',
-    expect: '400',
-    make: (random, target) =>
-      lines(
-        random.pick([
-          `POST ${target.path}/${word(random)} HTTP/9.9`,
-          `POST ${target.path}/${word(random)} http/1.1`,
-          `POST ${target.path}/${word(random)} ICE/1.0`,
-          `POST HTTP/1.1 ${word(random)}`,
-          `POST ${target.path} ${word(random)} HTTP/1.1`,
-          word(random, 20),
-          `POST\t${target.path}/${word(random)}\tHTTP/1.1`,
-        ]),
-        `Host: ${target.host}`,
-        'Content-Length: 0',
-      ),
-  },
-  {
-    name: 'http-0.9',
-    because: 'a line alone is no request any more',
-    expect: '400',
-    make: (random) => ({ bytes: Buffer.from(`GET /${word(random, 9)}\r\n`), thenEnd: true }),
-  },
-  {
-    name: 'http-1.0',
-    because: 'old, but HTTP; the connection ends with the answer',
-    expect: '200 patched',
-    make: (random, target) => ({ ...healthy(random, target, { version: 'HTTP/1.0' }), answers: 'all' }),
-  },
-  {
-    name: 'http-2-without-asking',
-    because: 'HTTP/1.1 was agreed upon in the handshake',
-    expect: '400',
-    make: (random) => ({
-      bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), bytes(random, 9 + random.below(60))]),
+  ),
+  hostile('headers-that-are-too-large', '431', 'heads are bounded', (random, target) =>
+    healthy(random, target, { headers: [`X-${word(random)}: ${word(random, 16).repeat(1200 + random.below(400))}`] }),
+  ),
+  hostile('headers-without-end', '431', 'heads are bounded, however small their lines', (random, target) =>
+    healthy(random, target, {
+      headers: Array.from({ length: 1500 + random.below(500) }, (_, index) => `x${index}: ${word(random, 9)}`),
     }),
-  },
-  {
-    name: 'expectations-that-nobody-meets',
-    because: 'only 100-continue is known (RFC 9110, section 10.1.1)',
-    expect: '417',
-    make: (random, target) => healthy(random, target, { headers: [`Expect: ${word(random)}`] }),
-  },
-  {
-    name: 'upgrades',
-    because: 'no other protocol is offered, so the request is answered as it is',
-    expect: '200 patched',
-    make: (random, target) =>
+  ),
+  hostile('many-headers', '200 patched', 'they are within bounds, and nobody reads them', (random, target) =>
+    healthy(random, target, {
+      headers: Array.from({ length: 100 + random.below(200) }, () => `${word(random, 8)}: ${word(random, 8)}`),
+    }),
+  ),
+  hostile('header-lines-that-are-none', '400', 'that is not HTTP (RFC 9112, section 5)', (random, target) =>
+    healthy(random, target, {
+      headers: [
+        random.pick([
+          `${word(random)} : x`,
+          `: ${word(random)}`,
+          word(random),
+          `\0${word(random)}: x`,
+          `x: ${word(random)}\0`,
+          `x\u007f: ${word(random)}`,
+          `(${word(random)}): x`,
+          `x: a\r${word(random)}`,
+          `x: ${word(random)}\u0001`,
+        ]),
+      ],
+    }),
+  ),
+  hostile('requests-without-a-host', '400', 'HTTP/1.1 asks for one (RFC 9112, section 3.2)', (random, target) =>
+    lines(
+      `POST ${target.path} HTTP/1.1`,
+      'Content-Type: application/json',
+      `x-${word(random)}: ${word(random)}`,
+      'Content-Length: 0',
+    ),
+  ),
+  hostile('request-lines-that-are-none', '400', 'that is not HTTP (RFC 9112, section 3)', (random, target) =>
+    lines(
+      random.pick([
+        `POST ${target.path}/${word(random)} HTTP/9.9`,
+        `POST ${target.path}/${word(random)} http/1.1`,
+        `POST ${target.path}/${word(random)} ICE/1.0`,
+        `POST HTTP/1.1 ${word(random)}`,
+        `POST ${target.path} ${word(random)} HTTP/1.1`,
+        word(random, 20),
+        `POST\t${target.path}/${word(random)}\tHTTP/1.1`,
+      ]),
+      `Host: ${target.host}`,
+      'Content-Length: 0',
+    ),
+  ),
+  hostile('http-0.9', '400', 'a line alone is no request any more', (random) => ({
+    bytes: Buffer.from(`GET /${word(random, 9)}\r\n`),
+    thenEnd: true,
+  })),
+  hostile('http-1.0', '200 patched', 'old, but HTTP; the connection ends with the answer', (random, target) => ({
+    ...healthy(random, target, { version: 'HTTP/1.0' }),
+    answers: 'all',
+  })),
+  hostile('http-2-without-asking', '400', 'HTTP/1.1 was agreed upon in the handshake', (random) => ({
+    bytes: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), bytes(random, 9 + random.below(60))]),
+  })),
+  hostile(
+    'expectations-that-nobody-meets',
+    '417',
+    'only 100-continue is known (RFC 9110, section 10.1.1)',
+    (random, target) => healthy(random, target, { headers: [`Expect: ${word(random)}`] }),
+  ),
+  hostile(
+    'upgrades',
+    '200 patched',
+    'no other protocol is offered, so the request is answered as it is',
+    (random, target) =>
       healthy(random, target, {
         headers: [
           'Connection: Upgrade',
@@ -312,31 +239,22 @@ export const heads: readonly HostileClass[] = [
           `Sec-WebSocket-Key: ${word(random, 16)}`,
         ],
       }),
-  },
-  {
-    name: 'random-header-bytes',
-    because: 'that is not HTTP',
-    expect: ['400', '431'],
-    // The first byte is never one that a method begins with, or an empty line that may come before one.
-    make: (random) => ({
-      bytes: Buffer.concat([
-        Buffer.from([random.pick([0, 1, 0x7f, 0x80, 0xff, 0x3f])]),
-        bytes(random, 20 + random.below(500)),
-        Buffer.from('\r\n\r\n'),
-      ]),
+  ),
+  // The first byte is never one that a method begins with, or an empty line that may come before one.
+  hostile('random-header-bytes', ['400', '431'], 'that is not HTTP', (random) => ({
+    bytes: Buffer.concat([
+      Buffer.from([random.pick([0, 1, 0x7f, 0x80, 0xff, 0x3f])]),
+      bytes(random, 20 + random.below(500)),
+      Buffer.from('\r\n\r\n'),
+    ]),
+  })),
+  hostile('headers-of-random-names', '200 patched', 'they are within bounds, and nobody reads them', (random, target) =>
+    healthy(random, target, {
+      headers: Array.from(
+        { length: 1 + random.below(20) },
+        () =>
+          `${random.pick(['__proto__', 'constructor', 'x-forwarded-for', 'authorization', 'cookie', 'x-http-method-override', word(random)])}: ${word(random)}`,
+      ),
     }),
-  },
-  {
-    name: 'headers-of-random-names',
-    because: 'they are within bounds, and nobody reads them',
-    expect: '200 patched',
-    make: (random, target) =>
-      healthy(random, target, {
-        headers: Array.from(
-          { length: 1 + random.below(20) },
-          () =>
-            `${random.pick(['__proto__', 'constructor', 'x-forwarded-for', 'authorization', 'cookie', 'x-http-method-override', word(random)])}: ${word(random)}`,
-        ),
-      }),
-  },
+  ),
 ];

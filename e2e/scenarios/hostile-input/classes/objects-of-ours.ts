@@ -1,6 +1,6 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
 import { validatePath } from '../../../../src/api/names.ts';
-import type { HostileClass, HostileRequest, HostileTarget } from '../hostile-class.ts';
+import { hostile, type HostileClass, type HostileRequest, type HostileTarget } from '../hostile-class.ts';
 import { creation, framed, type Members, otherThan, review, word } from '../materials.ts';
 
 function submitted(random: Random, target: HostileTarget, object: unknown): HostileRequest {
@@ -25,11 +25,11 @@ function config(random: Random, injection: unknown, spec: Members = {}): Members
 
 /** What the webhook for InjectorConfigs is sent by those who mean it harm; the API server's schema would stop most of it before. */
 export const objectsOfOurs: readonly HostileClass[] = [
-  {
-    name: 'our-objects-of-wrong-types',
-    because: 'the refusal names every field that is wrong',
-    expect: '200 refused',
-    make(random, target) {
+  hostile(
+    'our-objects-of-wrong-types',
+    '200 refused',
+    'the refusal names every field that is wrong',
+    (random, target) => {
       const wrong = random.pick<unknown>([
         null,
         otherThan(random, 'object'),
@@ -42,13 +42,12 @@ export const objectsOfOurs: readonly HostileClass[] = [
       ]);
       return submitted(random, target, wrong);
     },
-  },
-  {
-    name: 'our-objects-with-broken-templates',
-    because:
-      'a template that does not compile is a warning: it may be mended before it is published, and never is before',
-    expect: '200 allowed',
-    make(random, target) {
+  ),
+  hostile(
+    'our-objects-with-broken-templates',
+    '200 allowed',
+    'a template that does not compile is a warning: it may be mended before it is published, and never is before',
+    (random, target) => {
       const broken = random.pick([
         '{{ if }}',
         '{{ end }}',
@@ -69,15 +68,15 @@ export const objectsOfOurs: readonly HostileClass[] = [
         config(random, { templates: { sidecar: `spec: # ${word(random)}\n  ${broken}\n` } }),
       );
     },
-  },
-  {
-    name: 'our-objects-with-nested-templates',
-    because: 'templates are compiled within bounds, whatever they nest',
-    expect: '200 allowed',
-    make(random, target) {
+  ),
+  hostile(
+    'our-objects-with-nested-templates',
+    '200 allowed',
+    'templates are compiled within bounds, whatever they nest',
+    (random, target) => {
       const levels = 50 + random.below(400);
       const text = `{{ if .${word(random)} }}`.repeat(levels) + '{{ end }}'.repeat(levels);
       return submitted(random, target, config(random, { templates: { sidecar: text } }));
     },
-  },
+  ),
 ];

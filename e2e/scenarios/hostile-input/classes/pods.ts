@@ -1,4 +1,4 @@
-import type { HostileClass } from '../hostile-class.ts';
+import { hostile, type HostileClass } from '../hostile-class.ts';
 import { bytes, creation, healthyText, body, json, otherThan, pod, type Members, review, word } from '../materials.ts';
 
 const because = 'the refusal names the field of the pod, and its type';
@@ -6,83 +6,57 @@ const refused = '200 refused';
 
 /** Pods that are none, or that nobody would run. */
 export const pods: readonly HostileClass[] = [
-  {
-    name: 'pod-metadata-of-wrong-type',
-    because,
-    expect: refused,
-    make: (random, target) =>
-      json(target, review(creation(random, { ...pod(random), metadata: otherThan(random, 'object') }))),
-  },
-  {
-    name: 'pod-labels-of-wrong-type',
-    because,
-    expect: refused,
-    make(random, target) {
-      const object = pod(random);
-      const wrong = random.pick<unknown>([
-        otherThan(random, 'object'),
-        { [word(random)]: otherThan(random, 'string') },
-      ]);
-      const metadata = { ...object.metadata, [random.pick(['labels', 'annotations'])]: wrong };
-      return json(target, review(creation(random, { ...object, metadata })));
-    },
-  },
-  {
-    name: 'pod-spec-of-wrong-type',
-    because,
-    expect: refused,
-    make: (random, target) =>
-      json(target, review(creation(random, { ...pod(random), spec: otherThan(random, 'object') }))),
-  },
-  {
-    name: 'pod-containers-of-wrong-type',
-    because,
-    expect: refused,
-    make(random, target) {
-      const object = pod(random);
-      const wrong = random.pick<unknown>([
-        otherThan(random, 'list'),
-        [otherThan(random, 'object')],
-        [...object.spec.containers, otherThan(random, 'object')],
-      ]);
-      return json(target, review(creation(random, { ...object, spec: { ...object.spec, containers: wrong } })));
-    },
-  },
-  {
-    name: 'pod-fields-of-wrong-type',
-    because,
-    expect: refused,
-    make(random, target) {
-      const object = pod(random);
-      const [container = {}] = object.spec.containers;
-      const field = random.pick([
-        'name',
-        'image',
-        'env',
-        'ports',
-        'resources',
-        'securityContext',
-        'volumeMounts',
-        'args',
-        'livenessProbe',
-      ]);
-      const types: Record<string, string> = {
-        name: 'string',
-        image: 'string',
-        env: 'list',
-        ports: 'list',
-        volumeMounts: 'list',
-        args: 'list',
-      };
-      container[field] = otherThan(random, types[field] ?? 'object');
-      return json(target, review(creation(random, object)));
-    },
-  },
-  {
-    name: 'pod-of-another-kind',
-    because: "the resource says that it is a pod; the kind that it names itself is the API server's to check",
-    expect: '200 patched',
-    make: (random, target) =>
+  hostile('pod-metadata-of-wrong-type', refused, because, (random, target) =>
+    json(target, review(creation(random, { ...pod(random), metadata: otherThan(random, 'object') }))),
+  ),
+  hostile('pod-labels-of-wrong-type', refused, because, (random, target) => {
+    const object = pod(random);
+    const wrong = random.pick<unknown>([otherThan(random, 'object'), { [word(random)]: otherThan(random, 'string') }]);
+    const metadata = { ...object.metadata, [random.pick(['labels', 'annotations'])]: wrong };
+    return json(target, review(creation(random, { ...object, metadata })));
+  }),
+  hostile('pod-spec-of-wrong-type', refused, because, (random, target) =>
+    json(target, review(creation(random, { ...pod(random), spec: otherThan(random, 'object') }))),
+  ),
+  hostile('pod-containers-of-wrong-type', refused, because, (random, target) => {
+    const object = pod(random);
+    const wrong = random.pick<unknown>([
+      otherThan(random, 'list'),
+      [otherThan(random, 'object')],
+      [...object.spec.containers, otherThan(random, 'object')],
+    ]);
+    return json(target, review(creation(random, { ...object, spec: { ...object.spec, containers: wrong } })));
+  }),
+  hostile('pod-fields-of-wrong-type', refused, because, (random, target) => {
+    const object = pod(random);
+    const [container = {}] = object.spec.containers;
+    const field = random.pick([
+      'name',
+      'image',
+      'env',
+      'ports',
+      'resources',
+      'securityContext',
+      'volumeMounts',
+      'args',
+      'livenessProbe',
+    ]);
+    const types: Record<string, string> = {
+      name: 'string',
+      image: 'string',
+      env: 'list',
+      ports: 'list',
+      volumeMounts: 'list',
+      args: 'list',
+    };
+    container[field] = otherThan(random, types[field] ?? 'object');
+    return json(target, review(creation(random, object)));
+  }),
+  hostile(
+    'pod-of-another-kind',
+    '200 patched',
+    "the resource says that it is a pod; the kind that it names itself is the API server's to check",
+    (random, target) =>
       json(
         target,
         review(
@@ -93,12 +67,12 @@ export const pods: readonly HostileClass[] = [
           }),
         ),
       ),
-  },
-  {
-    name: 'pod-huge-numbers',
-    because: 'a number that no field of a pod can hold is refused, as in Go',
-    expect: refused,
-    make(random, target) {
+  ),
+  hostile(
+    'pod-huge-numbers',
+    refused,
+    'a number that no field of a pod can hold is refused, as in Go',
+    (random, target) => {
       const number = random.pick([
         '1e400',
         '-1e400',
@@ -110,12 +84,12 @@ export const pods: readonly HostileClass[] = [
       ]);
       return body(target, healthyText(random).replace(/(?<="containerPort":)\d+/, number));
     },
-  },
-  {
-    name: 'pod-with-thousands-of-containers',
-    because: 'what the API server would store is its business; the cost grows with the pod and no faster',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile(
+    'pod-with-thousands-of-containers',
+    '200 patched',
+    'what the API server would store is its business; the cost grows with the pod and no faster',
+    (random, target) => {
       const object = pod(random);
       const count = 1000 + random.below(1000);
       object.spec.containers = Array.from({ length: count }, (_, index) => ({
@@ -124,25 +98,24 @@ export const pods: readonly HostileClass[] = [
       }));
       return json(target, review(creation(random, object)));
     },
-  },
-  {
-    name: 'pod-with-thousands-of-labels',
-    because: 'what the API server would store is its business',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile(
+    'pod-with-thousands-of-labels',
+    '200 patched',
+    'what the API server would store is its business',
+    (random, target) => {
       const object = pod(random);
       const kind = random.pick(['labels', 'annotations'] as const);
       for (let index = 500 + random.below(1000); index > 0; index--)
         object.metadata[kind][`example.com/l${index}`] = word(random, 4);
       return json(target, review(creation(random, object)));
     },
-  },
-  {
-    name: 'pod-names-with-control-bytes',
-    because:
-      'a name that is no word may not stand in an argument, and the log must not carry their bytes to a terminal',
-    expect: '200 refused',
-    make(random, target) {
+  ),
+  hostile(
+    'pod-names-with-control-bytes',
+    '200 refused',
+    'a name that is no word may not stand in an argument, and the log must not carry their bytes to a terminal',
+    (random, target) => {
       const evil = (): string =>
         random.pick([
           '\u001b[2J\u001b[31m',
@@ -166,13 +139,12 @@ export const pods: readonly HostileClass[] = [
       object.metadata.annotations[evil()] = evil();
       return json(target, review({ ...creation(random, object), name: evil(), namespace: evil() }));
     },
-  },
-  {
-    name: 'pod-with-the-injector-s-names',
-    because:
-      "a container of the template's name is merged with it; volumes and names that repeat are the API server's to refuse",
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile(
+    'pod-with-the-injector-s-names',
+    '200 patched',
+    "a container of the template's name is merged with it; volumes and names that repeat are the API server's to refuse",
+    (random, target) => {
       const object = pod(random);
       const [container = {}] = object.spec.containers;
       object.spec.containers = Array.from({ length: 2 + random.below(20) }, () => ({
@@ -185,38 +157,33 @@ export const pods: readonly HostileClass[] = [
       }));
       return json(target, review(creation(random, object)));
     },
-  },
-  {
-    name: 'pod-that-contains-itself',
-    because: 'members that a pod does not have are left as they came',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile(
+    'pod-that-contains-itself',
+    '200 patched',
+    'members that a pod does not have are left as they came',
+    (random, target) => {
       let object: Members = pod(random);
       for (let level = 0; level < 20; level++)
         object = { ...pod(random), [random.pick(['object', 'request', 'template', 'items'])]: object };
       return json(target, review(creation(random, object)));
     },
-  },
-  {
-    name: 'pod-with-managed-fields',
-    because: 'they are dropped unread, whatever they hold',
-    expect: '200 patched',
-    make(random, target) {
-      const object = pod(random);
-      object.metadata.managedFields = [
-        {
-          manager: word(random),
-          fieldsV1: { [`f:${word(random)}`]: { [`k:{"name":"${word(random)}"}`]: otherThan(random) } },
-        },
-      ];
-      return json(target, review(creation(random, object)));
-    },
-  },
-  {
-    name: 'pod-of-random-members',
-    because: 'members that a pod does not have are left as they came',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile('pod-with-managed-fields', '200 patched', 'they are dropped unread, whatever they hold', (random, target) => {
+    const object = pod(random);
+    object.metadata.managedFields = [
+      {
+        manager: word(random),
+        fieldsV1: { [`f:${word(random)}`]: { [`k:{"name":"${word(random)}"}`]: otherThan(random) } },
+      },
+    ];
+    return json(target, review(creation(random, object)));
+  }),
+  hostile(
+    'pod-of-random-members',
+    '200 patched',
+    'members that a pod does not have are left as they came',
+    (random, target) => {
       const object = pod(random);
       for (let count = 1 + random.below(6); count > 0; count--) {
         const place = random.pick<Members>([object, object.spec, object.metadata]);
@@ -224,5 +191,5 @@ export const pods: readonly HostileClass[] = [
       }
       return json(target, review(creation(random, object)));
     },
-  },
+  ),
 ];

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
-import type { HostileClass } from '../hostile-class.ts';
+import { hostile, type HostileClass } from '../hostile-class.ts';
 import { bytes, creation, json, type Members, otherThan, review, word } from '../materials.ts';
 
 const because = 'the refusal names the member, and what it should be';
@@ -26,75 +26,57 @@ function wrongMember(member: string, wrong: (random: Random) => readonly unknown
 
 /** AdmissionReviews with members that are missing, of the wrong type, or not what an API server would send. */
 export const reviewMembers: readonly HostileClass[] = [
-  {
-    name: 'wrong-kind',
-    because,
-    expect: refused,
-    make: (random, target) =>
-      json(
-        target,
-        review(creation(random), {
-          kind: random.pick<unknown>([
-            'Pod',
-            'AdmissionReviewList',
-            'admissionreview',
-            '',
-            null,
-            undefined,
-            word(random),
-            otherThan(random, 'string'),
-          ]),
-        }),
-      ),
-  },
-  {
-    name: 'wrong-version',
-    because,
-    expect: refused,
-    make(random, target) {
-      const versions = [
-        'v1',
-        'admission.k8s.io/v2',
-        'admission.k8s.io/v1alpha1',
-        'admission.k8s.io',
-        'ADMISSION.K8S.IO/V1',
-        '',
-        null,
-        undefined,
-        word(random),
-        otherThan(random, 'string'),
-      ];
-      return json(target, review(creation(random), { apiVersion: random.pick<unknown>(versions) }));
-    },
-  },
-  {
-    name: 'wrong-request',
-    because,
-    expect: refused,
-    make: (random, target) =>
-      json(target, {
-        ...review(
-          random.pick<unknown>([
-            null,
-            undefined,
-            {},
-            otherThan(random, 'object'),
-            [creation(random)],
-            JSON.stringify(creation(random)),
-          ]),
-        ),
-        [word(random, 8)]: creation(random),
+  hostile('wrong-kind', refused, because, (random, target) =>
+    json(
+      target,
+      review(creation(random), {
+        kind: random.pick<unknown>([
+          'Pod',
+          'AdmissionReviewList',
+          'admissionreview',
+          '',
+          null,
+          undefined,
+          word(random),
+          otherThan(random, 'string'),
+        ]),
       }),
-  },
-  {
-    name: 'not-an-admission-review',
-    because,
-    expect: refused,
-    make(random, target) {
-      const kind = random.pick(['ConversionReview', 'TokenReview', 'SubjectAccessReview', 'Pod', 'List', 'Status']);
-      return json(target, { kind, apiVersion: 'v1', request: creation(random), items: [creation(random)] });
-    },
-  },
+    ),
+  ),
+  hostile('wrong-version', refused, because, (random, target) => {
+    const versions = [
+      'v1',
+      'admission.k8s.io/v2',
+      'admission.k8s.io/v1alpha1',
+      'admission.k8s.io',
+      'ADMISSION.K8S.IO/V1',
+      '',
+      null,
+      undefined,
+      word(random),
+      otherThan(random, 'string'),
+    ];
+    return json(target, review(creation(random), { apiVersion: random.pick<unknown>(versions) }));
+  }),
+  hostile('wrong-request', refused, because, (random, target) =>
+    json(target, {
+      ...review(
+        random.pick<unknown>([
+          null,
+          undefined,
+          {},
+          otherThan(random, 'object'),
+          [creation(random)],
+          JSON.stringify(creation(random)),
+        ]),
+      ),
+      [word(random, 8)]: creation(random),
+    }),
+  ),
+  hostile('not-an-admission-review', refused, because, (random, target) => {
+    const kind = random.pick(['ConversionReview', 'TokenReview', 'SubjectAccessReview', 'Pod', 'List', 'Status']);
+    return json(target, { kind, apiVersion: 'v1', request: creation(random), items: [creation(random)] });
+  }),
   wrongMember('uid', (random) => ['', null, undefined, otherThan(random, 'string')]),
   wrongMember('operation', (random) => [
     '',
@@ -123,11 +105,11 @@ export const reviewMembers: readonly HostileClass[] = [
     JSON.stringify(creation(random).object),
     [creation(random).object],
   ]),
-  {
-    name: 'other-resources',
-    because: 'only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal',
-    expect: '200 allowed',
-    make(random, target) {
+  hostile(
+    'other-resources',
+    '200 allowed',
+    'only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal',
+    (random, target) => {
       const resources = [
         { group: 'apps', resource: 'deployments' },
         { group: '', resource: 'secrets' },
@@ -137,12 +119,12 @@ export const reviewMembers: readonly HostileClass[] = [
       ];
       return json(target, review({ ...creation(random), resource: { version: 'v1', ...random.pick(resources) } }));
     },
-  },
-  {
-    name: 'sub-resources',
-    because: 'a pod is injected when it is created, never by way of a subresource',
-    expect: '200 allowed',
-    make: (random, target) =>
+  ),
+  hostile(
+    'sub-resources',
+    '200 allowed',
+    'a pod is injected when it is created, never by way of a subresource',
+    (random, target) =>
       json(
         target,
         review({
@@ -158,30 +140,25 @@ export const reviewMembers: readonly HostileClass[] = [
           ]),
         }),
       ),
-  },
-  {
-    name: 'other-operations',
-    because: 'a pod is injected when it is created, never later',
-    expect: '200 allowed',
-    make(random, target) {
-      const request = creation(random);
-      const object = random.pick<unknown>([request.object, null, otherThan(random)]);
-      return json(
-        target,
-        review({
-          ...request,
-          operation: random.pick(['UPDATE', 'DELETE', 'CONNECT']),
-          object,
-          oldObject: request.object,
-        }),
-      );
-    },
-  },
-  {
-    name: 'answers-in-the-question',
-    because: 'the member response is for us to write: what a client says there is not read, a patch least of all',
-    expect: '200 patched',
-    make(random, target) {
+  ),
+  hostile('other-operations', '200 allowed', 'a pod is injected when it is created, never later', (random, target) => {
+    const request = creation(random);
+    const object = random.pick<unknown>([request.object, null, otherThan(random)]);
+    return json(
+      target,
+      review({
+        ...request,
+        operation: random.pick(['UPDATE', 'DELETE', 'CONNECT']),
+        object,
+        oldObject: request.object,
+      }),
+    );
+  }),
+  hostile(
+    'answers-in-the-question',
+    '200 patched',
+    'the member response is for us to write: what a client says there is not read, a patch least of all',
+    (random, target) => {
       const patch = random.pick<unknown>([
         { op: 'remove', path: '/spec' },
         '%%%not-base64%%%',
@@ -197,28 +174,23 @@ export const reviewMembers: readonly HostileClass[] = [
       };
       return json(target, review(creation(random), { response }));
     },
-  },
-  {
-    name: 'members-that-nobody-reads',
-    because: 'what is not read cannot be wrong',
-    expect: '200 patched',
-    make(random, target) {
-      const ignored = {
-        userInfo: otherThan(random),
-        options: otherThan(random),
-        kind: otherThan(random),
-        requestKind: otherThan(random),
-        requestResource: otherThan(random),
-        oldObject: otherThan(random),
-        [word(random)]: otherThan(random),
-      };
-      return json(
-        target,
-        review(
-          { ...creation(random), ...ignored },
-          { metadata: otherThan(random), [word(random, 9)]: otherThan(random) },
-        ),
-      );
-    },
-  },
+  ),
+  hostile('members-that-nobody-reads', '200 patched', 'what is not read cannot be wrong', (random, target) => {
+    const ignored = {
+      userInfo: otherThan(random),
+      options: otherThan(random),
+      kind: otherThan(random),
+      requestKind: otherThan(random),
+      requestResource: otherThan(random),
+      oldObject: otherThan(random),
+      [word(random)]: otherThan(random),
+    };
+    return json(
+      target,
+      review(
+        { ...creation(random), ...ignored },
+        { metadata: otherThan(random), [word(random, 9)]: otherThan(random) },
+      ),
+    );
+  }),
 ];

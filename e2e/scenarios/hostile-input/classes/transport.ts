@@ -1,4 +1,4 @@
-import type { HostileClass } from '../hostile-class.ts';
+import { hostile, type HostileClass } from '../hostile-class.ts';
 import { bytes, framed, healthyText, word } from '../materials.ts';
 
 /** A TLS record (RFC 8446, section 5.1). */
@@ -32,84 +32,55 @@ const closed = 'closed';
 
 /** What comes to the port and is not HTTP over TLS. */
 export const transport: readonly HostileClass[] = [
-  {
-    name: 'plain-http',
-    because: 'the port speaks TLS only, and tells nothing to those who do not',
-    expect: closed,
-    make: (random, target) => ({ bytes: framed(target, healthyText(random)), ...plain }),
-  },
-  {
-    name: 'plain-bytes',
-    because: 'that is no TLS',
-    expect: closed,
-    make: (random) => ({ bytes: bytes(random, 5 + random.below(500)), ...plain }),
-  },
-  {
-    name: 'tls-records-of-random-bytes',
-    because: 'that is no handshake',
-    expect: closed,
-    make: (random) => ({
-      bytes: record(20 + random.below(5), 0x0301 + random.below(3), bytes(random, 1 + random.below(400))),
-      ...plain,
-    }),
-  },
-  {
-    name: 'tls-hello-of-random-bytes',
-    because: 'that is no ClientHello',
-    expect: closed,
-    make: (random) => ({ bytes: record(22, 0x0301, handshake(1, bytes(random, 40 + random.below(300)))), ...plain }),
-  },
-  {
-    name: 'tls-too-old',
-    because: 'TLS 1.2 is the least',
-    expect: closed,
-    make: (random) => ({
-      bytes: record(
-        22,
-        0x0301,
-        clientHello(
-          random.pick([0x0300, 0x0301, 0x0302]),
-          bytes(random, 32),
-          Buffer.from([0xc0, 0x13, 0, 0x2f, 0, 0x35]),
-        ),
+  hostile(
+    'plain-http',
+    closed,
+    'the port speaks TLS only, and tells nothing to those who do not',
+    (random, target) => ({ bytes: framed(target, healthyText(random)), ...plain }),
+  ),
+  hostile('plain-bytes', closed, 'that is no TLS', (random) => ({
+    bytes: bytes(random, 5 + random.below(500)),
+    ...plain,
+  })),
+  hostile('tls-records-of-random-bytes', closed, 'that is no handshake', (random) => ({
+    bytes: record(20 + random.below(5), 0x0301 + random.below(3), bytes(random, 1 + random.below(400))),
+    ...plain,
+  })),
+  hostile('tls-hello-of-random-bytes', closed, 'that is no ClientHello', (random) => ({
+    bytes: record(22, 0x0301, handshake(1, bytes(random, 40 + random.below(300)))),
+    ...plain,
+  })),
+  hostile('tls-too-old', closed, 'TLS 1.2 is the least', (random) => ({
+    bytes: record(
+      22,
+      0x0301,
+      clientHello(
+        random.pick([0x0300, 0x0301, 0x0302]),
+        bytes(random, 32),
+        Buffer.from([0xc0, 0x13, 0, 0x2f, 0, 0x35]),
       ),
-      ...plain,
-    }),
-  },
-  {
-    name: 'tls-without-a-common-cipher',
-    because: 'there is nothing to agree upon',
-    expect: closed,
-    make: (random) => ({
-      bytes: record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0, 0, 0, 1, 0, 2, 0, 4, 0, 5]))),
-      ...plain,
-    }),
-  },
-  {
-    name: 'tls-cut-short',
-    because: 'the rest never comes',
-    expect: closed,
-    make(random) {
-      const hello = record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0x13, 1, 0xc0, 0x2f])));
-      return { bytes: hello.subarray(0, 43 + random.below(hello.length - 44)), ...plain };
-    },
-  },
-  {
-    name: 'other-protocols',
-    because: 'that is no TLS',
-    expect: closed,
-    make: (random) => ({
-      bytes: Buffer.from(
-        random.pick([
-          `SSH-2.0-${word(random)}\r\n`,
-          `EHLO ${word(random, 9)}\r\n`,
-          `*1\r\n$4\r\n${word(random, 8)}\r\n`,
-          `\u0003\u0000\u0000\u0013${word(random, 12)}`,
-          `PROXY TCP4 10.0.0.${random.below(256)} 10.0.0.1 ${random.below(65536)} 443\r\n`,
-          `GET /${word(random)} HTTP/1.1\r\n\r\n`,
-        ]),
-      ),
-      ...plain,
-    }),
-  },
+    ),
+    ...plain,
+  })),
+  hostile('tls-without-a-common-cipher', closed, 'there is nothing to agree upon', (random) => ({
+    bytes: record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0, 0, 0, 1, 0, 2, 0, 4, 0, 5]))),
+    ...plain,
+  })),
+  hostile('tls-cut-short', closed, 'the rest never comes', (random) => {
+    const hello = record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0x13, 1, 0xc0, 0x2f])));
+    return { bytes: hello.subarray(0, 43 + random.below(hello.length - 44)), ...plain };
+  }),
+  hostile('other-protocols', closed, 'that is no TLS', (random) => ({
+    bytes: Buffer.from(
+      random.pick([
+        `SSH-2.0-${word(random)}\r\n`,
+        `EHLO ${word(random, 9)}\r\n`,
+        `*1\r\n$4\r\n${word(random, 8)}\r\n`,
+        `\u0003\u0000\u0000\u0013${word(random, 12)}`,
+        `PROXY TCP4 10.0.0.${random.below(256)} 10.0.0.1 ${random.below(65536)} 443\r\n`,
+        `GET /${word(random)} HTTP/1.1\r\n\r\n`,
+      ]),
+    ),
+    ...plain,
+  })),
 ];

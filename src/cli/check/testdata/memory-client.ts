@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../../kube/api-error.ts';
 import type { ListPage } from '../../../kube/request-options.ts';
 import type { ResourceKind } from '../../../kube/resource-kinds.ts';

@@ -1,9 +1,9 @@
-import { istioKeys } from '../../../api/webhook-keys.ts';
-import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/restart-annotation.ts';
+import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
+import { formatRestartAnnotation, type WorkloadRestart } from '../../../api/revision-tag/restart-annotation.ts';
 import type { RestartCandidate, RestartSituation } from '../../../rollout/restart-candidate.ts';
 import { atOnce } from '../../../rollout/restart-steps.ts';
-import type { PodRecord } from '../../pod-record.ts';
-import type { Claimant } from '../../usage/claimant.ts';
+import type { PodRecord } from '../../usage/pod-group.ts';
+import type { SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import type { PodJudgement } from '../../usage/judge-pod.ts';
 import { carriedBy } from '../../usage/pod-traits.ts';
 import { PodGroup } from '../../usage/pod-group.ts';
@@ -19,7 +19,7 @@ export const target = 'new.00000002';
 export const older = 'old.00000001';
 export const rolledBackFrom = { revision: '1-25', injectorConfig: 'bad', hash: '00000003' };
 
-export function claimant(fields: Partial<Claimant> = {}): Claimant {
+export function selectingWebhook(fields: Partial<SelectingWebhook> = {}): SelectingWebhook {
   return {
     id: 'sidecar-injector-tag-prod',
     injectorConfig: 'new',
@@ -28,7 +28,7 @@ export function claimant(fields: Partial<Claimant> = {}): Claimant {
     hash: '00000002',
     since: 0,
     isConditional: false,
-    claims: [],
+    selectors: [],
     ...fields,
   };
 }
@@ -37,14 +37,14 @@ interface PodFields {
   readonly kind?: string;
   readonly state?: string;
   readonly carried?: string;
-  readonly taker?: Claimant | 'nobody';
+  readonly selectedBy?: SelectingWebhook | 'nobody';
   readonly records?: readonly Partial<PodRecord>[];
 }
 
 /** Pods of one workload: two stale ones, unless told. */
 export function pods(
   name: string,
-  { kind = 'Deployment', state = 'stale', carried = older, taker = claimant(), records = [{}, {}] }: PodFields = {},
+  { kind = 'Deployment', state = 'stale', carried = older, selectedBy = selectingWebhook(), records = [{}, {}] }: PodFields = {},
 ): PodGroup {
   const traits = {
     namespace: 'shop',
@@ -61,7 +61,7 @@ export function pods(
       reason: 'x',
       injectorConfig: 'x',
       carried: carriedBy(traits)[0],
-      taker: taker === 'nobody' ? undefined : taker,
+      selectedBy: selectedBy === 'nobody' ? undefined : selectedBy,
       isUser: true,
     },
   ];

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../api/kubernetes.ts';
+import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 
 /** What is different from a workload of three pods that is complete. */
 export interface WorkloadFields {

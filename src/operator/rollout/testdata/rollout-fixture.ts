@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '../../../api/kubernetes.ts';
-import { rolloutOfPath } from '../../../api/names.ts';
-import type { RolloutState } from '../../../api/rollout-status.ts';
-import { getsCanary, rankOf } from '../../../rollout/workload-key.ts';
+import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
+import { parseRoute } from '../../../routing/route.ts';
+import type { RolloutState } from '../../../api/revision-tag/rollout-status.ts';
+import { getsCanary, rankOf } from '../../../routing/workload-key.ts';
 import type { PodStores } from '../../pods/followed-pods.ts';
 import { TagFixture } from '../../tags/testdata/tag-fixture.ts';
 
@@ -133,16 +133,17 @@ export class RolloutFixture extends TagFixture {
 
   /** The threshold in force; empty at rest. */
   get threshold(): string {
-    return rolloutOfPath(this.tagPath(tag) ?? '')?.threshold ?? '';
+    const route = parseRoute(this.tagPath(tag) ?? '')?.route;
+    return route?.canary === undefined ? '' : route.threshold;
   }
 
   #make(name: string, outcome: Outcome): void {
     this.#version += 1;
-    const rollout = rolloutOfPath(this.tagPath(tag) ?? '');
-    const isCanary =
-      rollout !== undefined && !rollout.shadow && getsCanary(rankOf(tag, { namespace, kind: 'Pod', name }), rollout.threshold);
-    const [, atRest = '', hashAtRest = ''] = /\/tags\/[^/]+\/([^/]+)\/([^/]+)\//.exec(this.tagPath(tag) ?? '') ?? [];
-    const maker = isCanary ? `${rollout.canary.name}.${rollout.canary.hash}` : `${atRest}.${hashAtRest}`;
+    const route = parseRoute(this.tagPath(tag) ?? '')?.route;
+    const rank = rankOf(tag, { namespace, kind: 'Pod', name });
+    const isCanary = route?.canary !== undefined && !route.shadow && getsCanary(rank, route.threshold);
+    const made = isCanary ? route.canary : route?.stable;
+    const maker = `${made?.injectorConfig}.${made?.hash}`;
     const at = this.clock.now().toISOString();
     const ready = outcome === 'ready' ? 'True' : 'False';
     const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 1 };

@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../../../api/kubernetes.ts';
-import { RevisionFixture } from '../../testdata/revision-fixture.ts';
+import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
+import { RevisionFixture, type Webhook } from '../../testdata/revision-fixture.ts';
 
 /** A RevisionTag as the API server stores it, defaults left to the parser. */
 export function revisionTag(name: string, revision: string, spec: Record<string, unknown> = {}): KubernetesObject {
@@ -20,11 +20,16 @@ export class TagFixture extends RevisionFixture {
 
   /** Moves a tag and runs one pass over it. */
   async move(name: string, revision: string): Promise<number> {
+    this.direct(name, revision);
+    return this.reconcileTag(name);
+  }
+
+  /** Moves a tag, and leaves the pass to others. */
+  direct(name: string, revision: string): void {
     this.cluster.edit('revisiontags', name, undefined, (object) => {
       object.metadata.generation = (object.metadata.generation ?? 0) + 1;
       object.spec = { ...(object.spec as object), revision };
     });
-    return this.reconcileTag(name);
   }
 
   async removeTag(name: string): Promise<number> {
@@ -40,6 +45,11 @@ export class TagFixture extends RevisionFixture {
   tagPath(name: string): string | undefined {
     const [webhook] = (this.tagObject(name)?.webhooks ?? []) as { clientConfig: { service: { path: string } } }[];
     return webhook?.clientConfig.service.path;
+  }
+
+  /** What the webhooks of a tag trust. */
+  tagBundles(name: string): string[] {
+    return ((this.tagObject(name)?.webhooks ?? []) as Webhook[]).map(({ clientConfig }) => clientConfig.caBundle);
   }
 
   tagCondition(name: string, type: string): string {

@@ -1,8 +1,8 @@
-import { istioKeys } from '../../../api/webhook-keys.ts';
+import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../../inject/decide.ts';
-import { selectorsOf } from '../../../manifests/webhook-selectors.ts';
-import type { PodRecord } from '../../pod-record.ts';
-import { claimedPods, type Claimant } from '../claimant.ts';
+import { selectorsOf } from '../../../selection/webhook-selectors.ts';
+import type { PodRecord } from '../pod-group.ts';
+import { compileSelectors, type SelectingWebhook } from '../../../selection/selecting-webhook.ts';
 import { PodGroups } from '../pod-group.ts';
 import type { PodTraits } from '../pod-traits.ts';
 import type { PodUsage } from '../pod-usage.ts';
@@ -17,7 +17,7 @@ export const rules: DecisionRules = {
 };
 
 /** Who takes pods, by an InjectorConfig or a tag that leads there. */
-export function claimant(
+export function selectingWebhook(
   injectorConfig: string,
   {
     hash,
@@ -32,9 +32,9 @@ export function claimant(
     keys?: typeof istioKeys;
     auto?: boolean;
     isConditional?: boolean;
-    canary?: Claimant['canary'];
+    canary?: SelectingWebhook['canary'];
   },
-): Claimant {
+): SelectingWebhook {
   const revision = tag ?? injectorConfig;
   const terms = { revision, keys, isDefault: revision === 'default', enableNamespacesByDefault: auto };
   return {
@@ -46,7 +46,7 @@ export function claimant(
     since: 0,
     isConditional,
     ...(canary === undefined || tag === undefined || hash === undefined ? {} : { canary }),
-    claims: selectorsOf(terms, ['kube-system']).map(claimedPods),
+    selectors: selectorsOf(terms, ['kube-system']).map(compileSelectors),
   };
 }
 

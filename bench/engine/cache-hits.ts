@@ -1,0 +1,67 @@
+/**
+ * A process of bench/engine: how often each thing that the engine remembers is used again for a pod, as V8 counts executions (Profiler.startPreciseCoverage). V8 counts blocks in functions alone
+ * that are compiled after it was told to count, so nothing may be injected before. Sends the figures to its parent.
+ */
+import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ConfigurationFiles } from '../../src/api/injector-config/configuration-files.ts';
+import { loadInjector } from '../../src/inject/injector.ts';
+import { safe, setup } from './configurations.ts';
+import { injectAll, parsed } from './injections.ts';
+import { neverSeen, newPods, type PodMaker } from './pods.ts';
+
+/** Statements that the engine comes to only when it uses again what it has remembered, by what that is. */
+const hits: readonly (readonly [cache: string, file: string, statement: string])[] = [
+  ['statements', 'src/template/exec/remembered-list.ts', 'execution.note(memory.places);'],
+  ['texts', 'src/inject/render/template-outputs.ts', 'return this.#last.output;'],
+  ['texts', 'src/inject/render/template-outputs.ts', 'this.#last = { text, output: known };'],
+  ['comparisons', 'src/inject/safety/check-author-texts.ts', 'return known;'],
+];
+
+type Hits = Record<string, number>;
+
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+
+/** Since it was asked last. */
+async function hitsSince(): Promise<Hits> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const counts: Hits = {};
+  for (const [cache, file, statement] of hits) {
+    const path = join(import.meta.dirname, '../..', file);
+    const offset = readFileSync(path, 'utf8').indexOf(statement);
+    if (offset < 0) throw new Error(`${file} does not have \`${statement}\``);
+    const script = result.find(({ url }) => url === pathToFileURL(path).href);
+    // Of the ranges around it, the innermost is its own.
+    const [own] = (script?.functions ?? [])
+      .flatMap(({ ranges }) => ranges)
+      .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)
+      .sort((left, right) => left.endOffset - left.startOffset - (right.endOffset - right.startOffset));
+    counts[cache] = (counts[cache] ?? 0) + (own?.count ?? 0);
+  }
+  return counts;
+}
+
+const count = 500;
+
+async function measure(files: ConfigurationFiles, pods: PodMaker): Promise<Hits> {
+  const injector = loadInjector(files);
+  injectAll(injector, parsed(pods, count));
+  await hitsSince();
+  injectAll(injector, parsed(pods, count));
+  const used = await hitsSince();
+  return Object.fromEntries(Object.entries(used).map(([cache, times]) => [cache, times / count]));
+}
+
+const { files, review } = setup(process.argv[2]);
+process.send?.({
+  'new pods of one workload': await measure(files, newPods(review)),
+  'new pods of one workload, preset Safe': await measure(safe(files), newPods(review)),
+  'pods never seen': await measure(files, neverSeen(review)),
+  'pods never seen, preset Safe': await measure(safe(files), neverSeen(review)),
+});
+process.disconnect();

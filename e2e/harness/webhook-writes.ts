@@ -1,0 +1,93 @@
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { isPathProbeName } from '../../src/api/path-probe.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import type { AuditEvent, AuditLog } from './audit-log.ts';
+import type { ScenarioContext } from './scenario-context.ts';
+
+export const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+
+export interface WebhookConfiguration extends KubernetesObject {
+  webhooks: { clientConfig: { caBundle?: string; service: { path: string } } }[];
+}
+
+/** Not a probe webhook, nor what the harness or the chart has made. */
+function isWebhookOfOurs(name: string): boolean {
+  return name.startsWith('sidecar-injector-') && !isPathProbeName(name);
+}
+
+/** The operator's writes to webhooks, and the versions of them that a watch has seen. */
+export class WebhookWrites {
+  readonly #audit: AuditLog;
+  readonly #username: string;
+  readonly #versions = new Map<string, WebhookConfiguration[]>();
+
+  private constructor(audit: AuditLog, username: string) {
+    this.#audit = audit;
+    this.#username = username;
+  }
+
+  static async open(context: ScenarioContext, audit: AuditLog, username: string): Promise<WebhookWrites> {
+    const writes = new WebhookWrites(audit, username);
+    const stop = new AbortController();
+    const { resourceVersion } = await context.client.listAll(webhooks);
+    const running = writes.#watch(context, resourceVersion, stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    context.atEnd(async () => {
+      stop.abort();
+      await running;
+    });
+    return writes;
+  }
+
+  /** Writes that were successful and answered 409, and the versions that were seen; those of probe webhooks apart. */
+  count(): { successful: number; conflicts: number; versions: number } {
+    const events = this.#audit
+      .writesBy(this.#username)
+      .filter(({ objectRef, verb }) => objectRef?.resource === webhooks.plural && verb !== 'delete')
+      .filter(({ objectRef }) => isWebhookOfOurs(objectRef?.name ?? ''));
+    const answered = (code: (code: number) => boolean): AuditEvent[] =>
+      events.filter(({ responseStatus }) => code(responseStatus?.code ?? 0));
+    return {
+      successful: answered((code) => code < 300).length,
+      conflicts: answered((code) => code === 409).length,
+      versions: [...this.#versions.values()].reduce((sum, each) => sum + each.length, 0),
+    };
+  }
+
+  versions(name: string): number {
+    return this.#versions.get(name)?.length ?? 0;
+  }
+
+  /** The paths that a webhook has had, a path that was kept once. */
+  paths(name: string): string[] {
+    const all = (this.#versions.get(name) ?? []).map((each) => each.webhooks[0]?.clientConfig.service.path ?? '');
+    return all.filter((path, index) => path !== all[index - 1]);
+  }
+
+  /** The names of webhooks that were made again what they had been before, with a comma between them. */
+  returned(): string {
+    const isReturned = ([, versions]: [string, WebhookConfiguration[]]): boolean =>
+      new Set(versions.map((each) => JSON.stringify(each.webhooks))).size < versions.length;
+    return [...this.#versions]
+      .filter(isReturned)
+      .map(([name]) => name)
+      .join(', ');
+  }
+
+  bundle(name: string): string {
+    return this.#versions.get(name)?.at(-1)?.webhooks[0]?.clientConfig.caBundle ?? '';
+  }
+
+  async #watch({ client }: ScenarioContext, from: string, signal: AbortSignal): Promise<void> {
+    let resourceVersion = from;
+    while (!signal.aborted) {
+      for await (const { type, object } of client.watch(webhooks, { resourceVersion, signal })) {
+        resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
+        const { name = '' } = object.metadata;
+        if (type === 'BOOKMARK' || type === 'DELETED' || !isWebhookOfOurs(name)) continue;
+        this.#versions.set(name, [...(this.#versions.get(name) ?? []), object as WebhookConfiguration]);
+      }
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rolloutActionAnnotation, type RolloutVerb } from '../../../src/api/revision-tag/rollout-action.ts';
+import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import type { AuditLog } from '../../harness/audit-log.ts';
+import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { deployment, type WorkloadOptions } from '../../harness/workloads.ts';
+import { makersOf, PodSightings, readyAt, workloadOf } from './pod-sightings.ts';
+
+export interface WorkloadsOptions {
+  /** How many pods are deleted at a time, so that their Deployments make new ones, and how often (milliseconds); 4 every 250 ms unless told. */
+  readonly churn?: { readonly pods: number; readonly roundMs: number };
+  /** Whether it opens when all pods are ready, or already when they are there: what injects them may make them fail. */
+  readonly opensReady?: boolean;
+}
+
+/** Deployments that follow a tag; some of their pods are deleted all the time, so that new ones are created all along. */
+export class Workloads {
+  readonly #names: Set<string>;
+  readonly #churning: NonNullable<WorkloadsOptions['churn']>;
+  readonly #context: ScenarioContext;
+  readonly #pods: PodSightings;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #turn = 0;
+
+  private constructor(
+    context: ScenarioContext,
+    pods: PodSightings,
+    count: number,
+    churn: NonNullable<WorkloadsOptions['churn']>,
+  ) {
+    this.#context = context;
+    this.#pods = pods;
+    this.#churning = churn;
+    this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
+  }
+
+  /** Makes a namespace that follows the tag, and so many Deployments of one pod in it; all are ready when this resolves. */
+  static async open(
+    context: ScenarioContext,
+    audit: AuditLog,
+    tag: string,
+    count: number,
+    { churn = { pods: 4, roundMs: 250 }, opensReady = true }: WorkloadsOptions = {},
+  ): Promise<Workloads> {
+    const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
+    const workloads = new Workloads(context, new PodSightings(context.client, audit, namespace), count, churn);
+    for (const name of workloads.names) await context.client.create(deployment(workloads.namespace, name));
+    await waitFor(
+      `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
+      async () => (opensReady ? await workloads.ready() : await workloads.stored()).size === count,
+      { timeout: 60_000, interval: 250 },
+    );
+    workloads.#running = workloads.#churn();
+    context.atEnd(() => workloads.close());
+    return workloads;
+  }
+
+  get namespace(): string {
+    return this.#pods.namespace;
+  }
+
+  /** The Deployments that there are. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** One more Deployment; resolves with the InjectorConfig that has made its first pod. */
+  async add(name: string, options: WorkloadOptions = {}): Promise<string> {
+    const before = new Set(this.#pods.seen.map(({ uid }) => uid));
+    await this.#context.client.create(deployment(this.namespace, name, options));
+    this.#names.add(name);
+    return waitFor(`a pod of ${name}`, async () => {
+      await this.#pods.look();
+      return this.#pods.seen.find(({ uid, workload }) => workload === name && !before.has(uid))?.maker;
+    });
+  }
+
+  /** One Deployment less; its pods are gone when this resolves. */
+  async remove(name: string): Promise<void> {
+    this.#names.delete(name);
+    await this.#context.client.delete(deployment(this.namespace, name), { propagationPolicy: 'Background' });
+    await waitFor(`the pods of ${name} to go`, async () => !(await this.stored()).has(name));
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** The Deployments that have a ready pod. */
+  async ready(): Promise<Set<string>> {
+    const pods = await this.#pods.look();
+    return new Set(pods.filter((pod) => readyAt(pod) !== undefined).map(workloadOf));
+  }
+
+  /** Which InjectorConfigs have made the pods that are stored now, by Deployment. */
+  async stored(): Promise<Map<string, Set<string>>> {
+    return makersOf(await this.#pods.look());
+  }
+
+  /** Has every pod of some Deployments made again, of all unless told, and tells which InjectorConfigs have made each Deployment's pods by now. */
+  async renew(names: readonly string[] = this.names): Promise<Map<string, Set<string>>> {
+    const chosen = (await this.#pods.look()).filter((pod) => names.includes(workloadOf(pod)));
+    const old = new Set(chosen.map(({ metadata }) => metadata.uid));
+    await this.#pods.delete(chosen);
+    return waitFor(
+      'every pod to be made again',
+      async () => {
+        const pods = await this.#pods.look();
+        if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
+        const makers = makersOf(pods);
+        return makers.size === this.#names.size && makers;
+      },
+      { interval: 150 },
+    );
+  }
+
+  /** The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds. */
+  flippedBack(from: string, to: string): string[] {
+    return this.#pods.flippedBack(from, to);
+  }
+
+  /** The InjectorConfigs that have made any pod that was seen. */
+  makers(): Set<string> {
+    return new Set(this.#pods.seen.map(({ maker }) => maker));
+  }
+
+  /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
+  lost(): { readonly created: number; readonly lost: readonly string[] } {
+    return this.#pods.lost();
+  }
+
+  async #churn(): Promise<void> {
+    const { pods: perRound, roundMs } = this.#churning;
+    while (!this.#stop.signal.aborted) {
+      await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      const pods = await this.#pods.look().catch(() => []);
+      const some = Array.from({ length: perRound }, (_, index) => pods[(this.#turn + index * 7) % pods.length]);
+      this.#turn += 3;
+      await this.#pods.delete(some.filter((pod) => pod !== undefined));
+    }
+  }
+}
+
+/** Waits until the rollout of a tag is so far. */
+export async function waitForRollout(
+  context: ScenarioContext,
+  tag: string,
+  what: string,
+  isSo: (rollout: RolloutState) => boolean,
+  timeout = 60_000,
+): Promise<RolloutState> {
+  return waitFor(
+    `the rollout of ${tag} to be ${what}`,
+    async () => {
+      const found = await context.client.get<RevisionTagObject>(revisionTags, tag);
+      const rollout = found.status?.['rollout'] as RolloutState | undefined;
+      if (rollout !== undefined && isSo(rollout)) return rollout;
+      throw new Error(`it says ${JSON.stringify(rollout)}`);
+    },
+    { timeout, interval: 100 },
+  );
+}
+
+/** Asks for something as a person does. */
+export async function ask(context: ScenarioContext, tag: string, verb: RolloutVerb, nonce: string): Promise<void> {
+  const target = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: tag } };
+  const annotations = { [rolloutActionAnnotation]: `${verb}:${nonce}` };
+  await context.client.patch(target, 'merge', { metadata: { annotations } });
+}
+
+interface WebhookConfiguration {
+  webhooks?: { clientConfig: { service: { path: string } } }[];
+}
+
+/** Where the webhooks of a tag lead. */
+export async function pathOf(context: ScenarioContext, tag: string): Promise<string> {
+  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+  const found = await context.client.get(kind, `sidecar-injector-tag-${tag}`);
+  const paths = new Set((found as WebhookConfiguration).webhooks?.map(({ clientConfig }) => clientConfig.service.path));
+  return [...paths].join(' and ');
+}

@@ -1,0 +1,128 @@
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject } from '../harness/apply.ts';
+import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import { revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
+import { SmallRollout } from './canary-cases/small-rollout.ts';
+
+const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
+const count = 6;
+const pair = { stable: 'v1', canary: 'v2' };
+
+/** A rollout that has come to rest somewhere, and the share of its workloads that has the canary there. */
+interface RestingRollout {
+  readonly rollout: SmallRollout;
+  readonly state: string;
+  readonly share: ReadonlySet<string>;
+}
+
+/** The webhooks of three tags are lost in every way that there is, each time with the leader killed at that moment. */
+export const webhookLost: Scenario = {
+  name: 'webhook-lost',
+  about:
+    'webhooks of tags are deleted by hand, by disable and enable, and by the garbage collection of their owner, in a pause, in the middle of a step and rolled back, the leader killed each time: each comes back where it led, and nobody gets more canary',
+  destructive: 'it needs the audit log of the embedded control plane, and removes the owner of its webhooks',
+  run: async (context) => {
+    const { client } = context;
+    const replicas = await context.startReplicas({ webhooks: 1, controllers: 1, flags: ['--drain-seconds=0'] });
+    await applyUntilReady(client, markedConfig('v1', 'one'));
+    await applyUntilReady(client, markedConfig('v2', 'two'));
+    const audit = context.requireAudit();
+    const open = (tag: string): Promise<SmallRollout> => SmallRollout.open(context, audit, { tag, count });
+    const rollouts = await Promise.all([
+      paused(await open('paused')),
+      amidst(context, await open('amidst')),
+      back(await open('back')),
+    ]);
+    let lost = 0;
+    for (const [how, lose, restore] of losses(context, replicas)) {
+      const paths = await Promise.all(rollouts.map(({ rollout }) => rollout.path()));
+      const leader = await replicas.waitForLeader();
+      await Promise.all([replicas.kill(leader), lose(rollouts)]);
+      await context.check(`${how}: control: the webhooks of all ${rollouts.length} tags are gone`, async () => {
+        const { items } = await client.listAll(webhooks);
+        return !items.some(({ metadata }) => metadata.name?.startsWith('sidecar-injector-tag-') === true);
+      });
+      lost += rollouts.length;
+      await leader.operator.restart();
+      await restore();
+      for (const [index, { rollout, state, share }] of rollouts.entries()) {
+        const path = paths[index] ?? '';
+        await context.check(`${how}: the webhook of the tag that is ${state} comes back where it led`, async () =>
+          found(await rollout.path(), path),
+        );
+        const statement = `${how}: the same ${share.size} of ${count} have the canary`;
+        await rollout.check(statement, await rollout.renewed(), new Set(share), pair);
+      }
+    }
+    await rollouts[0].rollout.ask('resume', 'on');
+    await rollouts[0].rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
+    await rollouts[0].rollout.checkAll('resumed after all that, it is promoted', 'v2');
+    context.measured({ lost });
+    return `${lost} webhooks lost in 3 ways and 3 states, the leader killed each time: all came back, nobody got more canary`;
+  },
+};
+
+type Loss = [how: string, lose: (rollouts: readonly RestingRollout[]) => Promise<void>, restore: () => Promise<void>];
+
+function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
+  const { client, cluster } = context;
+  const command = async (verb: string): Promise<void> => {
+    const options = verb === 'enable' ? ['--timeout', '60'] : [];
+    await injectorOutput([verb, '--revision', 'v1', ...options, ...clusterFlags(cluster)]);
+  };
+  const owner = installation.objects.find(
+    ({ kind, metadata }) => kind === webhooks.kind && metadata.name === installation.owner,
+  );
+  if (owner === undefined) throw new Error('the chart renders no owner of webhooks');
+  return [
+    [
+      'by hand',
+      async (rollouts) => {
+        for (const { rollout } of rollouts) await client.delete(webhookOf(rollout.tag));
+      },
+      () => Promise.resolve(),
+    ],
+    ['by disable and enable', () => command('disable'), () => command('enable')],
+    [
+      'by the garbage collection of their owner',
+      async () => {
+        await client.delete(owner, { propagationPolicy: 'Background' });
+      },
+      async () => {
+        await applyObject(client, owner);
+      },
+    ],
+  ];
+}
+
+function webhookOf(tag: string) {
+  const name = `sidecar-injector-tag-${tag}`;
+  return { apiVersion: 'admissionregistration.k8s.io/v1', kind: webhooks.kind, metadata: { name } };
+}
+
+async function paused(rollout: SmallRollout): Promise<RestingRollout> {
+  await rollout.edit('v2', [50, 100]);
+  await rollout.pausedAt(50, 'v2');
+  return { rollout, state: 'paused', share: rollout.share(50) };
+}
+
+/** No pod is ready for long enough to end the step. */
+async function amidst(context: ScenarioContext, rollout: SmallRollout): Promise<RestingRollout> {
+  const strategy = { canary: { steps: [{ weight: 50 }, { weight: 100 }], analysis: { minReadySeconds: 3600 } } };
+  await applyObject(context.client, revisionTag(rollout.tag, 'v2', { strategy }));
+  await rollout.holds('a step is under way', async () => {
+    const { phase, weight } = await rollout.state();
+    return phase === 'WaitingForPods' && weight === 50;
+  });
+  return { rollout, state: 'in the middle of a step', share: rollout.share(50) };
+}
+
+async function back(rollout: SmallRollout): Promise<RestingRollout> {
+  await rollout.rollBack('v2');
+  return { rollout, state: 'rolled back', share: new Set() };
+}

@@ -1,0 +1,104 @@
+/**
+ * Counts the lines of each room and the files of each folder, and fails above the limits of scripts/budget.json: `budget.ts [--before COMMIT]`.
+ * With `--before` the table has a column of that commit. Limits go down with what is deleted; raising one is a decision of an issue.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+interface Budget {
+  /** Lines of each room, and of several rooms together. */
+  readonly lines: readonly {
+    readonly name: string;
+    readonly rooms: readonly string[];
+    readonly limit: number;
+    readonly goal?: number;
+  }[];
+  /** Source files in one folder, tests and folders below it apart. */
+  readonly flatFiles: number;
+}
+
+const { values } = parseArgs({ options: { before: { type: 'string' } } });
+const budget = JSON.parse(readFileSync(path.join(import.meta.dirname, 'budget.json'), 'utf8')) as Budget;
+
+/** `src` has a room for each folder, its tests and their data rooms of their own; beside it e2e, bench and scripts are one each. */
+function roomOf(file: string): string {
+  const [top = '', room = ''] = file.split('/');
+  if (top !== 'src') return top;
+  if (file.includes('/testdata/')) return 'test data';
+  return file.endsWith('.test.ts') ? 'tests' : `src/${room}`;
+}
+
+function countLines(files: readonly string[], read: (file: string) => string): Map<string, number> {
+  const lines = new Map<string, number>();
+  for (const file of files) {
+    const room = roomOf(file);
+    lines.set(room, (lines.get(room) ?? 0) + read(file).split('\n').length - 1);
+  }
+  return lines;
+}
+
+function linesNow(): Map<string, number> {
+  const files = ['src', 'e2e', 'bench', 'scripts'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+      .map((file) => `${folder}/${file}`),
+  );
+  return countLines(files, (file) => readFileSync(file, 'utf8'));
+}
+
+function linesAt(commit: string): Map<string, number> {
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const files = git('ls-tree', '-r', '--name-only', commit, 'src', 'e2e', 'bench', 'scripts').split('\n');
+  const typescript = files.filter((file) => file.endsWith('.ts'));
+  return countLines(typescript, (file) => git('show', `${commit}:${file}`));
+}
+
+function sum(lines: ReadonlyMap<string, number>, rooms: readonly string[]): number {
+  const isMeant = (room: string): boolean =>
+    rooms.some((each) => (each === 'src' ? room.startsWith('src/') : each === room));
+  return [...lines].reduce((total, [room, count]) => total + (isMeant(room) ? count : 0), 0);
+}
+
+/** Source files of each folder of `src` that has more than its limit. */
+function flatFolders(): string[] {
+  const counts = new Map<string, number>();
+  for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
+    const folder = `src/${path.dirname(file)}`;
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts') || folder.includes('testdata')) continue;
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > budget.flatFiles)
+    .map(([folder, count]) => `${folder} has ${count} source files, ${budget.flatFiles} are allowed`);
+}
+
+const now = linesNow();
+const before = values.before === undefined ? undefined : linesAt(values.before);
+const rows = budget.lines.map(({ name, rooms, limit, goal }) => {
+  const was = before === undefined ? [] : [String(sum(before, rooms))];
+  return {
+    name,
+    count: sum(now, rooms),
+    limit,
+    cells: [name, ...was, String(sum(now, rooms)), String(limit), String(goal ?? '')],
+  };
+});
+const header = ['room', ...(before === undefined ? [] : [values.before ?? '']), 'lines', 'limit', 'goal'];
+for (const cells of [header, ...rows.map((row) => row.cells)]) {
+  console.log(cells.map((cell, index) => (index === 0 ? cell.padEnd(36) : cell.padStart(8))).join(' '));
+}
+const mistakes = [
+  ...rows
+    .filter(({ count, limit }) => count > limit)
+    .map(({ name, count, limit }) => `${name} has ${count} lines, ${limit} are allowed`),
+  ...flatFolders(),
+];
+for (const mistake of mistakes) console.log(`ABOVE ${mistake}`);
+console.log(
+  mistakes.length === 0
+    ? 'within the budget'
+    : 'delete or merge something, or let an issue raise the limit in scripts/budget.json',
+);
+process.exitCode = mistakes.length === 0 ? 0 : 1;

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { dnsLabel, dnsSubdomainPattern, duration } from '../kubernetes/field-types.ts';
+import { injectionSchema } from './injection-schema.ts';
+import type { injectorConfigStatusSchema } from './injector-config-status.ts';
+import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
+import { webhookSchema } from './webhook-schema.ts';
+
+/** `spec.certificate`: the authority and the serving certificate of the webhook. */
+const certificateSchema = z.object({
+  provider: z
+    .enum(['SelfSigned', 'Secret'])
+    .default('SelfSigned')
+    .describe(
+      'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names.',
+    ),
+  secretRef: z
+    .object({
+      name: z
+        .string()
+        .min(1)
+        .max(253)
+        .regex(dnsSubdomainPattern, 'must be the name of a Secret')
+        .describe("Name of the Secret, in the operator's own namespace."),
+    })
+    .exactOptional()
+    .describe(
+      'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
+    ),
+  leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),
+  caDuration: duration().default('8760h').describe('How long the authority is valid.'),
+  renewalFraction: z
+    .number()
+    .default(0.667)
+    .describe('The share of its life after which a certificate is renewed, between 0.1 and 0.9.'),
+  confirmationPeriod: duration()
+    .default('60s')
+    .describe('How long a new authority stands in every caBundle before a certificate of it is served; 10s at least.'),
+  keySize: z.literal([2048, 3072, 4096]).default(2048).describe('Bits of the RSA keys.'),
+});
+
+export const group = 'sidecar-injector.io';
+export const version = 'v1alpha1';
+export const apiVersion = `${group}/${version}`;
+export const injectorConfigKind = 'InjectorConfig';
+export const injectorConfigPlural = 'injectorconfigs';
+/** The class of operators and objects that name none. */
+export const defaultOperatorClass = 'default';
+
+/** `spec`: one injector, which is one revision. */
+export const injectorConfigSpecSchema = z.object({
+  revision: dnsLabel()
+    .exactOptional()
+    .describe('The revision that namespaces and pods name; the name of the object when omitted. It cannot be changed.'),
+  paused: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The kill switch: the webhooks are withdrawn, so pods start without this injector, and nothing is repaired.',
+    ),
+  operatorClass: dnsLabel(40)
+    .default(defaultOperatorClass)
+    .describe('Which operator looks after this object; an operator ignores the objects of other classes.'),
+  injection: injectionSchema
+    .prefault({})
+    .describe('What is injected, and into which of the pods that reach the webhook.'),
+  webhook: webhookSchema.prefault({}).describe('Which pods reach the webhook, and how the API server calls it.'),
+  certificate: certificateSchema.prefault({}).describe('The authority and the serving certificate of the webhook.'),
+});
+
+/** `spec` with every default filled in. */
+export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
+/** `status`; every field is absent until the operator has written it. */
+export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
+
+/** An injector: cluster-scoped, named after its revision or for itself. */
+export interface InjectorConfig extends KubernetesObject {
+  apiVersion: typeof apiVersion;
+  kind: typeof injectorConfigKind;
+  metadata: ObjectMeta & { name: string };
+  spec: InjectorConfigSpec;
+  status?: InjectorConfigStatus;
+}
+
+/** The revision of an InjectorConfig: spec.revision, or its name. */
+export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): string {
+  return config.spec.revision ?? config.metadata.name;
+}

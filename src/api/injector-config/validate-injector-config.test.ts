@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { badInjectorConfigs } from '../testdata/bad-injector-configs.ts';
+import { injectorConfig } from '../testdata/injector-config.ts';
+import { validateInjectorConfig } from './validate-injector-config.ts';
+
+describe('validateInjectorConfig', () => {
+  for (const { title, name, spec, field, refusedBy, message } of badInjectorConfigs) {
+    if (refusedBy === 'schema') continue;
+    it(`refuses ${title}`, () => {
+      const mistakes = validateInjectorConfig(injectorConfig(name ?? 'candidate', { injection: {}, ...spec }));
+      assert.ok(
+        mistakes.some(
+          (mistake) => mistake.field === field && mistake.message.includes(field) && message.test(mistake.message),
+        ),
+        JSON.stringify(mistakes),
+      );
+    });
+  }
+
+  const good: [string, string, Record<string, unknown>][] = [
+    ['the smallest', 'hello', {}],
+    ['the default', 'default', {}],
+    ['the default that says so', 'default', { revision: 'default' }],
+    ['a revision of another name', 'mesh-a', { revision: '1-24' }],
+    ['a name of 46 characters', 'n'.repeat(46), {}],
+    ['a name that ends in 7 hex digits', 'x-0123abc', {}],
+    ['a single template with other delimiters', 'old', { injection: { template: 'x', delimiters: ['[[', ']]'] } }],
+    [
+      'aliases',
+      'a',
+      {
+        injection: {
+          templates: { sidecar: 'x', grpc: 'y' },
+          aliases: { both: ['sidecar', 'grpc'] },
+          defaultTemplates: ['both'],
+        },
+      },
+    ],
+    [
+      "Istio's own ConfigMaps",
+      'default',
+      {
+        injection: {
+          configFrom: { namespace: 'istio-system', name: 'istio-sidecar-injector', key: 'config' },
+          meshConfigFrom: { namespace: 'istio-system', name: 'istio', key: 'mesh' },
+          enableNamespacesByDefault: true,
+          nativeSidecars: 'Enabled',
+        },
+      },
+    ],
+    [
+      'configFrom with values of its own, and empty fields',
+      'a',
+      {
+        injection: {
+          configFrom: { namespace: 'a', name: 'b', key: 'c' },
+          values: {},
+          aliases: {},
+          neverInjectSelector: [],
+        },
+      },
+    ],
+    ['no default templates', 'a', { injection: { templates: { gateway: 'x' }, defaultTemplates: [] } }],
+    ['selection Custom with an empty selector', 'a', { webhook: { selection: 'Custom', objectSelector: {} } }],
+    ['a url', 'a', { webhook: { url: 'https://injector.example.com:8443/some/path' } }],
+    ['a url with an address', 'a', { webhook: { url: 'https://[fd00::1]:15017' } }],
+    [
+      'every operator of a selector',
+      'a',
+      {
+        injection: {
+          templates: { sidecar: 'x' },
+          neverInjectSelector: [
+            { matchLabels: { 'example.com/a': 'b', c: '' } },
+            {
+              matchExpressions: [
+                { key: 'a', operator: 'In', values: ['b', ''] },
+                { key: 'a', operator: 'NotIn', values: ['b'] },
+                { key: 'a', operator: 'Exists' },
+                { key: 'a', operator: 'DoesNotExist', values: [] },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+    ['the shortest certificates', 'a', { certificate: { leafDuration: '1m', caDuration: '4m' } }],
+  ];
+  for (const [title, name, spec] of good) {
+    it(`accepts ${title}`, () => {
+      assert.deepEqual(validateInjectorConfig(injectorConfig(name, spec)), []);
+    });
+  }
+});

@@ -1,0 +1,82 @@
+import type { Mistake } from '../mistake.ts';
+import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
+import type { InjectorConfig } from './injector-config.ts';
+import { nameRules, specRules } from './injector-config-rules.ts';
+import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
+
+/** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
+const maximumConfigurationBytes = 900 * 1024;
+
+/**
+ * Every mistake that shows without compiling templates and without looking at the cluster: the rules that the CRD has in CEL, and what CEL
+ * does not say. For the validating webhook, for files on the command line and for reconcile.
+ */
+export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
+  const { injection, webhook } = config.spec;
+  return [
+    ...nameRules.filter((rule) => !rule.holds(config)).map(({ field, message }) => ({ field, message })),
+    ...specRules.filter((rule) => !rule.holds(config.spec)).map(({ field, message }) => ({ field, message })),
+    ...templateNameMistakes(config),
+    ...annotationMistakes(injection.injectedAnnotations),
+    ...selectorListMistakes('spec.injection.alwaysInjectSelector', injection.alwaysInjectSelector),
+    ...selectorListMistakes('spec.injection.neverInjectSelector', injection.neverInjectSelector),
+    ...labelSelectorMistakes('spec.webhook.namespaceSelector', webhook.namespaceSelector),
+    ...labelSelectorMistakes('spec.webhook.objectSelector', webhook.objectSelector),
+    ...sizeMistakes(config),
+  ];
+}
+
+/** Names in defaultTemplates and aliases must be those of templates, else every pod that asks for them is refused. */
+function templateNameMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
+  const { templates, defaultTemplates = ['sidecar'], aliases } = injection;
+  if (templates === undefined) return [];
+  const have = Object.keys(templates).sort();
+  const known = new Set([...have, ...Object.keys(aliases)]);
+  const unknown = (field: string, name: string): Mistake => ({
+    field,
+    message: `${field} names ${JSON.stringify(name)}, which is not in spec.injection.templates; have ${have.join(', ')}`,
+  });
+  return [
+    ...defaultTemplates
+      .filter((name) => !known.has(name))
+      .map((name) => unknown('spec.injection.defaultTemplates', name)),
+    // An alias is expanded once, so it may not stand for another alias.
+    ...Object.entries(aliases).flatMap(([alias, names]) =>
+      names
+        .filter((name) => !Object.hasOwn(templates, name))
+        .map((name) => unknown(`spec.injection.aliases.${alias}`, name)),
+    ),
+  ];
+}
+
+function annotationMistakes(annotations: Readonly<Record<string, string>>): Mistake[] {
+  const field = 'spec.injection.injectedAnnotations';
+  return Object.keys(annotations)
+    .filter((name) => !qualifiedNamePattern.test(name))
+    .map((name) => ({
+      field,
+      message: `${field}: ${JSON.stringify(name)} is not an annotation name such as example.com/team; correct it`,
+    }));
+}
+
+function selectorListMistakes(
+  field: string,
+  selectors: InjectorConfig['spec']['injection']['alwaysInjectSelector'],
+): Mistake[] {
+  return selectors.flatMap((selector, index) => labelSelectorMistakes(`${field}[${index}]`, selector));
+}
+
+function sizeMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {
+  const { templates = {}, template = '', values = {}, meshConfig = {} } = injection;
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  const sizes = { templates: bytes(templates) + bytes(template), values: bytes(values), meshConfig: bytes(meshConfig) };
+  const total = sizes.templates + sizes.values + sizes.meshConfig;
+  if (total <= maximumConfigurationBytes) return [];
+  const each = Object.entries(sizes).map(([key, size]) => `${key} ${Math.ceil(size / 1024)}`);
+  return [
+    {
+      field: 'spec.injection',
+      message: `spec.injection is too large for a ConfigMap: ${each.join(', ')} KiB, together more than 900 KiB; shorten it`,
+    },
+  ];
+}

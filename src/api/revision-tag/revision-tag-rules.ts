@@ -1,0 +1,82 @@
+import { durationMilliseconds } from '../duration.ts';
+import { dnsLabelPattern } from '../kubernetes/field-types.ts';
+import type { ValidationRule } from '../injector-config/injector-config-rules.ts';
+import { defaultRevision, type RevisionTag, type RevisionTagSpec } from './revision-tag.ts';
+
+/** Rules over the whole object. */
+export const revisionTagRules: readonly ValidationRule<RevisionTag>[] = [
+  {
+    field: 'metadata.name',
+    rule: `self.metadata.name.size() <= 63 && self.metadata.name.matches('${dnsLabelPattern.source}')`,
+    message: 'metadata.name must be a DNS-1123 label of at most 63 characters: it is the value of a label',
+    holds: ({ metadata: { name } }) => name.length <= 63 && dnsLabelPattern.test(name),
+  },
+  {
+    field: 'spec.revision',
+    rule: `self.metadata.name == '${defaultRevision}' || self.metadata.name != self.spec.revision`,
+    message: `spec.revision must not be the tag's own name, a tag is a second name for a revision: name the revision, or the tag otherwise`,
+    holds: ({ metadata: { name }, spec }) => name === defaultRevision || name !== spec.revision,
+  },
+  {
+    field: 'spec.enableNamespacesByDefault',
+    rule: `self.metadata.name == '${defaultRevision}' || !has(self.spec.enableNamespacesByDefault) || !self.spec.enableNamespacesByDefault`,
+    message: `spec.enableNamespacesByDefault belongs to tag ${defaultRevision}, which alone takes pods without labels: remove it here`,
+    holds: ({ metadata: { name }, spec }) => name === defaultRevision || !spec.enableNamespacesByDefault,
+  },
+];
+
+const canary = 'self.strategy.canary';
+const hasCanary = 'has(self.strategy) && has(self.strategy.canary)';
+const tenSeconds = 10_000;
+
+/** Rules over the spec. */
+export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = [
+  {
+    field: 'spec.strategy.canary.steps',
+    rule: `!(${hasCanary}) || ${canary}.steps.all(step, step.shadow == (step.weight == 0))`,
+    message:
+      'spec.strategy.canary.steps: a step with shadow has weight 0, and no other step: nobody would get the canary, and there would be no evidence; set shadow, or a weight from 1 to 100',
+    holds: ({ strategy }) => strategy?.canary?.steps.every(({ shadow, weight }) => shadow === (weight === 0)) ?? true,
+  },
+  {
+    field: 'spec.strategy.canary.steps',
+    rule: `!(${hasCanary}) || (${canary}.steps.map(step, step.weight).isSorted() && ${canary}.steps.all(step, step.weight == 0 || ${canary}.steps.filter(other, other.weight == step.weight).size() == 1))`,
+    message:
+      'spec.strategy.canary.steps: each weight must be larger than the one before, and shadow steps come first: put the steps in order, and remove those that repeat a weight',
+    holds: ({ strategy }) =>
+      strategy?.canary?.steps.every(({ weight }, index, steps) =>
+        weight === 0 ? (steps[index - 1]?.weight ?? 0) === 0 : weight > (steps[index - 1]?.weight ?? 0),
+      ) ?? true,
+  },
+  {
+    field: 'spec.strategy.canary.analysis.readyTimeout',
+    rule: `!(${hasCanary}) || duration(${canary}.analysis.readyTimeout) >= duration('10s')`,
+    message:
+      'spec.strategy.canary.analysis.readyTimeout must be at least 10s: every pod would count as failing before it could be ready',
+    holds: ({ strategy }) =>
+      strategy?.canary === undefined || durationMilliseconds(strategy.canary.analysis.readyTimeout) >= tenSeconds,
+  },
+  {
+    field: 'spec.strategy.restart.readyTimeout',
+    rule: "!(has(self.strategy) && has(self.strategy.restart)) || duration(self.strategy.restart.readyTimeout) >= duration('10s')",
+    message:
+      'spec.strategy.restart.readyTimeout must be at least 10s: every workload would be late before it could be complete',
+    holds: ({ strategy }) =>
+      strategy?.restart === undefined || durationMilliseconds(strategy.restart.readyTimeout) >= tenSeconds,
+  },
+  {
+    field: 'spec.strategy.rollback.restart',
+    rule: `!(has(self.strategy) && has(self.strategy.rollback)) || self.strategy.rollback.restart == 'None' || (${hasCanary})`,
+    message:
+      'spec.strategy.rollback.restart: Canary restarts what a canary that was rolled back has left, and without spec.strategy.canary there is none: add that, or remove rollback',
+    holds: ({ strategy }) => strategy?.canary !== undefined || (strategy?.rollback?.restart ?? 'None') === 'None',
+  },
+];
+
+/** Another class would leave behind what the operator of this one has written. */
+export const tagOperatorClassIsImmutable = {
+  field: 'spec.operatorClass',
+  rule: "(has(self.operatorClass) ? self.operatorClass : 'default') == (has(oldSelf.operatorClass) ? oldSelf.operatorClass : 'default')",
+  message:
+    'spec.operatorClass cannot be set, changed or removed: delete this RevisionTag and create it again with the other class',
+} as const;

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { checkGivenPair } from './given-certificates.ts';
+import { foreignPair } from '../testdata/damages.ts';
+import { keyPool } from '../testdata/key-pool.ts';
+import { SecretOwner } from '../testdata/secret-owner.ts';
+import { names } from '../testdata/world.ts';
+import type { ServingPair } from '../verify-chain.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const expected = { now: new Date(now), names: ['sidecar-injector-a.injection.svc'] };
+
+describe('checkGivenPair', () => {
+  let pair: ServingPair;
+  let stranger: ServingPair;
+  before(async () => {
+    await keyPool();
+    pair = await new SecretOwner(names).pair(now);
+    stranger = await foreignPair(now);
+  });
+
+  it('takes of the authorities the one that is needed', () => {
+    const checked = checkGivenPair({ ...pair, caPem: stranger.caPem + pair.caPem }, 'Secret x', expected);
+    assert.deepEqual(checked, {
+      given: {
+        certificatePem: pair.certificatePem,
+        privateKeyPem: pair.privateKeyPem,
+        authorityPem: pair.caPem,
+        origin: 'Secret x',
+      },
+    });
+  });
+
+  const table: [string, () => ServingPair, Partial<typeof expected>, string][] = [
+    ['no certificate', () => ({ ...pair, certificatePem: 'x' }), {}, 'tls.crt Unreadable'],
+    ['the key of another', () => ({ ...pair, privateKeyPem: stranger.privateKeyPem }), {}, 'tls.key KeyMismatch'],
+    ['no authority', () => ({ ...pair, caPem: '' }), {}, 'ca.crt Untrusted'],
+    ['the authority of another', () => ({ ...pair, caPem: stranger.caPem }), {}, 'ca.crt Untrusted'],
+    ['another name', () => pair, { names: ['injector.example.com'] }, 'tls.crt NameMissing'],
+    ['a later time', () => pair, { now: new Date(now + 901_000) }, 'tls.crt Expired'],
+    ['a time before', () => pair, { now: new Date(now - 26 * 3_600_000) }, 'tls.crt NotYetValid'],
+  ];
+  for (const [what, given, otherwise, fault] of table) {
+    it(`names key and fault for ${what}`, () => {
+      const checked = checkGivenPair(given(), 'Secret x', { ...expected, ...otherwise });
+      const [first] = 'faults' in checked ? checked.faults : [];
+      assert.equal(`${first?.key} ${first?.reason}`, fault);
+      assert.doesNotMatch(first?.message ?? '', /PRIVATE|BEGIN/);
+    });
+  }
+});

@@ -1,0 +1,75 @@
+import { parseBundle } from '../bundle.ts';
+import { readCertificate } from '../read-certificate.ts';
+import { isAccepted } from './rotation-bundle.ts';
+import type { ChainExpectation, ChainFault, ServingPair } from '../verify-chain.ts';
+import { verifyServingPair } from '../verify-chain.ts';
+
+/** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */
+export interface GivenCertificates {
+  /** The leaf, then intermediates. */
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+  /** The one authority that clients must trust for it. Its key is not known here. */
+  readonly authorityPem: string;
+  /** Where it came from, for messages, e.g. `Secret injection/webhook-tls`. */
+  readonly origin: string;
+}
+
+/**
+ * Where the certificates of a revision come from. Absent: the operator is its own authority. `Unavailable`: from somebody else who has none that
+ * could serve now; what is served goes on being served.
+ */
+export type CertificateSource = GivenCertificates | 'Unavailable';
+
+/** What is to be done about a fault, and in which key of a Secret it lies. */
+export interface GivenFault extends ChainFault {
+  readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
+}
+
+/**
+ * Checks a pair that a user brings, as the API server will. Of the authorities beside it the first that verifies it is taken: what nobody needs is
+ * not published.
+ */
+export function checkGivenPair(
+  pair: ServingPair,
+  origin: string,
+  expected: Required<ChainExpectation>,
+): { readonly given: GivenCertificates } | { readonly faults: readonly [GivenFault, ...GivenFault[]] } {
+  const authorities = parseBundle(pair.caPem);
+  const noAuthority: ChainFault[] =
+    authorities.length === 0
+      ? [{ reason: 'Untrusted', message: 'no certificate in PEM was found where the authorities are expected' }]
+      : [];
+  const found = verifyServingPair(pair, expected).filter(
+    ({ reason }) => reason !== 'Untrusted' || noAuthority.length === 0,
+  );
+  const [fault, ...others] = [...found, ...noAuthority].map((each) => ({ ...each, key: keyOf(each) }));
+  if (fault !== undefined) {
+    return { faults: [fault, ...others] };
+  }
+  const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
+  if (authority === undefined) {
+    // verifyServingPair found a chain to one of them.
+    throw new Error('no single authority verifies a certificate that all of them together do');
+  }
+  const certificatePem = parseBundle(pair.certificatePem)
+    .map(({ pem }) => pem)
+    .join('');
+  return { given: { certificatePem, privateKeyPem: pair.privateKeyPem, authorityPem: authority.pem, origin } };
+}
+
+function keyOf({ reason }: ChainFault): GivenFault['key'] {
+  if (reason === 'KeyMismatch') return 'tls.key';
+  return reason === 'Untrusted' ? 'ca.crt' : 'tls.crt';
+}
+
+/** Whether an authority of the rotation is the one of given certificates. */
+export function isAuthorityOf(
+  authority: { readonly certificatePem: string } | undefined,
+  given: GivenCertificates,
+): boolean {
+  return (
+    authority !== undefined &&
+    readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint
+  );
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { issueAuthority } from '../authority.ts';
+import { mostAdopted, recoverRotation } from './recover-rotation.ts';
+import type { RecoveredRotation } from './recover-rotation.ts';
+import { keyPool, seededBytes } from '../testdata/key-pool.ts';
+import { issueServingCertificate } from '../serving-certificate.ts';
+import { shortPolicy } from '../testdata/world.ts';
+
+const now = new Date('2026-03-01T00:00:00Z');
+const later = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
+
+describe('recoverRotation, with nothing stored', () => {
+  let authority: (seed: number, duration: number) => string;
+  const recover = (bundles: string[]): RecoveredRotation =>
+    recoverRotation({ stored: undefined, serving: undefined, bundles }, { policy: shortPolicy, jitter: 0, now });
+
+  before(async () => {
+    const keys = await keyPool();
+    authority = (seed, duration) =>
+      issueAuthority('tests', keys[0]!, { now: later(-1000), duration, random: seededBytes(seed) }).certificatePem;
+  });
+
+  it('keeps what webhook configurations trust, each once, until no leaf can be in use', () => {
+    const [one, two] = [authority(1, 10_000_000), authority(2, 10_000_000)];
+    const { state, current, expired, changes } = recover([one + two, two]);
+    const retireAfter = later(shortPolicy.leafDuration);
+    assert.deepEqual(state.retiring, [
+      { certificatePem: one, retireAfter },
+      { certificatePem: two, retireAfter },
+    ]);
+    assert.deepEqual([current, expired, state.authority, state.leaf], [undefined, false, undefined, undefined]);
+    assert.equal(changes.length, 2);
+  });
+
+  it('keeps none beyond its own end', () => {
+    const [dead, dying] = [authority(1, 500), authority(2, 60_000)];
+    const { state } = recover([dead + dying]);
+    assert.deepEqual(state.retiring, [{ certificatePem: dying, retireAfter: later(59_000) }]);
+  });
+
+  it('takes a bounded number out of a stuffed bundle', () => {
+    const stuffed = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
+    assert.equal(recover([stuffed.join('')]).state.retiring.length, mostAdopted);
+  });
+
+  it('takes the authority of the leaf in use out of a stuffed bundle wherever it stands, and the latest of the others', async () => {
+    const keys = (await keyPool())[0]!;
+    const stuffed = Array.from({ length: 90 }, (_, seed) => authority(seed, 10_000_000));
+    for (const position of [0, 45, 89]) {
+      const issuer = { certificatePem: stuffed[position]!, privateKeyPem: keys.privateKeyPem };
+      const options = { now: later(-1000), duration: 600_000, random: seededBytes(99) };
+      const leaf = issueServingCertificate(issuer, { service: 'a', namespace: 'b' }, keys, options);
+      const serving = { ...leaf, caPem: stuffed.join('') };
+      const observed = { stored: undefined, serving, bundles: [stuffed.join('')] };
+      const { state, current } = recoverRotation(observed, { policy: shortPolicy, jitter: 0, now });
+      const kept = state.retiring.map(({ certificatePem }) => stuffed.indexOf(certificatePem));
+      assert.equal(kept.length, mostAdopted);
+      assert.ok(kept.includes(position) && kept.includes(89) && kept.includes(40), kept.join());
+      assert.equal(current?.certificatePem, leaf.certificatePem);
+    }
+  });
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { parseBundle } from '../bundle.ts';
+import { readRotationSecret } from './read-rotation-secret.ts';
+import type { ReadRotationState } from './read-rotation-secret.ts';
+import { World } from '../testdata/world.ts';
+import { writeRotationSecret } from './write-rotation-secret.ts';
+import type { SecretText } from './write-rotation-secret.ts';
+
+const terms = { issuedAt: new Date('2029-01-01T00:00:00Z'), duration: 1000, keySize: 2048, jitter: 0.5 };
+const defaults = {
+  leaf: terms,
+  authority: { ...terms, duration: 2000 },
+  retireAfter: new Date('2030-01-01T00:00:00Z'),
+};
+const read = (data: SecretText): ReadRotationState => readRotationSecret(data, defaults);
+
+function without(key: string): (data: SecretText) => SecretText {
+  return (data) => Object.fromEntries(Object.entries(data).filter(([name]) => name !== key));
+}
+
+describe('the Secret of a rotation', () => {
+  /** Has every part: an authority, a staged one, a leaf, a retiring one. */
+  let whole: SecretText;
+
+  before(async () => {
+    const world = new World();
+    await world.pass();
+    const seen = async (part: string): Promise<void> => {
+      while (world.stored?.[part] === undefined) {
+        world.advance(Math.max(world.last!.nextAt.getTime() - world.now, 0));
+        await world.pass();
+      }
+    };
+    await seen('retiring.crt');
+    // A longer life of authorities is wanted now: the next one is staged while the last one still retires.
+    world.policy = { ...world.policy, caDuration: world.policy.caDuration + 1000 };
+    await seen('staged.crt');
+    whole = world.stored!;
+  });
+
+  it('holds every part under a key of its own', () => {
+    assert.deepEqual(Object.keys(whole).sort(), [
+      'ca.crt',
+      'ca.key',
+      'retiring.crt',
+      'rotation.json',
+      'staged.crt',
+      'staged.key',
+      'tls.crt',
+      'tls.key',
+    ]);
+    assert.doesNotMatch(whole['rotation.json']!, /PRIVATE/);
+  });
+
+  it('reads as it was written', () => {
+    const { state, faults } = read(whole);
+    assert.deepEqual(faults, []);
+    assert.deepEqual(writeRotationSecret(state), whole);
+    assert.equal(state.authority?.publishedAt instanceof Date, true);
+    assert.equal(state.authority?.lastLeafNotAfter instanceof Date, true);
+  });
+
+  const damages: [string, (data: SecretText) => SecretText, RegExp, (state: ReadRotationState['state']) => void][] = [
+    [
+      'an authority without its key retires',
+      without('ca.key'),
+      /^ca\.key is missing or does not belong/,
+      ({ authority, retiring }) => {
+        assert.equal(authority, undefined);
+        assert.deepEqual(retiring[1], { certificatePem: whole['ca.crt'], retireAfter: defaults.retireAfter });
+      },
+    ],
+    [
+      'an authority with the key of another retires',
+      (data) => ({ ...data, 'ca.key': data['tls.key']! }),
+      /^ca\.key is missing or does not belong/,
+      ({ retiring }) => {
+        assert.equal(retiring.length, 2);
+      },
+    ],
+    [
+      'a lost authority is lost',
+      without('ca.crt'),
+      /^ca\.crt is missing/,
+      ({ authority, staged, leaf, retiring }) => {
+        assert.equal(authority, undefined);
+        assert.deepEqual([staged?.certificatePem, leaf?.certificatePem], [whole['staged.crt'], whole['tls.crt']]);
+        assert.equal(retiring.length, 1);
+      },
+    ],
+    [
+      'a foreign authority is not taken for ours',
+      (data) => ({ ...data, 'ca.crt': data['staged.crt']!, 'ca.key': data['staged.key']! }),
+      /^ca\.crt is not the certificate that rotation\.json names/,
+      ({ authority }) => {
+        assert.equal(authority, undefined);
+      },
+    ],
+    [
+      'a truncated leaf is lost alone',
+      (data) => ({ ...data, 'tls.crt': data['tls.crt']!.slice(0, 400) }),
+      /^tls\.crt is missing or no certificate/,
+      ({ authority, leaf }) => {
+        assert.equal(leaf, undefined);
+        assert.equal(authority?.certificatePem, whole['ca.crt']);
+      },
+    ],
+    [
+      'a lost retiring authority is noticed',
+      without('retiring.crt'),
+      /^retiring\.crt lacks 1 of the 1 certificates/,
+      ({ retiring }) => {
+        assert.deepEqual(retiring, []);
+      },
+    ],
+    [
+      'lost times are replaced by cautious ones',
+      without('rotation.json'),
+      /^rotation\.json is missing or damaged/,
+      ({ authority, leaf, retiring }) => {
+        assert.equal(authority?.publishedAt, undefined);
+        assert.deepEqual(authority?.lastLeafNotAfter, defaults.retireAfter);
+        assert.deepEqual([leaf?.terms, authority.terms], [defaults.leaf, defaults.authority]);
+        assert.deepEqual(
+          retiring.map(({ retireAfter }) => retireAfter),
+          [defaults.retireAfter],
+        );
+      },
+    ],
+  ];
+  for (const [what, damage, fault, expectations] of damages) {
+    it(what, () => {
+      const { state, faults } = read(damage(whole));
+      assert.equal(faults.length, 1);
+      assert.match(faults[0]!, fault);
+      expectations(state);
+    });
+  }
+
+  for (const json of ['null', '[]', '{}', '{"version":2,"retiring":[]}', '{"version":1,"retiring":[{}]}', '{']) {
+    it(`does not trust a record like ${json}`, () => {
+      assert.deepEqual(read({ ...whole, 'rotation.json': json }).faults, ['rotation.json is missing or damaged']);
+    });
+  }
+
+  it('is empty when nothing can be read', () => {
+    assert.deepEqual(read({}), { state: { retiring: [] }, faults: ['rotation.json is missing or damaged'] });
+  });
+
+  it('keeps intermediates of a leaf', () => {
+    const { state } = read(whole);
+    const leaf = { ...state.leaf!, certificatePem: whole['tls.crt']! + whole['ca.crt']! };
+    const again = read(writeRotationSecret({ ...state, leaf }));
+    assert.equal(parseBundle(again.state.leaf!.certificatePem).length, 2);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Leaf } from '../serving-certificate.ts';
+
+/** What a certificate was issued for; when the policy differs, it is due. */
+export interface IssueTerms {
+  readonly issuedAt: Date;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly keySize: number;
+  /** Drawn once, in [0, 1); makes the renewal earlier. */
+  readonly jitter: number;
+}
+
+/** An authority of which the leaf that is served is, or will be. */
+export interface StoredAuthority {
+  readonly certificatePem: string;
+  /** Absent when somebody else issues: then we sign nothing. */
+  readonly privateKeyPem?: string;
+  readonly terms: IssueTerms;
+  /** Since when it was read back from every webhook configuration without a gap. */
+  readonly publishedAt?: Date;
+  /** When the last leaf that it signed expires. */
+  readonly lastLeafNotAfter?: Date;
+}
+
+/** The leaf that is to be served. */
+export interface StoredLeaf extends Leaf {
+  readonly terms: IssueTerms;
+}
+
+/** An authority that signs no more but stays in the bundle until no leaf of it can be in use. */
+export interface RetiringAuthority {
+  readonly certificatePem: string;
+  readonly retireAfter: Date;
+}
+
+/** A renewal that was asked for, and how far it is: begun, or served (and, when forced, the old authorities gone). */
+export interface AnsweredRequest {
+  readonly nonce: string;
+  readonly target: 'leaf' | 'authority' | 'authority-force';
+  readonly state: 'Accepted' | 'Done';
+}
+
+/** Everything that a rotation must remember; stored in one Secret, see rotation-secret.ts. */
+export interface RotationState {
+  /** Signs new leaves. Absent before the first issuance and after its key was lost. */
+  readonly authority?: StoredAuthority;
+  /** The next authority: published in the bundle, has signed nothing yet. */
+  readonly staged?: StoredAuthority;
+  readonly leaf?: StoredLeaf;
+  readonly retiring: readonly RetiringAuthority[];
+  /** The latest renewal that a person asked for. */
+  readonly request?: AnsweredRequest;
+}
+
+/** Where a rotation stands, for status. */
+export type RotationPhase = 'Stable' | 'Publishing' | 'Confirming' | 'Retiring';
+
+/** One thing that a pass decided, for Events, logs and metrics. Holds no secrets. */
+export interface RotationChange {
+  readonly kind: 'Issued' | 'Staged' | 'Published' | 'Swapped' | 'Retired' | 'Repaired';
+  readonly subject: 'Authority' | 'ServingCertificate' | 'StoredState' | 'ServingSecret' | 'Bundle';
+  /** With `Swapped`: milliseconds since the authority was staged. */
+  readonly confirmedAfter?: number;
+  /** One sentence with the reason. */
+  readonly message: string;
+}

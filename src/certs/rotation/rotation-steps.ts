@@ -1,0 +1,158 @@
+import { issueAuthority } from '../authority.ts';
+import { subjectAltNames } from '../certificate-names.ts';
+import { randomFraction } from '../random-source.ts';
+import { readCertificate, shortName } from '../read-certificate.ts';
+import { notePublication, servableAt } from './rotation-confirmation.ts';
+import type { RotationSituation } from './rotation-confirmation.ts';
+import { authorityDue, leafDue } from './rotation-due.ts';
+import { begins } from './rotation-request.ts';
+import { latest } from './rotation-schedule.ts';
+import type { RotationInput } from './rotation-input.ts';
+import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
+import { issueServingCertificate } from '../serving-certificate.ts';
+import { verifyServingPair } from '../verify-chain.ts';
+
+/** Drops the authorities of which no leaf can be valid any more. */
+export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
+  const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
+  for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
+    changes.push({
+      kind: 'Retired',
+      subject: 'Authority',
+      message: `authority ${shortName(certificatePem)} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`,
+    });
+  }
+  return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
+}
+
+/** Issues the next authority when the present one is due. It signs nothing yet. */
+export async function stage(
+  state: RotationState,
+  input: RotationInput,
+  changes: RotationChange[],
+): Promise<RotationState> {
+  const { policy, names, now, random, bundles } = input;
+  const requested = begins(state, input.request) === 'Authority' ? 'asked for' : undefined;
+  const reason = authorityDue(state.authority, policy, now) ?? requested;
+  // After a theft what is staged may be stolen too: its key lies in the same Secret.
+  const isForced = requested !== undefined && input.request?.target === 'authority-force';
+  // A staged authority that waited for so long that it is due itself makes way for another one.
+  const isFresh = state.staged !== undefined && !isForced && authorityDue(state.staged, policy, now) === undefined;
+  if (reason === undefined && state.staged !== undefined && state.staged.privateKeyPem === undefined) {
+    // Given by somebody who is not asked any more.
+    const { staged, ...rest } = state;
+    return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
+  }
+  if (reason === undefined || isFresh) {
+    return state;
+  }
+  const keys = await input.generateKeyPair(policy.keySize);
+  const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
+  const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
+  changes.push({
+    kind: bundles.length === 0 ? 'Issued' : 'Staged',
+    subject: 'Authority',
+    message: `authority ${shortName(issued.certificatePem)}: ${reason}`,
+  });
+  return {
+    ...state,
+    staged: { ...issued, terms },
+    retiring: [...state.retiring, ...abandoned(state.staged)],
+  };
+}
+
+/** A staged authority has signed nothing, unless the state was restored from a backup: then what it is known to have signed counts. */
+export function abandoned(staged: StoredAuthority | undefined): RetiringAuthority[] {
+  const { certificatePem, lastLeafNotAfter } = staged ?? {};
+  return certificatePem === undefined || lastLeafNotAfter === undefined
+    ? []
+    : [{ certificatePem, retireAfter: lastLeafNotAfter }];
+}
+
+/** Notes which authorities were read back from every configuration. */
+export function confirm(
+  state: RotationState,
+  { bundles, now }: RotationInput,
+  changes: RotationChange[],
+): RotationState {
+  const noted = (authority: StoredAuthority): StoredAuthority => {
+    const found = notePublication(authority, bundles, now);
+    changes.push(...found.changes);
+    return found.authority;
+  };
+  return {
+    ...state,
+    ...(state.authority && { authority: noted(state.authority) }),
+    ...(state.staged && { staged: noted(state.staged) }),
+  };
+}
+
+/** Makes the staged authority the one that signs, once its leaves may be served; the old one goes into retirement. */
+export function swap(state: RotationState, situation: RotationSituation, changes: RotationChange[]): RotationState {
+  const { staged, authority, ...rest } = state;
+  const at = staged && servableAt(staged, situation);
+  if (staged === undefined || at === undefined || at > situation.now) {
+    return state;
+  }
+  if (situation.bundles.length > 0) {
+    const message = `authority ${shortName(staged.certificatePem)} signs from now on`;
+    const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
+    changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
+  }
+  if (authority === undefined) {
+    return { ...rest, authority: staged };
+  }
+  const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
+  return {
+    ...rest,
+    authority: staged,
+    retiring: [...state.retiring, { certificatePem: authority.certificatePem, retireAfter }],
+  };
+}
+
+/** Issues a leaf when the present one is due, and checks it before anything is published. */
+export async function renewLeaf(
+  state: RotationState,
+  input: RotationInput,
+  changes: RotationChange[],
+): Promise<RotationState> {
+  const { authority } = state;
+  const { policy, names, now, random } = input;
+  if (authority?.privateKeyPem === undefined) {
+    return state;
+  }
+  const { certificatePem, privateKeyPem } = authority;
+  const requested = begins(state, input.request) === 'Leaf';
+  const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
+  if (reason === undefined) {
+    return state;
+  }
+  const keys = await input.generateKeyPair(policy.keySize);
+  const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, {
+    now,
+    duration: policy.leafDuration,
+    random,
+  });
+  const { notAfter } = readCertificate(leaf.certificatePem);
+  const { dns, ip } = subjectAltNames(names);
+  const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
+  if (fault !== undefined) {
+    throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
+  }
+  changes.push({
+    kind: 'Issued',
+    subject: 'ServingCertificate',
+    message: `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`,
+  });
+  const terms = {
+    issuedAt: now,
+    duration: policy.leafDuration,
+    keySize: policy.keySize,
+    jitter: randomFraction(random),
+  };
+  return {
+    ...state,
+    authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },
+    leaf: { ...leaf, terms },
+  };
+}

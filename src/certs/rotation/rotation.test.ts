@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { bundleFingerprints } from '../bundle.ts';
+import { readCertificate } from '../read-certificate.ts';
+import { rotate } from './rotation.ts';
+import { keyPool, pooledKeys, seededBytes } from '../testdata/key-pool.ts';
+import { decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
+import { names, second, shortPolicy, World } from '../testdata/world.ts';
+import { verifyServingPair } from '../verify-chain.ts';
+
+describe('rotate', () => {
+  before(keyPool);
+
+  it('issues everything at once the first time, when nothing calls us yet', async () => {
+    const world = new World();
+    const { phase, serving, caBundlePem, stored } = await world.pass();
+    assert.ok(serving);
+    assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
+    assert.equal(phase, 'Stable');
+    assert.equal(serving.caPem, caBundlePem);
+    assert.equal(serving.fingerprint, readCertificate(serving.certificatePem).fingerprint);
+    assert.equal(serving.caNotAfter.getTime(), world.now + shortPolicy.caDuration);
+    assert.equal(serving.notAfter.getTime(), world.now + shortPolicy.leafDuration);
+    assert.equal(stored['tls.crt'], serving.certificatePem);
+    assert.deepEqual(
+      verifyServingPair(serving, { now: new Date(world.now), names: ['sidecar-injector-a.injection.svc'] }),
+      [],
+    );
+  });
+
+  it('changes nothing while nothing is due, not a byte', async () => {
+    const world = await settledWorld();
+    const before = { ...world.last! };
+    world.advance(60 * second);
+    await world.pass();
+    assert.deepEqual(world.last, { ...before, changes: [] });
+  });
+
+  it('renews a leaf under the same authority without waiting or touching the bundle', async () => {
+    const world = await settledWorld();
+    const { caBundlePem, nextAt, renewAt, serving } = world.last!;
+    assert.deepEqual(nextAt, renewAt);
+    const life = shortPolicy.leafDuration;
+    const share = (renewAt.getTime() - Date.UTC(2026, 0, 1)) / life;
+    assert.equal(share > 0.6 - 1e-9 && share <= 2 / 3, true, `renewal at ${share} of the life`);
+    world.advance(nextAt.getTime() - world.now - 1);
+    await world.pass();
+    assert.deepEqual(decided(world), []);
+    world.advance(1);
+    await world.pass();
+    assert.deepEqual(decided(world), ['Issued ServingCertificate']);
+    assert.equal(world.last!.caBundlePem, caBundlePem);
+    assert.notEqual(world.last!.serving?.fingerprint, serving?.fingerprint);
+  });
+
+  it('rotates an authority in phases: stage, publish both, confirm, swap, retire', async () => {
+    const world = await worldBeforeRotation();
+    const old = world.serving!;
+    const [oldAuthority] = bundleFingerprints(old.caPem);
+
+    // Staged and published in one pass, killed after the first configuration.
+    await world.pass(3);
+    assert.deepEqual(decided(world), ['Staged Authority']);
+    assert.equal(world.last!.phase, 'Publishing');
+    assert.equal(world.serving!.certificatePem, old.certificatePem);
+    assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
+
+    // One configuration still lacks it: no time counts.
+    world.advance(shortPolicy.confirmationPeriod);
+    await world.pass(0);
+    assert.equal(world.last!.phase, 'Publishing');
+    await world.pass();
+    assert.deepEqual(decided(world), []);
+
+    // Read back everywhere: the time begins.
+    await world.pass();
+    assert.deepEqual(decided(world), ['Published Authority']);
+    assert.equal(world.last!.phase, 'Confirming');
+    assert.equal(world.last!.nextAt.getTime(), world.now + shortPolicy.confirmationPeriod);
+    const bundle = world.last!.caBundlePem;
+    world.advance(shortPolicy.confirmationPeriod - 1);
+    await world.pass();
+    assert.equal(world.serving!.certificatePem, old.certificatePem);
+
+    // Swapped: another leaf, the same bundle.
+    world.advance(1);
+    await world.pass();
+    assert.deepEqual(decided(world), ['Swapped Authority', 'Issued ServingCertificate']);
+    assert.equal(world.last!.phase, 'Retiring');
+    assert.notEqual(world.serving!.certificatePem, old.certificatePem);
+    assert.equal(world.last!.caBundlePem, bundle);
+
+    // A replica that saw none of this goes on to the end of its leaf, and only then the old authority goes.
+    const end = readCertificate(old.certificatePem).notAfter.getTime();
+    world.sync(0);
+    world.advance(end - 1 - world.now);
+    await world.pass();
+    assert.equal(bundleFingerprints(world.last!.caBundlePem).has(oldAuthority!), true);
+    world.advance(1);
+    await world.pass();
+    assert.deepEqual(decided(world), ['Retired Authority']);
+    assert.equal(bundleFingerprints(world.last!.caBundlePem).has(oldAuthority!), false);
+    assert.equal(world.last!.phase, 'Stable');
+  });
+
+  it('starts to wait again when a configuration loses the new authority', async () => {
+    const world = await worldBeforeRotation();
+    const before = world.serving!.caPem;
+    await world.pass();
+    await world.pass();
+    world.advance(shortPolicy.confirmationPeriod - 1);
+    world.publish('two', before, true);
+    await world.pass();
+    assert.deepEqual(decided(world), ['Repaired Bundle']);
+    assert.equal(world.last!.phase, 'Publishing');
+    await world.pass();
+    world.advance(shortPolicy.confirmationPeriod - 1);
+    await world.pass();
+    assert.equal(world.last!.phase, 'Confirming');
+  });
+
+  it('goes on renewing the leaf under the old authority while the new one cannot be published', async () => {
+    const world = await worldBeforeRotation();
+    const old = readCertificate(world.stored!['ca.crt']!);
+    let issued = 0;
+    for (let pass = 0; pass < 400 && world.now < old.notAfter.getTime() - second; pass++) {
+      await world.pass(2);
+      issued += decided(world).filter((change) => change === 'Issued ServingCertificate').length;
+      world.advance(Math.min(60 * second, old.notAfter.getTime() - second - world.now));
+    }
+    assert.equal(issued > 0 && issued < 5, true, `${issued} leaves`);
+    assert.equal(world.last!.phase, 'Publishing');
+    assert.deepEqual(readCertificate(world.serving!.certificatePem).notAfter, old.notAfter);
+    world.advance(second);
+    await world.settle();
+  });
+
+  it('makes another authority when the staged one has waited for most of its life', async () => {
+    const world = await settledWorld();
+    world.policy = { ...world.policy, caDuration: 2900 * second };
+    let staged = 0;
+    for (let minute = 0; minute < 40; minute++) {
+      await world.pass(2);
+      staged += decided(world).filter((change) => change === 'Staged Authority').length;
+      world.advance(60 * second);
+    }
+    assert.equal(staged, 2);
+    await world.settle();
+  });
+
+  it('keeps an authority for as long as its leaf is in use, even if the record of that is lost', async () => {
+    const world = await settledWorld();
+    const [old] = bundleFingerprints(world.serving!.caPem);
+    world.policy = { ...world.policy, leafDuration: 100 * second };
+    const lost = ['ca.key', 'rotation.json'];
+    world.stored = Object.fromEntries(Object.entries(world.stored!).filter(([key]) => !lost.includes(key)));
+    for (let pass = 0; pass < 10; pass++) {
+      // Nothing is ever published, so the leaf cannot be swapped.
+      await world.pass(2);
+      assert.equal(decided(world).includes('Retired Authority'), false);
+      assert.equal(bundleFingerprints(world.last!.caBundlePem).has(old!), true);
+      world.advance(50 * second);
+    }
+  });
+
+  it('reissues when policy or names change', async () => {
+    const world = await settledWorld();
+    world.policy = { ...world.policy, leafDuration: 700 * second };
+    await world.pass();
+    assert.deepEqual(decided(world), ['Issued ServingCertificate']);
+    world.policy = { ...world.policy, caDuration: 4000 * second };
+    await world.pass();
+    assert.deepEqual(decided(world), ['Staged Authority']);
+    world.policy = { ...world.policy, keySize: 3072 };
+    await world.pass();
+    assert.deepEqual(
+      world.last!.changes.map(({ message }) => message.replace(/[0-9a-f]{8}/, '…')),
+      [
+        'authority …: issued for 50m, 4000s is wanted now',
+        'serving certificate …: issued with 2048 bits, 3072 are wanted now',
+      ],
+    );
+    const { stored, serving, caBundlePem } = world.last!;
+    const { changes } = await rotate({
+      stored,
+      serving,
+      bundles: [caBundlePem],
+      policy: world.policy,
+      names: { ...names, hosts: ['10.1.2.3', 'injector.example.com'] },
+      now: new Date(world.now),
+      random: seededBytes(2),
+      generateKeyPair: pooledKeys(),
+    });
+    assert.equal(
+      changes.find(({ kind }) => kind === 'Issued')?.message.replace(/[0-9a-f]{8}/, '…'),
+      'serving certificate …: the serving certificate lacks injector.example.com, 10.1.2.3',
+    );
+  });
+
+  it('refuses an impossible policy and a name that cannot be certified, before anything is made', async () => {
+    const input = {
+      stored: undefined,
+      serving: undefined,
+      bundles: [],
+      now: new Date(),
+      random: seededBytes(1),
+      generateKeyPair: () => Promise.reject(new Error('no key is needed')),
+    };
+    const policy = { ...shortPolicy, leafDuration: shortPolicy.caDuration };
+    await assert.rejects(rotate({ ...input, policy, names }), {
+      name: 'CertificatePolicyError',
+      field: 'leafDuration',
+    });
+    await assert.rejects(rotate({ ...input, policy: shortPolicy, names: { ...names, hosts: ['a b'] } }), {
+      name: 'CertificatePolicyError',
+      field: 'hosts[0]',
+    });
+  });
+
+  it('never puts a key into what is told or published', async () => {
+    const world = await settledWorld();
+    world.stored = { ...world.stored, 'ca.key': 'garbage-key' };
+    const { changes, caBundlePem, stored } = await world.pass();
+    assert.doesNotMatch(JSON.stringify(changes) + caBundlePem + stored['rotation.json']!, /PRIVATE|garbage-key/);
+  });
+});

@@ -1,0 +1,108 @@
+import { parseBundle } from '../bundle.ts';
+import { subjectAltNames } from '../certificate-names.ts';
+import { checkCertificatePolicy } from '../certificate-policy.ts';
+import type { CertificateSource } from './given-certificates.ts';
+import { randomFraction } from '../random-source.ts';
+import { readCertificate } from '../read-certificate.ts';
+import { recoverRotation } from './recover-rotation.ts';
+import { isAccepted, rotationBundle } from './rotation-bundle.ts';
+import { stageGiven, takeGivenLeaf } from './rotation-given.ts';
+import type { RotationInput } from './rotation-input.ts';
+import { chooseLeaf, deadlines, phaseOf } from './rotation-outcome.ts';
+import { finishRequest, forceRetirement, noteRequest } from './rotation-request.ts';
+import type { AnsweredRequest, RotationChange, RotationPhase, RotationState } from './rotation-state.ts';
+import { confirm, renewLeaf, retire, stage, swap } from './rotation-steps.ts';
+import type { Leaf } from '../serving-certificate.ts';
+import type { ServingPair } from '../verify-chain.ts';
+import { writeRotationSecret } from './write-rotation-secret.ts';
+import type { SecretText } from './write-rotation-secret.ts';
+
+/** What replicas are to serve, with what status and metrics say of it. */
+export interface ServedPair extends ServingPair {
+  /** SHA-256 of the leaf, 64 lower-case hex digits. */
+  readonly fingerprint: string;
+  readonly notAfter: Date;
+  /** When the authority of the leaf expires. */
+  readonly caNotAfter: Date;
+}
+
+/** What is to be written, in this order: `stored`, `serving`, `caBundlePem`. A failed write ends the pass; the next one resumes. */
+export interface Rotation {
+  /** Data of the controller's Secret. Write it with the resourceVersion that was read, so that two leaders cannot both go on. */
+  readonly stored: SecretText;
+  /** What replicas are to serve; `caPem` equals `caBundlePem`. Absent: leave the serving Secret as it is, the bundle must be read back first. */
+  readonly serving?: ServedPair;
+  /** For every webhook configuration of the revision. */
+  readonly caBundlePem: string;
+  /** How far the latest renewal is that a person asked for. */
+  readonly request?: AnsweredRequest;
+  readonly phase: RotationPhase;
+  /** When the leaf or the authority is next renewed, whichever is first. */
+  readonly renewAt: Date;
+  /** When to call again at the latest; always after `now`. */
+  readonly nextAt: Date;
+  readonly changes: readonly RotationChange[];
+}
+
+/**
+ * One pass of the rotation of a revision's certificates: stage an authority, publish it beside the old one, confirm (read back from every
+ * configuration, and for `confirmationPeriod`), swap the leaf, retire the old authority once no leaf of it can be valid. Each pass decides from
+ * what is stored and observed alone, so it may be repeated, interrupted after any write, or run by two leaders.
+ *
+ * `bundles` are the caBundles read back from every webhook configuration that sends admissions here, never a guess: with none, nothing waits.
+ * @throws CertificatePolicyError for an impossible policy or name; nothing is changed then.
+ */
+export async function rotate(input: RotationInput): Promise<Rotation> {
+  const { policy, names, now, random, bundles } = input;
+  checkCertificatePolicy(policy);
+  subjectAltNames(names);
+  const recovered = recoverRotation(input, { policy, jitter: randomFraction(random), now });
+  const situation = { ...recovered, bundles, policy, now };
+  const changes = [...recovered.changes];
+
+  let state = retire(recovered.state, now, changes);
+  const source = sourceFor(state, input);
+  const given = typeof source === 'object' ? source : undefined;
+  if (given !== undefined) state = stageGiven(state, given, input, changes);
+  else if (source === 'Issue') state = await stage(state, input, changes);
+  state = confirm(state, input, changes);
+  // While nobody can say which leaf would follow, what is staged waits.
+  if (source !== 'Unavailable') state = swap(state, situation, changes);
+  if (given !== undefined) state = takeGivenLeaf(state, given, input, changes);
+  else if (source === 'Issue') state = await renewLeaf(state, input, changes);
+  state = noteRequest(state, recovered.state, input.request, source !== 'Issue');
+  state = forceRetirement(state, situation);
+
+  const caBundlePem = rotationBundle(state);
+  const leaf = chooseLeaf(state, situation);
+  state = finishRequest(state, leaf);
+  const serving = leaf && servedPair(leaf, caBundlePem, now);
+  return {
+    stored: writeRotationSecret(state),
+    ...(serving && { serving }),
+    caBundlePem,
+    ...(state.request && { request: state.request }),
+    phase: phaseOf(state, serving),
+    ...deadlines(state, serving, situation),
+    changes,
+  };
+}
+
+/**
+ * An authority of ours goes on while somebody else who should issue has nothing that could serve yet: the last good certificate must not expire
+ * for that. Their own certificates cannot be renewed by us, and stay as they are.
+ */
+function sourceFor(state: RotationState, { source }: RotationInput): CertificateSource | 'Issue' {
+  if (source === undefined) return 'Issue';
+  return source === 'Unavailable' && state.authority?.privateKeyPem !== undefined ? 'Issue' : source;
+}
+
+/** The last look before anything is published: a leaf that the bundle does not verify is not served. */
+function servedPair({ certificatePem, privateKeyPem }: Leaf, caPem: string, now: Date): ServedPair | undefined {
+  const issuer = parseBundle(caPem).find(({ pem }) => isAccepted(certificatePem, pem, now));
+  if (issuer === undefined) {
+    return undefined;
+  }
+  const { fingerprint, notAfter } = readCertificate(certificatePem);
+  return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { Command } from 'commander';
+import { apiVersion, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
+import { formatRotateRequest, rotateAnnotation, type RotateTarget } from '../../api/injector-config/rotate-request.ts';
+import { followRotation } from './follow-rotation.ts';
+import { readConfigs, type ReadConfig } from './read-certificates.ts';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { parseSeconds } from '../option-values.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { injectorConfigs } from '../../operator/cluster-view.ts';
+
+interface RotateOptions extends ClusterOptions {
+  readonly ca?: true;
+  readonly force?: true;
+  readonly wait?: true;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+/** How often the status is read while it is waited for. Milliseconds. */
+const interval = 500;
+
+/** `injector certs rotate`: asks the operator for a renewal by an annotation; the operator does it as it does every renewal. */
+export function certsRotateCommand(terminal: Terminal): Command {
+  return addClusterOptions(
+    new Command('rotate')
+      .description('ask for a new serving certificate now, or for a new authority, without losing an admission')
+      .argument('<name>', 'the InjectorConfig'),
+  )
+    .option('--ca', 'a new authority too, with overlap')
+    .option(
+      '--force',
+      'with --ca, after a theft: drop the old authority once replicas could follow, not only when its last certificate ends',
+    )
+    .option('--wait', 'until it is done, showing the phases')
+    .option('--timeout <seconds>', 'with --wait: how long at most', parseSeconds, 300)
+    .action(async (name: string, options: RotateOptions) => {
+      const target = targetOf(options);
+      const nonce = randomUUID();
+      await withCluster(options, async (client) => {
+        await readConfigs(client, [name]);
+        const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
+        await client.patch({ apiVersion, kind: injectorConfigKind, metadata: { name } }, 'merge', {
+          metadata: { annotations },
+        });
+        terminal.out(`InjectorConfig ${name}: asked for ${described[target]}\n`);
+        if (options.wait !== true) return;
+        const deadline = performance.now() + options.timeout * 1000;
+        const result = await followRotation({
+          nonce,
+          read: () => client.find<ReadConfig>(injectorConfigs, name),
+          onProgress: (line) => {
+            terminal.error(line);
+          },
+          pause: async () => {
+            await setTimeout(interval);
+            return performance.now() < deadline;
+          },
+        });
+        if (result.outcome === 'Failed') throw new Error(`InjectorConfig ${name}: ${result.message}`);
+        terminal.out(`InjectorConfig ${name}: done\n`);
+      });
+    });
+}
+
+const described: Record<RotateTarget, string> = {
+  leaf: 'a new serving certificate',
+  authority: 'a new authority',
+  'authority-force': 'a new authority; the old one is dropped as soon as replicas could follow',
+};
+
+function targetOf({ ca, force }: RotateOptions): RotateTarget {
+  if (ca === true) return force === true ? 'authority-force' : 'authority';
+  if (force === true) throw new UsageError('--force: goes with --ca; a serving certificate is always renewed at once');
+  return 'leaf';
+}

@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { certificateReport, type CertificateReport } from './certificate-report.ts';
+import { observeCertificates, readConfigs } from './read-certificates.ts';
+import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface StatusOptions extends ClusterOptions {
+  readonly namespace?: string;
+  readonly output: OutputFormat;
+}
+
+/** `injector certs status`: exit status 1 when there is a problem. */
+export function certsStatusCommand(terminal: Terminal): Command {
+  return addClusterOptions(
+    new Command('status')
+      .description('what is served and what API servers trust; exit status 1 when something is wrong')
+      .argument('[name...]', 'InjectorConfigs (default: all)'),
+  )
+    .option('-n, --namespace <name>', "the operator's namespace (default: that of the webhook's Service)")
+    .addOption(outputOption())
+    .action(async (names: string[], options: StatusOptions) => {
+      const reports = await withCluster(options, async (client) => {
+        const configs = await readConfigs(client, names);
+        return Promise.all(
+          configs.map(async (config) =>
+            certificateReport(await observeCertificates(client, config, options.namespace, new Date())),
+          ),
+        );
+      });
+      writeReport(terminal, options.output, reports, {
+        columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES', 'TRUSTED'],
+        row,
+        empty: 'there is no InjectorConfig',
+      });
+      const problems = reports.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`));
+      for (const problem of options.output === 'table' ? problems : []) terminal.error(problem);
+      if (problems.length > 0) terminal.setExitCode(exitCodes.failure);
+    });
+}
+
+function row({ name, phase, fingerprint, notAfter, renewAt, caNotAfter, bundles }: CertificateReport): string[] {
+  const trusted = bundles.map(({ configuration, authorities }) => `${configuration}=${authorities.join('+')}`);
+  return [
+    name,
+    phase,
+    fingerprint?.slice(0, 8) ?? '-',
+    notAfter ?? '-',
+    renewAt ?? '-',
+    caNotAfter ?? '-',
+    trusted.join(' ') || '-',
+  ];
+}

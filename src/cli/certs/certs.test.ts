@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { formatRotateRequest, parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import { parseBundle } from '../../certs/bundle.ts';
+import { verifyServingPair } from '../../certs/verify-chain.ts';
+import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
+import { runCommand } from '../testdata/recording-terminal.ts';
+
+describe('injector certs', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'injector-certs-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const read = (directory: string, name: string): string => readFileSync(join(folder, directory, name), 'utf8');
+  const create = (...flags: string[]) =>
+    runCommand(['certs', 'create', '--service', 's', '--namespace', 'n', ...flags]);
+
+  describe('create', () => {
+    it('makes a pair that the API server accepts, with a key for its owner alone', async () => {
+      const out = join(folder, 'one');
+      const { code, errors } = await create('--out', out, '--host', '192.0.2.1', '--duration', '2h');
+      assert.equal(code, 0);
+      assert.match(errors, /for s\.n\.svc, valid until /);
+      const pair = {
+        certificatePem: read('one', 'tls.crt'),
+        privateKeyPem: read('one', 'tls.key'),
+        caPem: read('one', 'ca.crt'),
+      };
+      assert.deepEqual(verifyServingPair(pair, { now: new Date(), names: ['s.n.svc', '192.0.2.1'] }), []);
+      assert.equal(statSync(join(out, 'tls.key')).mode & 0o777, 0o600);
+    });
+
+    it('overwrites nothing unless told, and keeps what is trusted', async () => {
+      const before = read('one', 'tls.crt');
+      const refused = await create('--out', join(folder, 'one'));
+      assert.equal(refused.code, 2);
+      assert.match(refused.errors, /ca\.crt.* would be overwritten; .*--force/);
+      assert.equal(read('one', 'tls.crt'), before);
+      const old = parseBundle(read('one', 'ca.crt'));
+      const flags = ['--force', '--previous', join(folder, 'one', 'ca.crt')];
+      assert.equal((await create('--out', join(folder, 'one'), ...flags)).code, 0);
+      const trusted = parseBundle(read('one', 'ca.crt')).map(({ fingerprint }) => fingerprint);
+      assert.equal(trusted.length, 2);
+      assert.equal(trusted[1], old[0]?.fingerprint);
+    });
+
+    it('prints a Secret', async () => {
+      const secret = parse((await create('--secret', 'x')).out) as Record<string, unknown>;
+      assert.equal(secret['type'], 'kubernetes.io/tls');
+      assert.deepEqual(Object.keys(secret['data'] as object), ['ca.crt', 'tls.crt', 'tls.key']);
+    });
+
+    const rows: [string, string[], RegExp][] = [
+      ['a duration that is none', ['--duration', 'soon'], /It must be a duration such as 8760h/],
+      ['a duration beyond reason', ['--duration', '999999h'], /from a minute to 100 years/],
+      ['a host that is none', ['--host', 'https://x'], /neither a DNS name nor an IP address/],
+      ['a key size', ['--key-size', '1024'], /Allowed choices are 2048/],
+      ['an earlier authority that is none', ['--previous', '/dev/null'], /--previous: the file holds no certificate/],
+    ];
+    for (const [name, flags, message] of rows) {
+      it(`refuses ${name}`, async () => {
+        const { code, errors } = await create('--out', join(folder, 'never'), ...flags);
+        assert.notEqual(code, 0);
+        assert.match(errors, message);
+        assert.throws(() => statSync(join(folder, 'never')));
+      });
+    }
+  });
+
+  describe('patch-ca-bundle', () => {
+    it('writes what create has made', async () => {
+      const text = 'kind: MutatingWebhookConfiguration\nwebhooks:\n- clientConfig: {caBundle: X, url: https://x}\n';
+      const ca = join(folder, 'one', 'ca.crt');
+      const { out, errors } = await runCommand(['certs', 'patch-ca-bundle', '--ca', ca], text);
+      assert.equal(out, text.replace('X', `"${Buffer.from(read('one', 'ca.crt')).toString('base64')}"`));
+      assert.equal(errors, 'caBundle written into 1 webhook');
+      const dash = await runCommand(['certs', 'patch-ca-bundle', '--ca', '-'], text);
+      assert.match(dash.errors, /standard input holds the webhooks/);
+    });
+  });
+
+  describe('with a cluster', () => {
+    let server: FakeApiServer;
+    let objects: Record<string, unknown>;
+    let patches: FakeRequest[];
+    before(async () => {
+      server = new FakeApiServer((request, response) => {
+        const found = objects[request.path];
+        if (request.method === 'PATCH') patches.push(request);
+        if (found === undefined) failure(response, 404, 'NotFound', `${request.path} not found`);
+        else if (found === 403) failure(response, 403, 'Forbidden', 'you may not');
+        else json(response, 200, found);
+      });
+      await server.start();
+      writeFileSync(join(folder, 'kubeconfig'), server.kubeConfig().exportConfig());
+    });
+    after(() => server.stop());
+    beforeEach(() => {
+      patches = [];
+      objects = {
+        [configs]: { items: [config()], metadata: {} },
+        [`${configs}/a`]: config(),
+        [webhooks]: { items: [webhook()], metadata: {} },
+        [secret]: { data: { 'tls.crt': base64('tls.crt') } },
+        [leases]: { items: [], metadata: {} },
+      };
+    });
+    const configs = '/apis/sidecar-injector.io/v1alpha1/injectorconfigs';
+    const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+    const secret = '/api/v1/namespaces/n/secrets/sidecar-injector-a-serving';
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/n/leases';
+    const base64 = (name: string): string => Buffer.from(read('one', name)).toString('base64');
+    const config = (certificate: object = { phase: 'Stable' }) => ({
+      metadata: { name: 'a' },
+      status: { certificate, conditions: [{ type: 'CertificateReady', status: 'True' }] },
+    });
+    const webhook = () => ({
+      metadata: { name: 'sidecar-injector-a' },
+      webhooks: [
+        {
+          name: 'x.sidecar-injector.io',
+          clientConfig: { caBundle: base64('ca.crt'), service: { name: 's', namespace: 'n' } },
+        },
+      ],
+    });
+    const call = (...argv: string[]) => runCommand(['certs', ...argv, '--kubeconfig', join(folder, 'kubeconfig')]);
+
+    it('status prints a table, and 0 when all is well', async () => {
+      const { out, errors, code } = await call('status');
+      assert.equal(errors, '');
+      assert.match(out, /^NAME {3}PHASE +CERTIFICATE .*\na {6}Stable .*sidecar-injector-a=[0-9a-f]{8}\+[0-9a-f]{8}\n$/);
+      assert.equal(code, 0);
+    });
+
+    it('status says as JSON and YAML what programs want, and 1 when something is wrong', async () => {
+      objects[leases] = {
+        items: [lease('live', new Date().toISOString()), lease('gone', '2020-01-01T00:00:00Z')],
+      };
+      const json = await call('status', 'a', '-o', 'json');
+      const [report = { replicas: {}, problems: [] }] = JSON.parse(json.out) as {
+        replicas: object;
+        problems: string[];
+      }[];
+      assert.deepEqual(report.replicas, { live: 'cdcdcdcd' });
+      assert.match(String(report.problems), /^replica live serves cdcdcdcd, not /);
+      assert.equal(json.code, 1);
+      assert.deepEqual(parse((await call('status', '-o', 'yaml')).out), JSON.parse(json.out));
+    });
+
+    it('status says what it may not read', async () => {
+      objects[secret] = 403;
+      objects[leases] = 403;
+      assert.match((await call('status')).errors, /a: the serving Secret was not looked at: you may not/);
+      objects[webhooks] = { items: [], metadata: {} };
+      assert.match((await call('status')).errors, /namespace is not known.*--namespace/);
+      objects[configs] = { items: [], metadata: {} };
+      assert.match((await call('status')).errors, /there is no InjectorConfig/);
+    });
+
+    it('export-ca prints what is trusted', async () => {
+      assert.equal((await call('export-ca', 'a')).out, read('one', 'ca.crt'));
+      objects[webhooks] = { items: [], metadata: {} };
+      assert.match((await call('export-ca', 'a')).errors, /has no webhook with a caBundle yet/);
+    });
+
+    it('names what does not exist', async () => {
+      for (const argv of [
+        ['export-ca', 'b'],
+        ['rotate', 'b'],
+        ['status', 'b'],
+      ]) {
+        assert.match((await call(...argv)).errors, /InjectorConfig b does not exist; there are: a/);
+      }
+      assert.equal(patches.length, 0);
+    });
+
+    const targets: [string[], string][] = [
+      [[], 'leaf'],
+      [['--ca'], 'authority'],
+      [['--ca', '--force'], 'authority-force'],
+    ];
+    for (const [flags, target] of targets) {
+      it(`rotate ${flags.join(' ')} asks for ${target}`, async () => {
+        const { code } = await call('rotate', 'a', ...flags);
+        assert.equal(code, 0);
+        const [patch] = patches.map(
+          ({ body }) => JSON.parse(body) as { metadata: { annotations: Record<string, string> } },
+        );
+        const value = patch?.metadata.annotations[rotateAnnotation] ?? '';
+        assert.equal(parseRotateRequest(value).target, target);
+        assert.equal(formatRotateRequest(parseRotateRequest(value)), value);
+      });
+    }
+
+    it('rotate --wait follows the status to the end', async () => {
+      const whole = await call('rotate', 'a', '--wait', '--timeout', '0');
+      assert.equal(whole.code, 1);
+      assert.match(
+        whole.errors,
+        /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answered/,
+      );
+      server.answerWith((request, response) => {
+        if (request.method === 'PATCH') patches.push(request);
+        const nonce = patches[1] === undefined ? '' : /:([0-9a-f-]{36})"/.exec(patches[1].body)?.[1];
+        const state =
+          request.path === `${configs}/a` ? config({ rotateRequest: { nonce, state: 'Done' } }) : objects[request.path];
+        json(response, 200, state);
+      });
+      const done = await call('rotate', 'a', '--wait');
+      assert.match(done.out, /InjectorConfig a: done\n$/);
+      assert.equal(done.code, 0);
+    });
+
+    function lease(identity: string, renewTime: string): object {
+      const serves = JSON.stringify({ a: { hashes: [], certificate: 'cd'.repeat(32) } });
+      return {
+        metadata: { name: `injector-replica-${identity}`, annotations: { 'sidecar-injector.io/serves': serves } },
+        spec: { renewTime },
+      };
+    }
+  });
+});

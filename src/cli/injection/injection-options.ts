@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { Option } from 'commander';
+import { parse } from 'yaml';
+import { type AnnotationOverrides, istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
+import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import { describeFileError } from '../files.ts';
+import { UsageError } from '../usage-error.ts';
+import type { InjectionSettings, NativeSidecars } from '../../api/injector-config/injection-settings.ts';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+
+/** `--annotation-overrides FILE`, for the commands that read Istio's own format, which has no place for it. */
+export function annotationOverridesOption(): Option {
+  return new Option(
+    '--annotation-overrides <file>',
+    'YAML with preset (Safe, Istio) and allow: the annotations with which pods may steer the templates (default: preset Istio)',
+  );
+}
+
+/** What the file says; preset Istio without one. @throws UsageError naming the file and the field */
+export function annotationOverridesOf(file: string | undefined): AnnotationOverrides {
+  if (file === undefined) return istioOverrides;
+  const place = `--annotation-overrides ${file}`;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${place}: ${describeFileError(error)}`, { cause: error });
+  }
+  try {
+    return parseAnnotationOverrides(parse(text));
+  } catch (error) {
+    const reason = error instanceof ConfigurationError ? error.message : `not YAML: ${(error as Error).message}`;
+    throw new UsageError(`${place}: ${reason}`, { cause: error });
+  }
+}
+
+const modes = { auto: 'Auto', enabled: 'Enabled', disabled: 'Disabled' } as const;
+export type NativeSidecarsChoice = keyof typeof modes;
+
+/** `--native-sidecars auto|enabled|disabled`, as `serve` and the commands for files spell it. */
+export function nativeSidecarsOption(): Option {
+  return new Option(
+    '--native-sidecars <mode>',
+    'whether the proxy becomes an init container that keeps running; auto decides by the kubelets',
+  )
+    .choices(Object.keys(modes))
+    .default('auto');
+}
+
+/** The setting that a choice stands for. */
+export function nativeSidecarsOf(choice: NativeSidecarsChoice): NativeSidecars {
+  return modes[choice];
+}
+
+/** The settings of a configuration in Istio's own format, which has no place for them. */
+export function istioSettings(choices: {
+  readonly revision: string;
+  readonly nativeSidecars: NativeSidecars;
+  readonly annotationOverrides: AnnotationOverrides;
+  readonly delimiters?: readonly [string, string];
+}): InjectionSettings {
+  return { delimiters: ['{{', '}}'], keys: istioKeys, pathEnvironment: {}, ...choices };
+}

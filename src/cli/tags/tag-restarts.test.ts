@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
+import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
+import { ready, RevisionCluster } from '../testdata/revision-cluster.ts';
+import { promoted, restarting, restartStatus, rolledBack, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+
+describe('injector, with a tag that restarts workloads', () => {
+  let cluster: RevisionCluster;
+  beforeEach(async () => {
+    cluster = new RevisionCluster();
+    await cluster.start();
+    cluster.addRevision('1-24');
+    cluster.addRevision('1-25');
+    cluster.addRevision('1-26');
+  });
+  afterEach(() => cluster.stop());
+
+  /** A tag at revision 1-25 that is asked to restart, in whatever steps `spec` says. */
+  const atRest = (restarts: RestartStatus | undefined, spec: object): ReturnType<typeof rolloutTag> =>
+    rolloutTag(undefined, {
+      spec,
+      status: {
+        stableRevision: '1-25',
+        injectorConfig: '1-25',
+        conditions: [ready('True', 'Published', 'pods get revision 1-25')],
+        ...(restarts && { restarts }),
+      },
+    });
+  const restartOnly = { strategy: { restart: {} } };
+  const put = (object: ReturnType<typeof rolloutTag>): void => {
+    cluster.memory.put('revisiontags', object);
+  };
+  /** The operator writes how restarts go on. */
+  const write = (restarts: RestartStatus): void => {
+    cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
+      object.status = { ...(object.status as object), restarts };
+    });
+  };
+  const injector = (argv: string, surroundings?: Surroundings): Promise<Seen> =>
+    cluster.injector(argv.split(' '), undefined, surroundings);
+
+  describe('tag watch', () => {
+    /** What the command prints and how it ends when the operator writes one status after the other. */
+    const watched = (later: readonly RestartStatus[], format = 'text'): Promise<Seen> => {
+      let lines = 0;
+      return injector(`tag watch prod -o ${format}`, {
+        onOut: () => {
+          const next = later[lines];
+          lines += 1;
+          if (next !== undefined) write(next);
+        },
+      });
+    };
+
+    it('shows a tag without steps until there is nothing more to restart', async () => {
+      put(atRest(restarting, restartOnly));
+      const waiting: RestartStatus = { ...restarting, phase: 'Waiting', inProgress: 0, message: '39 wait' };
+      const { out, code } = await watched([waiting, restartStatus('1-25')]);
+      assert.deepEqual(
+        out.split('\n').map((line) => line.replace(/^\S+Z /, '')),
+        [
+          'Ready: pods get revision 1-25; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
+          'Ready: pods get revision 1-25; restarts Waiting, 40 workloads stale, 0 restarting: 39 wait',
+          'Ready: pods get revision 1-25; restarts Idle, 0 workloads stale, 0 restarting: nothing to restart',
+          '',
+        ],
+      );
+      assert.equal(code, 0);
+    });
+
+    it('waits for what was counted after the move, whatever was said before it', async () => {
+      put(atRest(restartStatus('1-24'), restartOnly));
+      const { out, code } = await watched([restarting, restartStatus('1-25')]);
+      assert.equal(out.trim().split('\n').length, 3);
+      assert.equal(code, 0);
+    });
+
+    for (const phase of ['Stopped', 'NotAllowed'] as const) {
+      it(`ends with exit status 3 when restarts are ${phase}`, async () => {
+        put(atRest(restarting, restartOnly));
+        const { out, code } = await watched([{ ...restarting, phase, message: 'shop/Deployment/a crashes' }]);
+        assert.match(out, new RegExp(`restarts ${phase}, .*: shop/Deployment/a crashes\n$`));
+        assert.equal(code, 3);
+      });
+    }
+
+    it('goes on after a rollback that restarts, and ends with exit status 3', async () => {
+      const spec = { strategy: { ...strategy, rollback: { restart: 'Canary' } } };
+      const path = restartStatus('1-24').path ?? '';
+      put(rolloutTag(rolledBack, { spec, status: { restarts: { ...restarting, path } } }));
+      const { out, code } = await watched([restartStatus('1-24')]);
+      assert.match(out, /RolledBack: .*restarts Restarting.*\n.*RolledBack: .*restarts Idle.*\n$/);
+      assert.equal(code, 3);
+    });
+
+    it('tells programs all of it', async () => {
+      put(atRest(restarting, restartOnly));
+      const { out } = await watched([restartStatus('1-25')], 'json');
+      const records = out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { restarts?: object; steps?: object });
+      assert.deepEqual(
+        records.map(({ restarts, steps }) => [restarts, steps]),
+        [
+          [restarting, []],
+          [restartStatus('1-25'), []],
+        ],
+      );
+    });
+  });
+
+  it('tag list and status say how restarts go on, where a tag asks for them', async () => {
+    put(atRest(restarting, restartOnly));
+    assert.match(
+      (await injector('tag list')).out,
+      /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 stale\) +True/,
+    );
+    assert.match((await injector('status')).out, /MISSING +RESTARTS\nprod .* Restarting \(40 stale\)\n/);
+    const inShort = { phase: 'Restarting', stale: 40, inProgress: 1 };
+    const [listed] = JSON.parse((await injector('tag list -o json')).out) as { restarts?: object }[];
+    assert.deepEqual(listed?.restarts, inShort);
+    const { tags } = JSON.parse((await injector('status -o json')).out) as { tags: { restarts?: object }[] };
+    assert.deepEqual(tags[0]?.restarts, inShort);
+    put(atRest(restarting, {}));
+    for (const command of ['tag list', 'status']) assert.doesNotMatch((await injector(command)).out, /RESTARTS/);
+  });
+
+  describe('tag set', () => {
+    const rows: [string, RolloutState | undefined, object, RestartStatus | undefined, RegExp][] = [
+      [
+        'at once',
+        undefined,
+        { strategy: { restart: { maxUnavailableWorkloads: 5, perNamespace: 2 } } },
+        restartStatus('1-25'),
+        /with 1 pod; workloads with pods that run already are restarted, 5 workloads at a time, 2 of one namespace \(spec\.strategy\.restart\): `injector tag watch prod`\n$/,
+      ],
+      [
+        'which the operator may not',
+        undefined,
+        restartOnly,
+        restartStatus('1-25', { phase: 'NotAllowed', message: 'start it with --restart-workloads' }),
+        /1 workload at a time, 1 of one namespace \(spec\.strategy\.restart\); for now they are not: start it with --restart-workloads: `/,
+      ],
+      [
+        'in steps',
+        promoted,
+        { strategy: { ...strategy, restart: {} } },
+        undefined,
+        /begins, .*\nworkloads are restarted as the share comes to them, 1 workload at a time, .*\n`injector tag watch/,
+      ],
+      [
+        'in steps, for a rollback alone',
+        promoted,
+        { strategy: { ...strategy, rollback: { restart: 'Canary' } } },
+        undefined,
+        /\nif it is rolled back, workloads that have got the canary are restarted, .* \(spec\.strategy\.rollback\)\n/,
+      ],
+    ];
+    for (const [what, rollout, spec, restarts, message] of rows) {
+      it(`says what will be restarted, ${what}`, async () => {
+        put(rollout === undefined ? atRest(restarts, spec) : rolloutTag(rollout, { spec }));
+        cluster.addNamespace('shop', { 'istio.io/rev': 'prod' });
+        cluster.addPod('shop', 'web');
+        assert.match((await injector('tag set prod -r 1-26 --overwrite --timeout 0')).out, message);
+      });
+    }
+
+    it('says nothing of restarts that can come after a rollback only, where there is no rollout', async () => {
+      put(rolloutTag(rolledBack, { spec: { strategy: { ...strategy, rollback: { restart: 'Canary' } } } }));
+      assert.doesNotMatch((await injector('tag set prod -r 1-24 --overwrite --timeout 0')).out, /restarted, /);
+    });
+
+    it('says how restarts go on where the tag is there already', async () => {
+      put(atRest(restarting, restartOnly));
+      assert.match((await injector('tag set prod -r 1-25')).out, /to revision 1-25 already; restarts Restarting, 40 /);
+    });
+  });
+});

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { drawRollout } from '../rollout/draw-rollout.ts';
+import { asksForRestarts } from '../rollout/restart-lines.ts';
+import { rolloutEnd } from '../rollout/rollout-end.ts';
+import { rolloutLine, rolloutRecord } from '../rollout/rollout-lines.ts';
+import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
+import { findTag, readTag } from './find-tag.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface WatchOptions extends ClusterOptions {
+  readonly output: 'text' | 'json';
+}
+
+/** Milliseconds between two looks at the tag. */
+const interval = 500;
+/** How long the API server may be away before the command gives up. Milliseconds. */
+const patience = 60_000;
+
+/**
+ * `injector tag watch`: shows a rollout until it is promoted (exit status 0) or rolled back (3), and the restarts that the spec asks for until there
+ * is nothing more to restart (0), or nothing more is restarted (3).
+ */
+export function tagWatchCommand(terminal: Terminal): Command {
+  return addClusterOptions(
+    new Command('watch')
+      .description(
+        'show a rollout until it is promoted, and restarts until they are done; exit status 3 when it is rolled back, or they stop',
+      )
+      .argument('<tag>', 'the tag'),
+  )
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .action((name: string, { output, ...options }: WatchOptions) =>
+      withCluster(options, async (client) => {
+        const abort = new AbortController();
+        const stop = terminal.onInterrupt(() => {
+          abort.abort();
+        });
+        try {
+          await watchTag(client, name, { terminal, show: shower(output, terminal), signal: abort.signal });
+        } finally {
+          stop();
+        }
+      }),
+    );
+}
+
+interface Watching {
+  readonly terminal: Terminal;
+  readonly show: (tag: RevisionTag) => void;
+  /** Ends it, which is nobody's failure. */
+  readonly signal: AbortSignal;
+}
+
+async function watchTag(client: ApiClient, name: string, { terminal, show, signal }: Watching): Promise<void> {
+  let tag = await findTag(client, name);
+  if (tag.spec.strategy?.canary === undefined && !asksForRestarts(tag) && rolloutUnderWay(tag) === undefined) {
+    throw new Error(
+      `tag ${name} moves at once, since it has no canary strategy (spec.strategy.canary), and restarts nothing (spec.strategy.restart); \`injector tag list\` shows where it leads`,
+    );
+  }
+  let wasUnderWay = false;
+  while (!signal.aborted) {
+    show(tag);
+    wasUnderWay ||= rolloutUnderWay(tag) !== undefined;
+    const end = rolloutEnd(tag, wasUnderWay);
+    if (end !== undefined) {
+      if (!end.isWanted) terminal.setExitCode(exitCodes.negative);
+      return;
+    }
+    await sleep(interval, undefined, { signal }).catch(() => undefined);
+    tag = (await readAgain(client, name, terminal, signal)) ?? tag;
+  }
+}
+
+/** The tag as it is now; an API server that is away for a while is waited for. Undefined when interrupted meanwhile. */
+async function readAgain(
+  client: ApiClient,
+  name: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<RevisionTag | undefined> {
+  const end = performance.now() + patience;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      const tag = await readTag(client, name);
+      if (tag === undefined) throw new Error(`RevisionTag ${name}: somebody has deleted it`);
+      return tag;
+    } catch (error) {
+      const isPassing = error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
+      if (!isPassing || performance.now() >= end) throw error;
+      if (isFirst) terminal.error(`the API server does not answer (${error.message}): trying for ${patience / 1000} s`);
+      await sleep(interval, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+/** Shows a tag each time that there is something new to show. */
+function shower(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
+  const picture = new Picture(terminal);
+  let before: unknown;
+  return (tag) => {
+    const screen = terminal.screen();
+    const now = new Date();
+    if (output === 'text' && screen !== undefined) {
+      picture.draw(drawRollout(tag, screen, now));
+      return;
+    }
+    const after = output === 'json' ? rolloutRecord(tag) : rolloutLine(tag);
+    if (isDeepStrictEqual(before, after)) return;
+    before = after;
+    const time = now.toISOString();
+    terminal.out(
+      output === 'json' ? `${JSON.stringify({ time, ...(after as object) })}\n` : `${time} ${after as string}\n`,
+    );
+  };
+}
+
+/** Escape sequences of ECMA-48, which every terminal has: the cursor goes up so many lines; all below it is erased. */
+const up = (lines: number): string => `\u001B[${lines}A`;
+const eraseBelow = '\u001B[J';
+
+/** Lines on a terminal that are drawn over themselves when they change. */
+class Picture {
+  readonly #terminal: Terminal;
+  #drawn: readonly string[] = [];
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Draws the lines in place of those before. */
+  draw(lines: readonly string[]): void {
+    if (lines.join('\n') === this.#drawn.join('\n')) return;
+    const back = this.#drawn.length === 0 ? '' : `${up(this.#drawn.length)}\r${eraseBelow}`;
+    this.#terminal.out(`${back}${lines.join('\n')}\n`);
+    this.#drawn = lines;
+  }
+}

@@ -1,0 +1,48 @@
+import { Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
+import type { Terminal } from '../terminal.ts';
+import { tagActionCommand } from './tag-action.ts';
+import { tagListCommand } from './tag-list.ts';
+import { tagRemoveCommand } from './tag-remove.ts';
+import { tagSetCommand } from './tag-set.ts';
+import { tagWatchCommand } from './tag-watch.ts';
+import { briefTagManifest, tagManifest } from './tag-manifest.ts';
+
+/** `injector tag`: names that namespaces follow from revision to revision, as with `istioctl tag`. */
+export function tagCommand(terminal: Terminal): Command {
+  const tag = new Command('tag').description('names that namespaces follow from revision to revision');
+  for (const command of [
+    tagSetCommand(terminal),
+    tagGenerateCommand(terminal),
+    tagListCommand(terminal),
+    tagRemoveCommand(terminal),
+    tagWatchCommand(terminal),
+    ...rolloutVerbs.map((verb) => tagActionCommand(verb, terminal)),
+  ]) {
+    tag.addCommand(command);
+  }
+  return tag;
+}
+
+interface GenerateOptions {
+  readonly revision: string;
+  readonly autoInjectNamespaces?: boolean;
+  readonly output: 'yaml' | 'json';
+}
+
+/** `injector tag generate`: the RevisionTag for a repository. It asks no cluster: what a cluster would refuse, it refuses when it is applied. */
+function tagGenerateCommand(terminal: Terminal): Command {
+  return new Command('generate')
+    .description('print the RevisionTag that `tag set` would apply; needs no cluster')
+    .argument('<tag>', 'the name that namespaces follow')
+    .requiredOption('-r, --revision <revision>', 'the revision that it leads to')
+    .option('--auto-inject-namespaces', 'with tag default: also pods without any label, in namespaces without any')
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('--overwrite', 'nothing is written, so it means nothing; istioctl has it').hideHelp())
+    .addOption(new Option('-y, --skip-confirmation', 'nothing is asked; istioctl has it').hideHelp())
+    .action((name: string, { revision, autoInjectNamespaces, output }: GenerateOptions) => {
+      const manifest = briefTagManifest(tagManifest({ name, revision, autoInjectNamespaces }));
+      terminal.out(output === 'json' ? `${JSON.stringify(manifest, undefined, 2)}\n` : stringify(manifest));
+    });
+}

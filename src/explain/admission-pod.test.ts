@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import type { JsonObject } from '../inject/patch/json-value.ts';
+import { admissionPod } from './admission-pod.ts';
+
+function made(spec: JsonObject, metadata: JsonObject = {}): { metadata: JsonObject; spec: JsonObject } {
+  return admissionPod({ metadata, spec }, 'shop') as { metadata: JsonObject; spec: JsonObject };
+}
+
+function container(spec: JsonObject): JsonObject {
+  const [first] = made(spec).spec.containers as JsonObject[];
+  assert.ok(first);
+  return first;
+}
+
+describe('admissionPod', () => {
+  it('puts the pod into its namespace, without what only a stored pod has', () => {
+    const stored = {
+      name: 'web',
+      uid: '1',
+      resourceVersion: '2',
+      creationTimestamp: 'x',
+      managedFields: [],
+      labels: { a: 'b' },
+    };
+    assert.deepEqual(made({}, stored).metadata, { name: 'web', labels: { a: 'b' }, namespace: 'shop' });
+  });
+
+  it('fills in what is absent and leaves what is given', () => {
+    const { spec } = made({ restartPolicy: 'Never', containers: [] });
+    assert.deepEqual(
+      [spec.restartPolicy, spec.dnsPolicy, spec.terminationGracePeriodSeconds, spec.serviceAccountName],
+      ['Never', 'ClusterFirst', 30, 'default'],
+    );
+  });
+
+  const images: [image: string, policy: string][] = [
+    ['app', 'Always'],
+    ['app:latest', 'Always'],
+    ['app:1', 'IfNotPresent'],
+    ['registry:5000/app', 'Always'],
+    ['registry:5000/app:1', 'IfNotPresent'],
+    ['app@sha256:00', 'IfNotPresent'],
+  ];
+  for (const [image, policy] of images) {
+    it(`imagePullPolicy of ${image}: ${policy}`, () => {
+      assert.equal(container({ containers: [{ name: 'app', image }] }).imagePullPolicy, policy);
+    });
+  }
+
+  it('mounts the token of the ServiceAccount, unless told not to, or it is there, or the pod is a mirror', () => {
+    const volumes = (spec: JsonObject, metadata?: JsonObject): number =>
+      ((made(spec, metadata).spec.volumes ?? []) as unknown[]).length;
+    assert.equal(volumes({}), 1);
+    assert.equal(volumes({ automountServiceAccountToken: false }), 0);
+    assert.equal(volumes({ volumes: [{ name: 'kube-api-access-abcde' }] }), 1);
+    assert.equal(volumes({}, { annotations: { 'kubernetes.io/config.mirror': 'x' } }), 0);
+    assert.equal((container({ containers: [{ name: 'app' }] }).volumeMounts as unknown[]).length, 1);
+  });
+
+  it('with the host network a port is the host’s too', () => {
+    const ports = [{ containerPort: 80 }];
+    assert.deepEqual(container({ hostNetwork: true, containers: [{ ports }] }).ports, [
+      { protocol: 'TCP', hostPort: 80, containerPort: 80 },
+    ]);
+    assert.deepEqual(container({ containers: [{ ports }] }).ports, [{ protocol: 'TCP', containerPort: 80 }]);
+  });
+});

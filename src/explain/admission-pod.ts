@@ -1,0 +1,100 @@
+import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+
+/** What somebody else fills in or a creation does not carry. */
+const serverFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'].concat([
+  'deletionGracePeriodSeconds',
+  'managedFields',
+  'selfLink',
+]);
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/**
+ * A pod as admission sees it: in its namespace, with the defaults of the API server (k8s.io/kubernetes/pkg/apis/core/v1/defaults.go) and what the
+ * plugins before the webhooks set (ServiceAccount), as far as matchConditions and templates commonly read them. Without what only a stored pod has.
+ */
+export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
+  const metadata = objectOf(pod.metadata);
+  const kept = Object.entries(metadata).filter(([name]) => !serverFields.includes(name));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...Object.fromEntries(kept), namespace },
+    spec: withDefaults(objectOf(pod.spec), Object.hasOwn(objectOf(metadata.annotations), mirrorAnnotation)),
+    status: {},
+  };
+}
+
+/** @param isMirror the ServiceAccount plugin leaves the mirrors of static pods alone */
+function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
+  const hostNetwork = given.hostNetwork === true;
+  const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
+  const volumes = listOf(given.volumes);
+  const tokenVolume =
+    isMirror || given.automountServiceAccountToken === false || volumes.some((volume) => isTokenVolume(volume))
+      ? undefined
+      : { name: 'kube-api-access-00000', projected: { defaultMode: 0o644, sources: [] } };
+  const containers = (list: unknown): JsonObject[] =>
+    listOf(list).map((container) => containerWithDefaults(container, hostNetwork, tokenVolume?.name));
+  const spec: JsonObject = {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+    enableServiceLinks: true,
+    ...given,
+    ...(isMirror ? {} : { serviceAccountName: account, serviceAccount: account }),
+    containers: containers(given.containers),
+  };
+  if (given.initContainers !== undefined) spec.initContainers = containers(given.initContainers);
+  if (tokenVolume !== undefined) spec.volumes = [...volumes, tokenVolume];
+  return spec;
+}
+
+function containerWithDefaults(given: JsonObject, hostNetwork: boolean, tokenVolume: string | undefined): JsonObject {
+  const container: JsonObject = {
+    imagePullPolicy: pullPolicy(textOf(given.image) ?? ''),
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    ...given,
+  };
+  if (given.ports !== undefined) {
+    container.ports = listOf(given.ports).map((port) => ({
+      protocol: 'TCP',
+      ...(hostNetwork && port.hostPort === undefined ? { hostPort: port.containerPort } : {}),
+      ...port,
+    }));
+  }
+  const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const mounts = listOf(given.volumeMounts);
+  if (tokenVolume !== undefined && !mounts.some(({ mountPath }) => mountPath === tokenPath)) {
+    container.volumeMounts = [...mounts, { mountPath: tokenPath, name: tokenVolume, readOnly: true }];
+  }
+  return container;
+}
+
+/** Always for the tag latest, or none. */
+function pullPolicy(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  if (name.includes('@')) return 'IfNotPresent';
+  const tag = name.split(':')[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+function isTokenVolume({ name }: JsonObject): boolean {
+  return typeof name === 'string' && name.startsWith('kube-api-access-');
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,108 @@
+import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
+import { isJsonObject } from '../inject/patch/json-value.ts';
+import { changesToMeet, withChanges, type Change } from './changes.ts';
+import { explainCreation, type CreationFinding, type Surroundings } from './explain-creation.ts';
+import type { PodCreation } from './pod-creation.ts';
+
+/** What to change, and what would become of the pod then: found by asking again, never guessed. */
+export interface Advice {
+  readonly changes: readonly Change[];
+  readonly outcome: 'Injected' | 'NotInjected';
+  readonly injectedBy: readonly string[];
+}
+
+/** So many are given, those with the fewest changes first. */
+const limit = 4;
+
+/**
+ * What would turn the answer round: a pod that is injected would not be, one that is not injected or is refused would be. Each is tried on the
+ * same creation; only what works is given.
+ */
+export function adviseOn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Advice[] {
+  const wanted = finding.outcome === 'Injected' ? ['NotInjected'] : ['Injected'];
+  if (finding.outcome === 'Unknown') return [];
+  const candidates =
+    finding.outcome === 'Injected'
+      ? waysOut(surroundings, finding)
+      : finding.outcome === 'Refused'
+        ? waysAroundRefusal(creation, finding)
+        : waysIn(creation, surroundings, finding);
+  // A refused pod can also be let through without a sidecar.
+  if (finding.outcome === 'Refused') {
+    wanted.push('NotInjected');
+    candidates.push(...waysOut(surroundings, finding));
+  }
+  const found: Advice[] = [];
+  const known = new Map<string, number>();
+  for (const changes of candidates.sort((one, other) => one.length - other.length)) {
+    if (changes.length === 0) continue;
+    const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), surroundings);
+    if ((outcome !== 'Injected' && outcome !== 'NotInjected') || !wanted.includes(outcome)) continue;
+    const result = [outcome, ...injectedBy].join(' ');
+    // One way each by the namespace and by the pod, and none that takes more changes than another.
+    const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
+    const fewest = known.get(result) ?? changes.length;
+    if (known.has(way) || changes.length > fewest) continue;
+    known.set(result, fewest).set(way, changes.length);
+    found.push({ changes, outcome, injectedBy });
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/** To be selected by each of our webhooks in turn, and to overrule what the pod or the policy says then. */
+function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
+  const spec = isJsonObject(creation.pod.spec) ? creation.pod.spec : {};
+  const hostNetwork: Change[] = spec.hostNetwork === true ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
+  // What people know best first: the labels of the default.
+  const byFame = [...finding.webhooks].sort((one, other) => fame(other) - fame(one));
+  return byFame.flatMap(({ target, unmet }): Change[][] => {
+    if (target === undefined) return [];
+    const namespace = changesToMeet('Namespace', unmet.namespace);
+    const pod = changesToMeet('Pod', unmet.pod);
+    const keys = keysOf(surroundings, target);
+    if (namespace === undefined || pod === undefined || keys === undefined) return [];
+    const selected = [...namespace, ...pod, ...hostNetwork];
+    const own = selected.filter(
+      (change) => !(change.field === 'label' && change.of === 'Pod' && change.key === keys.inject),
+    );
+    return [
+      selected,
+      [...own, { of: 'Pod', field: 'label', key: keys.inject, value: 'true' }],
+      [...own, { of: 'Pod', field: 'annotation', key: keys.inject, value: null }],
+    ];
+  });
+}
+
+function fame({ webhook }: CreationFinding['webhooks'][number]): number {
+  return /^(?:namespace|object)\./.test(webhook) ? 1 : 0;
+}
+
+/** The pod's own say, or its namespace's. */
+function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
+  return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
+    if (target === undefined || (outcome !== 'Injected' && outcome !== 'Refused')) return [];
+    const keys = keysOf(surroundings, target);
+    if (keys === undefined) return [];
+    return [
+      [{ of: 'Pod', field: 'label', key: keys.inject, value: 'false' }],
+      [{ of: 'Namespace', field: 'label', key: keys.injection, value: 'disabled' }],
+    ];
+  });
+}
+
+/** Without one of the annotations that the author has written. */
+function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): Change[][] {
+  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
+  const annotations = isJsonObject(metadata.annotations) ? Object.keys(metadata.annotations) : [];
+  const named = annotations.filter((key) => message.includes(key));
+  return (named.length > 0 ? named : annotations).map((key) => [{ of: 'Pod', field: 'annotation', key, value: null }]);
+}
+
+function keysOf(
+  surroundings: Surroundings,
+  target: Parameters<Surroundings['injectorOf']>[0],
+): WebhookKeys | undefined {
+  const injector = surroundings.injectorOf(target);
+  return 'unavailable' in injector ? undefined : injector.settings.keys;
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
+import { changesToMeet, withChanges, type Change } from './changes.ts';
+
+const namespace = { name: 'shop', labels: { a: '1' } };
+
+describe('withChanges', () => {
+  const pods: [what: string, pod: JsonObject, change: Change, after: JsonObject][] = [
+    [
+      'a label is added',
+      { metadata: { name: 'web', labels: { a: '1' } } },
+      { of: 'Pod', field: 'label', key: 'b', value: '2' },
+      { metadata: { name: 'web', labels: { a: '1', b: '2' } } },
+    ],
+    [
+      'a label is written over',
+      { metadata: { labels: { a: '1' } } },
+      { of: 'Pod', field: 'label', key: 'a', value: '2' },
+      { metadata: { labels: { a: '2' } } },
+    ],
+    [
+      'an annotation is taken away',
+      { metadata: { annotations: { a: '1', b: '2' } } },
+      { of: 'Pod', field: 'annotation', key: 'a', value: null },
+      { metadata: { annotations: { b: '2' } } },
+    ],
+    [
+      'a pod without metadata gets it',
+      {},
+      { of: 'Pod', field: 'annotation', key: 'a', value: '1' },
+      { metadata: { annotations: { a: '1' } } },
+    ],
+    [
+      'labels that are none are replaced',
+      { metadata: { labels: 7 } },
+      { of: 'Pod', field: 'label', key: 'a', value: '1' },
+      { metadata: { labels: { a: '1' } } },
+    ],
+    [
+      'the host network is left',
+      { spec: { hostNetwork: true, x: 1 } },
+      { of: 'Pod', field: 'hostNetwork' },
+      { spec: { hostNetwork: false, x: 1 } },
+    ],
+    ['a pod without a spec too', {}, { of: 'Pod', field: 'hostNetwork' }, { spec: { hostNetwork: false } }],
+  ];
+  for (const [what, pod, change, after] of pods) {
+    it(what, () => {
+      const before = structuredClone(pod);
+      assert.deepEqual(withChanges({ pod, namespace }, [change]), { pod: after, namespace });
+      assert.deepEqual(pod, before, 'the pod itself stays');
+    });
+  }
+
+  it('several, one after the other, of the namespace too', () => {
+    const changes: Change[] = [
+      { of: 'Namespace', field: 'label', key: 'b', value: '2' },
+      { of: 'Namespace', field: 'label', key: 'a', value: null },
+      { of: 'Namespace', field: 'label', key: 'b', value: '3' },
+    ];
+    const { pod, namespace: after } = withChanges({ pod: {}, namespace }, changes);
+    assert.deepEqual([pod, after], [{}, { name: 'shop', labels: { b: '3' } }]);
+  });
+});
+
+describe('changesToMeet', () => {
+  const met: [unmet: LabelSelectorRequirement, value: string | null][] = [
+    [{ key: 'a', operator: 'In', values: ['x', 'y'] }, 'x'],
+    [{ key: 'a', operator: 'NotIn', values: ['x'] }, null],
+    [{ key: 'a', operator: 'Exists' }, 'true'],
+    [{ key: 'a', operator: 'DoesNotExist' }, null],
+  ];
+  for (const [unmet, value] of met) {
+    it(`${unmet.operator}: ${String(value)}`, () => {
+      assert.deepEqual(changesToMeet('Pod', [unmet]), [{ of: 'Pod', field: 'label', key: 'a', value }]);
+    });
+  }
+
+  it('nobody can change the name of a namespace', () => {
+    const name: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['shop'] };
+    assert.equal(changesToMeet('Namespace', [{ key: 'a', operator: 'Exists' }, name]), undefined);
+    assert.deepEqual(changesToMeet('Namespace', []), []);
+  });
+});

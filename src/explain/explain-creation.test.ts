@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { formatRoute } from '../routing/route.ts';
+import { explainCreation } from './explain-creation.ts';
+import {
+  configuration,
+  creation,
+  foreignWebhook,
+  injectorNamed,
+  ourWebhook,
+  selectors,
+  surroundings,
+} from './testdata/webhooks.ts';
+
+const enabled = { 'istio-injection': 'enabled' };
+const inject = 'sidecar.istio.io/inject';
+const standard = configuration('sidecar-injector-default', [
+  ourWebhook('namespace', 'default', selectors.namespace),
+  ourWebhook('object', 'default', selectors.object),
+]);
+const plain = surroundings([standard], { default: injectorNamed('default') });
+const strict = surroundings([standard], {
+  default: injectorNamed('default', { policy: 'disabled', neverInjectSelector: [{ matchLabels: { never: 'yes' } }] }),
+});
+
+describe('explainCreation', () => {
+  const table: [what: string, finding: ReturnType<typeof explainCreation>, outcome: string, reason: string][] = [
+    ['an enabled namespace', explainCreation(creation({}, enabled), plain), 'Injected', 'Injected'],
+    ['an unlabelled one', explainCreation(creation(), plain), 'NotInjected', 'NotSelected'],
+    [
+      'the pod opts out by label',
+      explainCreation(creation({ labels: { [inject]: 'false' } }, enabled), plain),
+      'NotInjected',
+      'OptedOutByLabel',
+    ],
+    [
+      'by annotation: told by the decision where no matchCondition does',
+      explainCreation(creation({ annotations: { [inject]: 'false' } }, enabled), plain),
+      'NotInjected',
+      'OptedOutByAnnotation',
+    ],
+    [
+      'the host network',
+      explainCreation(creation({ spec: { hostNetwork: true } }, enabled), plain),
+      'NotInjected',
+      'HostNetwork',
+    ],
+    [
+      'an excluded namespace',
+      explainCreation(creation({}, enabled, 'kube-system'), plain),
+      'NotInjected',
+      'ExcludedNamespace',
+    ],
+    ['the policy', explainCreation(creation({}, enabled), strict), 'NotInjected', 'PolicyDisabled'],
+    [
+      'a selector before the policy',
+      explainCreation(creation({ labels: { never: 'yes' } }, enabled), strict),
+      'NotInjected',
+      'NeverInjectSelector',
+    ],
+    [
+      'an annotation that is not allowed',
+      explainCreation(creation({ annotations: { 'inject.istio.io/templates': 'other' } }, enabled), plain),
+      'Refused',
+      'AnnotationNotAllowed',
+    ],
+    ['no webhook at all', explainCreation(creation({}, enabled), surroundings([], {})), 'NotInjected', 'NoWebhook'],
+    [
+      'a configuration that cannot be read',
+      explainCreation(creation({}, enabled), surroundings([standard], {})),
+      'Unknown',
+      'ConfigurationUnknown',
+    ],
+  ];
+  for (const [what, { outcome, reason }, ...expected] of table) {
+    it(`${what}: ${expected.join(' ')}`, () => {
+      assert.deepEqual([outcome, reason], expected);
+    });
+  }
+
+  it('names the configurations that inject, and gives the steps of all', () => {
+    const { injectedBy, webhooks, pod } = explainCreation(creation({}, enabled), plain);
+    assert.deepEqual(injectedBy, ['default.00000000']);
+    assert.deepEqual(
+      webhooks.map(({ outcome }) => outcome),
+      ['Injected', 'NotCalled'],
+    );
+    assert.deepEqual(
+      webhooks[0]?.steps.map(({ step, result }) => `${step} ${result}`),
+      ['NamespaceSelector Yes', 'ObjectSelector Yes', 'Configuration Yes', 'Decision Yes', 'Injection Yes'],
+    );
+    assert.deepEqual(
+      (pod.metadata as { annotations: Record<string, string> }).annotations['sidecar-injector.io/config'],
+      'default.00000000',
+    );
+  });
+
+  it('tells a tag from a revision', () => {
+    const tagged = configuration('sidecar-injector-tag-prod', [ourWebhook('rev.namespace', 'default', {}, 'prod')]);
+    const { webhooks, injectedBy } = explainCreation(
+      creation(),
+      surroundings([tagged], { default: injectorNamed('default') }),
+    );
+    assert.deepEqual(webhooks[0]?.target, {
+      injectorConfig: 'default',
+      hash: '00000000',
+      tag: 'prod',
+      namespace: 'home',
+    });
+    assert.deepEqual(injectedBy, ['default.00000000']);
+  });
+
+  it('asks in a rollout the one that the workload gets, and in shadow always the stable one', () => {
+    const rollout = {
+      tag: 'prod',
+      stable: { injectorConfig: 'old', hash: '00000000' },
+      canary: { injectorConfig: 'new', hash: '11111111' },
+    };
+    const ask = (threshold: string, shadow = false) => {
+      const path = formatRoute({ ...rollout, threshold, shadow });
+      const webhook = ourWebhook('rev.namespace', 'old', { clientConfig: { service: { namespace: 'home', path } } });
+      const injectors = { old: injectorNamed('old'), new: injectorNamed('new') };
+      const tagged = configuration('sidecar-injector-tag-prod', [webhook]);
+      const { webhooks, injectedBy } = explainCreation(creation(), surroundings([tagged], injectors));
+      assert.equal(webhooks[0]?.target?.tag, 'prod');
+      return injectedBy;
+    };
+    assert.deepEqual(ask('0000000000000000'), ['old.00000000']);
+    assert.deepEqual(ask('ffffffffffffffff'), ['new.11111111']);
+    assert.deepEqual(ask('ffffffffffffffff', true), ['old.00000000']);
+  });
+
+  it('asks in the order of names, each on the pod as the one before has left it', () => {
+    const second = { objectSelector: { matchLabels: { 'with-first': 'yes' } } };
+    const configurations = [
+      configuration('b', [ourWebhook('x', 'second', second)]),
+      configuration('a', [ourWebhook('x', 'first')]),
+    ];
+    const injectors = { first: injectorNamed('first'), second: injectorNamed('second', {}, 'other/status') };
+    assert.deepEqual(explainCreation(creation(), surroundings(configurations, injectors)).injectedBy, [
+      'first.00000000',
+      'second.00000000',
+    ]);
+    const reversed = configurations.map(({ webhooks }, index) => {
+      return configuration(['a', 'b'][index] ?? '', webhooks as Parameters<typeof configuration>[1]);
+    });
+    assert.deepEqual(explainCreation(creation(), surroundings(reversed, injectors)).injectedBy, ['first.00000000']);
+  });
+
+  it('asks again who allows it, when a later one changed the pod', () => {
+    const once = { reinvocationPolicy: 'IfNeeded' } as const;
+    const configurations = [
+      configuration('a', [ourWebhook('x', 'first', once)]),
+      configuration('b', [ourWebhook('x', 'second')]),
+    ];
+    const injectors = { first: injectorNamed('first'), second: injectorNamed('second', {}, 'other/status') };
+    const { reinvoked, injectedBy } = explainCreation(creation(), surroundings(configurations, injectors));
+    assert.deepEqual(reinvoked, ['a/x.sidecar-injector.io']);
+    assert.deepEqual(injectedBy, ['first.00000000', 'second.00000000']);
+  });
+
+  it("says that another injector is asked, and is refused by its condition's failure", () => {
+    const careless = [{ name: 'careless', expression: "object.metadata.labels.none == 'x'" }];
+    const calm = surroundings([configuration('a', [foreignWebhook('x.example.com')]), standard], {
+      default: injectorNamed('default'),
+    });
+    assert.deepEqual(
+      explainCreation(creation({}, enabled), calm).webhooks.map(({ outcome }) => outcome),
+      ['Called', 'Injected', 'NotCalled'],
+    );
+    const angry = surroundings(
+      [configuration('a', [foreignWebhook('x.example.com', { matchConditions: careless })]), standard],
+      { default: injectorNamed('default') },
+    );
+    const refused = explainCreation(creation({ labels: {} }, enabled), angry);
+    assert.deepEqual(
+      [refused.outcome, refused.reason, refused.webhooks.length],
+      ['Refused', 'MatchConditionFailed', 1],
+    );
+  });
+
+  it('an unknown condition of ours makes the answer unknown, one of a stranger under Ignore does not', () => {
+    const strange = { matchConditions: [{ name: 'strange', expression: "quantity('1').isInteger()" }] };
+    const ours = surroundings([configuration('a', [ourWebhook('x', 'default', strange)])], {
+      default: injectorNamed('default'),
+    });
+    assert.equal(explainCreation(creation(), ours).outcome, 'Unknown');
+    const theirs = configuration('a', [foreignWebhook('x.example.com', { ...strange, failurePolicy: 'Ignore' })]);
+    assert.equal(
+      explainCreation(creation({}, enabled), surroundings([theirs, standard], { default: injectorNamed('default') }))
+        .outcome,
+      'Injected',
+    );
+  });
+});

@@ -1,0 +1,237 @@
+import { injectedByAnnotation } from '../api/labels.ts';
+import { decide } from '../inject/decide.ts';
+import { inject } from '../inject/inject.ts';
+import type { InjectionRequest } from '../inject/injection-request.ts';
+import type { Injector } from '../inject/injector.ts';
+import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+import { readPodFacts } from '../inject/pod/pod-facts.ts';
+import type { PodCreation } from './pod-creation.ts';
+import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
+import { chooseWebhook, type Step, type WebhookChoice } from './webhook-choice.ts';
+
+/** What becomes of a pod. `Refused`: the API server does not create it. */
+export type CreationOutcome = 'Injected' | 'NotInjected' | 'Refused' | 'Unknown';
+
+/** One webhook's part in the answer. */
+export interface WebhookFinding {
+  readonly configuration: string;
+  readonly webhook: string;
+  /** Undefined for other injectors' webhooks. */
+  readonly target: WebhookTarget | undefined;
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly reinvocationPolicy: 'Never' | 'IfNeeded';
+  /** `Called`: another injector's webhook is asked, and what it answers is not known here. */
+  readonly outcome: 'NotCalled' | 'Called' | 'Injected' | 'Skipped' | 'Refused' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly steps: readonly Step[];
+  readonly unmet: WebhookChoice['unmet'];
+}
+
+export interface CreationFinding {
+  readonly outcome: CreationOutcome;
+  readonly reason: string;
+  readonly message: string;
+  /** `N.<hash8>` of each configuration that injects the pod, in this order. */
+  readonly injectedBy: readonly string[];
+  /** In the order in which the API server asks them; after a refusal there are no more. */
+  readonly webhooks: readonly WebhookFinding[];
+  /** Whether webhooks are asked a second time, because a later one changed the pod (reinvocationPolicy IfNeeded). */
+  readonly reinvoked: readonly string[];
+  /** The pod as it would be stored, as far as it is known; for `Refused` as it was before. */
+  readonly pod: JsonObject;
+}
+
+/** What the answer depends on beside the pod: everything comes from the caller. */
+export interface Surroundings {
+  /** In the order of the API server (`podWebhooks`). */
+  readonly webhooks: readonly PodWebhook[];
+  /** The configuration that a webhook names, loaded; or why it cannot be had. */
+  readonly injectorOf: (target: WebhookTarget) => Injector | { readonly unavailable: string };
+  /** Whether a pod of the namespace is of a workload that gets the canary of a rollout. */
+  readonly getsCanary: (canary: RolloutCanary, pod: JsonObject, namespace: string) => boolean;
+  readonly request?: Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
+}
+
+/**
+ * What becomes of a pod that is created now, step by step: the API server's choice of webhooks, each on the pod as the ones before have left it, and
+ * for ours the same decision and the same injection as the webhook's own.
+ */
+export function explainCreation(creation: PodCreation, surroundings: Surroundings): CreationFinding {
+  let pod = creation.pod;
+  const findings: WebhookFinding[] = [];
+  const injectedBy: string[] = [];
+  const again = new Set<PodWebhook>();
+  const asked: PodWebhook[] = [];
+  for (const each of surroundings.webhooks) {
+    const answer = ask(each, creation, pod, surroundings);
+    findings.push(answer.finding);
+    if (answer.finding.outcome === 'Refused') return refused(answer.finding, findings, creation.pod);
+    // Itself too: the API server's own plugins (ServiceAccount) change what it has added.
+    if (answer.isCalled && each.webhook.reinvocationPolicy === 'IfNeeded') asked.push(each);
+    if (answer.pod !== undefined) {
+      pod = answer.pod;
+      if (answer.finding.target !== undefined) injectedBy.push(entryOf(answer.finding.target));
+      for (const earlier of asked) again.add(earlier);
+    }
+  }
+  // Once more for those that allow it, if a later one changed the pod; what was not called in the first round is not called in the second.
+  const reinvoked: string[] = [];
+  for (const each of surroundings.webhooks.filter((webhook) => again.has(webhook))) {
+    const answer = ask(each, creation, pod, surroundings);
+    if (!answer.isCalled && answer.finding.outcome !== 'Refused') continue;
+    reinvoked.push(`${each.configuration}/${each.webhook.name}`);
+    if (answer.finding.outcome === 'Refused')
+      return refused(answer.finding, [...findings, answer.finding], creation.pod);
+    if (answer.pod !== undefined) pod = answer.pod;
+  }
+  return { ...summary(findings), injectedBy: [...new Set(injectedBy)], webhooks: findings, reinvoked, pod };
+}
+
+function refused(finding: WebhookFinding, webhooks: readonly WebhookFinding[], pod: JsonObject): CreationFinding {
+  const { reason, message } = finding;
+  return { outcome: 'Refused', reason, message, injectedBy: [], webhooks, reinvoked: [], pod };
+}
+
+interface Answer {
+  readonly finding: WebhookFinding;
+  readonly isCalled: boolean;
+  /** Given when the webhook changes the pod. */
+  readonly pod?: JsonObject;
+}
+
+function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundings: Surroundings): Answer {
+  const { configuration, webhook, canary } = each;
+  const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
+  const target = isCanary ? canary.target : each.target;
+  const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
+  const choice = chooseWebhook(webhook, creation, pod);
+  const { called, reason, message, steps, unmet } = choice;
+  const found = {
+    configuration,
+    webhook: webhook.name,
+    target,
+    failurePolicy,
+    reinvocationPolicy,
+    reason,
+    message,
+    unmet,
+  };
+  switch (called) {
+    case 'No':
+      return { finding: { ...found, outcome: 'NotCalled', steps }, isCalled: false };
+    case 'Refused':
+      return { finding: { ...found, outcome: 'Refused', steps }, isCalled: false };
+    case 'Unknown':
+      return { finding: { ...found, outcome: 'Unknown', steps }, isCalled: false };
+    case 'Yes': {
+      if (target === undefined) {
+        const words = 'it is asked; what another injector answers is not known here';
+        return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message: words, steps }, isCalled: true };
+      }
+      const answer = askOurs(target, creation, pod, surroundings);
+      const finding = { ...found, ...answer.finding, steps: [...steps, ...answer.finding.steps] };
+      return { ...answer, finding, isCalled: true };
+    }
+  }
+}
+
+interface OurAnswer {
+  readonly finding: Pick<WebhookFinding, 'outcome' | 'reason' | 'message' | 'steps'>;
+  readonly pod?: JsonObject;
+}
+
+function askOurs(
+  target: WebhookTarget,
+  { namespace }: PodCreation,
+  pod: JsonObject,
+  { injectorOf, request }: Surroundings,
+): OurAnswer {
+  const named = `InjectorConfig ${target.injectorConfig} (configuration ${target.hash})`;
+  const injector = injectorOf(target);
+  if ('unavailable' in injector) {
+    const message = `what ${named} says is not known: ${injector.unavailable}`;
+    const step: Step = { step: 'Configuration', result: 'Unknown', message };
+    return { finding: { outcome: 'Unknown', reason: 'ConfigurationUnknown', message, steps: [step] } };
+  }
+  const steps: Step[] = [{ step: 'Configuration', result: 'Yes', message: `the webhook leads to ${named}` }];
+  const result = inject(injector, { ...request, pod, namespace: namespace.name, namespaceMetadata: namespace });
+  if (result.outcome !== 'failed') {
+    const { inject: isWanted, reason, message } = decide(injector.rules, readPodFacts(pod, namespace.name));
+    steps.push({ step: 'Decision', result: isWanted ? 'Yes' : 'No', name: reason, message });
+  }
+  switch (result.outcome) {
+    case 'skipped':
+      return { finding: { outcome: 'Skipped', reason: result.reason, message: result.message, steps } };
+    case 'failed': {
+      const { reason, message } = result;
+      const step: Step = { step: 'Injection', result: 'Error', name: reason, message: `refused: ${message}` };
+      return { finding: { outcome: 'Refused', reason, message, steps: [...steps, step] } };
+    }
+    case 'injected': {
+      const words = `injected by ${named}`;
+      const step: Step = { step: 'Injection', result: 'Yes', message: words };
+      const finding = { outcome: 'Injected', reason: 'Injected', message: words, steps: [...steps, step] } as const;
+      return { finding, pod: marked(result.pod, entryOf(target)) };
+    }
+  }
+}
+
+function entryOf({ injectorConfig, hash }: WebhookTarget): string {
+  return `${injectorConfig}.${hash}`;
+}
+
+/** The annotation that the handler leaves after the engine; here one entry is enough, since nobody reads the list. */
+function marked(pod: JsonObject, entry: string): JsonObject {
+  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
+  const annotations = isJsonObject(metadata.annotations) ? metadata.annotations : {};
+  return { ...pod, metadata: { ...metadata, annotations: { ...annotations, [injectedByAnnotation]: entry } } };
+}
+
+/** The answer for people: what injects; else what is not known; else the reason that came nearest to an injection. */
+function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'outcome' | 'reason' | 'message'> {
+  const ours = findings.filter(({ target }) => target !== undefined);
+  const injected = ours.filter(({ outcome }) => outcome === 'Injected');
+  const unknown = findings.find(({ outcome, target, failurePolicy }) => {
+    // A foreign webhook that may be asked or not changes nothing of ours, unless it refuses the pod.
+    return outcome === 'Unknown' && (target !== undefined || failurePolicy === 'Fail');
+  });
+  if (unknown !== undefined && (injected.length === 0 || unknown.target !== undefined)) {
+    return { outcome: 'Unknown', reason: unknown.reason, message: unknown.message };
+  }
+  if (injected.length > 0) {
+    return { outcome: 'Injected', reason: 'Injected', message: injected.map(({ message }) => message).join('; ') };
+  }
+  const skipped = ours.find(({ outcome }) => outcome === 'Skipped');
+  const conditional = ours.find(({ outcome, reason }) => outcome === 'NotCalled' && reason !== 'NotSelected');
+  const found = skipped ?? conditional;
+  if (found !== undefined) return { outcome: 'NotInjected', reason: found.reason, message: found.message };
+  return { outcome: 'NotInjected', ...notSelected(ours) };
+}
+
+const namespaceNames = 'kubernetes.io/metadata.name';
+
+function notSelected(ours: readonly WebhookFinding[]): { reason: string; message: string } {
+  const [nearest] = [...ours].sort((one, other) => distance(one) - distance(other));
+  if (nearest === undefined) {
+    return { reason: 'NoWebhook', message: 'no InjectorConfig has a webhook: none is published' };
+  }
+  const { unmet } = nearest;
+  if (unmet.namespace.some(({ key }) => key === namespaceNames)) {
+    return { reason: 'ExcludedNamespace', message: 'pods of this namespace are never injected' };
+  }
+  const [need] = unmet.pod;
+  if (unmet.namespace.length === 0 && unmet.pod.length === 1 && need?.operator === 'NotIn') {
+    return {
+      reason: 'OptedOutByLabel',
+      message: `the pod opts out: its ${nearest.message.replace(/^the pod's /, '')}`,
+    };
+  }
+  const where = `${nearest.configuration}/${nearest.webhook}`;
+  return { reason: 'NotSelected', message: `no webhook selects it; the nearest is ${where}: ${nearest.message}` };
+}
+
+/** What is missing; a pod that opts out of a webhook whose namespace is selected is nearer than any other. */
+function distance({ unmet }: WebhookFinding): number {
+  return unmet.namespace.length * 2 + unmet.pod.length;
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { revisionOf, type InjectorConfig } from '../api/injector-config/injector-config.ts';
+import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
+import type { DecisionFacts, DecisionRules } from '../inject/decide.ts';
+import { loadInjector } from '../inject/injector.ts';
+import { explainSelected, explainUnselected } from './explain-pod.ts';
+import type { ClaimingObjects } from '../selection/pod-claims.ts';
+import { PodSelection, webhookOwners } from '../selection/webhook-owners.ts';
+import type { WebhookOwner } from '../selection/webhook-selectors.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+
+const inject = 'sidecar.istio.io/inject';
+
+function config(
+  name: string,
+  spec: Record<string, unknown> = {},
+  metadata: Record<string, unknown> = {},
+): InjectorConfig {
+  const object = injectorConfig(name, spec);
+  return { ...object, metadata: { ...object.metadata, ...metadata } };
+}
+
+function pod(fields: Partial<DecisionFacts> = {}): DecisionFacts {
+  return { namespace: 'shop', hostNetwork: false, labels: {}, annotations: {}, ...fields };
+}
+
+/** Everybody, tags leading where their specs say. */
+function claims(configs: InjectorConfig[], tags: RevisionTag[] = []): ClaimingObjects {
+  return { configs, tags, targetOf: ({ spec }) => configs.find((each) => revisionOf(each) === spec.revision) };
+}
+
+const taking = (takers: readonly WebhookOwner[]): string[] => takers.map(({ config: { metadata } }) => metadata.name);
+
+/** The rules of an InjectorConfig, as far as they are its own here. */
+function rulesOf({ spec: { injection, webhook } }: InjectorConfig): DecisionRules {
+  const { policy = 'enabled', templates, neverInjectSelector } = injection;
+  const config = JSON.stringify({ policy, templates, neverInjectSelector });
+  return loadInjector({ config, values: '', mesh: '', settings: JSON.stringify({ keys: webhook.keys }) }).rules;
+}
+
+describe('PodSelection', () => {
+  const selection = new PodSelection('injection');
+  const all = [
+    config('default'),
+    config('blue'),
+    config('logs', {
+      webhook: {
+        selection: 'Custom',
+        keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' },
+        objectSelector: {},
+        namespaceSelector: { matchLabels: { logs: 'on' } },
+      },
+    }),
+  ];
+  const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, taken: string[]][] = [
+    ['nobody asks', {}, {}, []],
+    ["the namespace's injection label", {}, { 'istio-injection': 'enabled' }, ['default']],
+    ["the namespace's revision", {}, { 'istio.io/rev': 'blue' }, ['blue']],
+    ["the pod's revision", { labels: { 'istio.io/rev': 'blue' } }, {}, ['blue']],
+    ["the pod's own label", { labels: { [inject]: 'true' } }, {}, ['default']],
+    ['an opt-out', { labels: { [inject]: 'false' } }, { 'istio-injection': 'enabled' }, []],
+    ['two families', {}, { 'istio-injection': 'enabled', logs: 'on' }, ['default', 'logs']],
+    [
+      'one of them has injected it',
+      { annotations: { 'logs/status': '{}' } },
+      { 'istio-injection': 'enabled', logs: 'on' },
+      ['default'],
+    ],
+    ['an excluded namespace', { labels: { [inject]: 'true' } }, { 'kubernetes.io/metadata.name': 'kube-system' }, []],
+    ["the operator's own namespace", {}, { 'kubernetes.io/metadata.name': 'injection', logs: 'on' }, []],
+  ];
+  for (const [name, fields, namespaceLabels, taken] of rows) {
+    it(`${name}: ${taken.join(' and ') || 'none'}`, () => {
+      assert.deepEqual(taking(selection.of(pod(fields), namespaceLabels, webhookOwners(claims(all)))), taken);
+    });
+  }
+
+  it('leaves out who yields to an older one of the same revision', () => {
+    const older = config('one', { revision: 'same' }, { creationTimestamp: '2026-01-01T00:00:00Z' });
+    const younger = config('two', { revision: 'same' }, { creationTimestamp: '2026-01-02T00:00:00Z' });
+    const takers = webhookOwners(claims([younger, older]));
+    assert.deepEqual(taking(selection.of(pod(), { 'istio.io/rev': 'same' }, takers)), ['one']);
+  });
+
+  it('takes nothing by selectors that are none', () => {
+    const odd = config('odd', { webhook: { selection: 'Custom', objectSelector: { matchLabels: { 'a b': 'c' } } } });
+    assert.deepEqual(selection.of(pod({ labels: { 'a b': 'c' } }), {}, webhookOwners(claims([odd]))), []);
+  });
+
+  it('follows tags to where they lead, and a tag in place of the default', () => {
+    const tags = [revisionTag('prod', { revision: 'blue' }), revisionTag('default', { revision: 'blue' })];
+    const takers = webhookOwners(claims(all, tags));
+    const taken = (labels: Record<string, string>) =>
+      selection
+        .of(pod(), labels, takers)
+        .map(({ config: { metadata }, tag }) => `${metadata.name} by ${tag?.metadata.name ?? 'itself'}`);
+    assert.deepEqual(taken({ 'istio.io/rev': 'prod' }), ['blue by prod']);
+    assert.deepEqual(taken({ 'istio.io/rev': 'blue' }), ['blue by itself']);
+    assert.deepEqual(taken({ 'istio-injection': 'enabled' }), ['blue by default']);
+    assert.deepEqual(taken({ 'istio.io/rev': 'lost' }), []);
+  });
+});
+
+describe('why a pod that a webhook takes is not injected', () => {
+  const plain = config('blue');
+  const off = config('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
+  const never = config('blue', {
+    injection: { templates: { sidecar: 'spec: {}' }, neverInjectSelector: [{ matchLabels: { job: 'yes' } }] },
+  });
+  const careless = config('blue', {
+    webhook: { failurePolicy: 'Ignore', matchConditions: [{ name: 'a', expression: 'true' }] },
+  });
+  const rows: [name: string, config: InjectorConfig, pod: Partial<DecisionFacts>, reason: string, note: RegExp][] = [
+    [
+      'host network',
+      plain,
+      { hostNetwork: true },
+      'HostNetwork',
+      /InjectorConfig blue \(revision blue\).*host network/,
+    ],
+    ['the policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
+    ['a selector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
+    [
+      'nobody asked',
+      plain,
+      {},
+      'NotCalled',
+      /was not asked; it was made before the webhook was there, or before [^;]*namespace$/,
+    ],
+    [
+      'nobody asked, perhaps',
+      careless,
+      {},
+      'NotCalled',
+      /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/,
+    ],
+    ['paused', config('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
+  ];
+  for (const [name, of, fields, reason, note] of rows) {
+    it(`${name}: ${reason}`, () => {
+      const explanation = explainSelected(pod(fields), { config: of }, rulesOf(of));
+      assert.equal(explanation?.reason, reason);
+      assert.equal(explanation.injectorConfig, 'blue');
+      assert.match(explanation.note, note);
+      assert.equal(explanation.isExpected, !['NotCalled', 'Paused'].includes(reason));
+    });
+  }
+
+  it('names the tag by which it would have been', () => {
+    const explanation = explainSelected(pod(), { config: plain, tag: revisionTag('prod') }, rulesOf(plain));
+    assert.match(explanation?.note ?? '', /InjectorConfig blue \(revision blue, by tag prod\) takes this pod/);
+  });
+
+  it('nothing is published: NotPublished', () => {
+    assert.equal(explainSelected(pod(), { config: plain }, undefined)?.reason, 'NotPublished');
+  });
+
+  it('is nobody’s question when the pod opted out', () => {
+    for (const where of ['labels', 'annotations'])
+      assert.equal(
+        explainSelected(pod({ [where]: { [inject]: 'false' } }), { config: plain }, rulesOf(plain)),
+        undefined,
+      );
+  });
+});
+
+describe('why a pod that no webhook takes is not injected', () => {
+  const selection = new PodSelection('injection');
+  const configs = [config('blue')];
+  const asking = { labels: { [inject]: 'true' } };
+  const rows: [
+    name: string,
+    pod: Partial<DecisionFacts>,
+    namespace: Record<string, string>,
+    note: RegExp | undefined,
+  ][] = [
+    ['it does not ask', {}, {}, undefined],
+    ['another injector did it', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}, undefined],
+    [
+      'its namespace says no',
+      asking,
+      { 'istio-injection': 'disabled' },
+      /the namespace's label istio-injection is "disabled"$/,
+    ],
+    [
+      'a revision that is not there',
+      { labels: { ...asking.labels, 'istio.io/rev': 'red' } },
+      { 'istio.io/rev': 'green' },
+      /namespace's label istio.io\/rev is "green" and the pod's label istio.io\/rev is "red"/,
+    ],
+    [
+      'a namespace that is excluded',
+      { ...asking, namespace: 'kube-system' },
+      {},
+      /namespace kube-system is never injected/,
+    ],
+    ['nothing names a revision', asking, {}, /neither the pod nor its namespace has a label istio\.io\/rev/],
+  ];
+  for (const [name, fields, labels, note] of rows) {
+    it(name, () => {
+      const explanation = explainUnselected(pod(fields), labels, configs, selection);
+      assert.equal(explanation?.reason, note && 'NotSelected');
+      if (note) assert.match(explanation?.note ?? '', note);
+    });
+  }
+});

@@ -1,0 +1,77 @@
+import { revisionOf, type InjectorConfig } from '../api/injector-config/injector-config.ts';
+import { decide, type DecisionFacts, type DecisionRules } from '../inject/decide.ts';
+import type { Labels } from '../selection/label-selector.ts';
+import { isInjected, type PodSelection } from '../selection/webhook-owners.ts';
+import type { WebhookOwner } from '../selection/webhook-selectors.ts';
+
+/** Why a pod that asked for injection, or whose namespace did, is there without it. */
+export interface PodExplanation {
+  /** The InjectorConfig that would have injected it; undefined when none takes it. */
+  readonly injectorConfig: string | undefined;
+  /** A reason of `decide`, or `NotSelected`, `Paused`, `NotPublished`, `NotCalled`. */
+  readonly reason: string;
+  readonly note: string;
+  /** Whether somebody configured it so; otherwise it should not have happened. */
+  readonly isExpected: boolean;
+}
+
+/**
+ * Why a pod is not injected although an InjectorConfig's webhook takes it; undefined when it did not want to be.
+ * @param rules of the published configuration; undefined while there is none
+ */
+export function explainSelected(
+  pod: DecisionFacts,
+  { config, tag }: WebhookOwner,
+  rules: DecisionRules | undefined,
+): PodExplanation | undefined {
+  const injectorConfig = config.metadata.name;
+  const by = tag === undefined ? '' : `, by tag ${tag.metadata.name}`;
+  const named = `InjectorConfig ${injectorConfig} (revision ${revisionOf(config)}${by})`;
+  const unexpected = (reason: string, note: string): PodExplanation => {
+    return { injectorConfig, reason, note, isExpected: false };
+  };
+  if (config.spec.paused) {
+    return unexpected('Paused', `not injected: ${named} is paused (spec.paused); make the pod again once it is not`);
+  }
+  if (rules === undefined) {
+    return unexpected('NotPublished', `not injected: ${named} is not published; its conditions say why`);
+  }
+  const decision = decide(rules, pod);
+  if (!decision.inject) {
+    const { reason, message } = decision;
+    if (reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation') return undefined;
+    return { injectorConfig, reason, note: `not injected by ${named}: ${message}`, isExpected: true };
+  }
+  const { matchConditions, failurePolicy } = config.spec.webhook;
+  const causes = [
+    'it was made before the webhook was there, or before the label of its namespace',
+    ...(failurePolicy === 'Ignore' ? ['the webhook failed, and its failurePolicy is Ignore'] : []),
+    ...(matchConditions.length > 0 ? ['one of spec.webhook.matchConditions does not hold for it'] : []),
+  ];
+  return unexpected('NotCalled', `not injected: ${named} takes this pod but was not asked; ${causes.join(', or ')}`);
+}
+
+/** Why a pod whose own label asks for injection is not injected, when no InjectorConfig takes it; undefined when it does not ask. */
+export function explainUnselected(
+  pod: DecisionFacts,
+  namespaceLabels: Labels,
+  configs: readonly InjectorConfig[],
+  selection: PodSelection,
+): PodExplanation | undefined {
+  const asked = configs.find(({ spec }) => pod.labels[spec.webhook.keys.inject] === 'true');
+  // Another injector of the family may have done it: it leaves the same annotation.
+  if (asked === undefined || isInjected(pod, asked)) return undefined;
+  const { keys } = asked.spec.webhook;
+  const said = (whose: string, key: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`${whose} label ${key} is "${value}"`];
+  const found = selection.excludes(asked, pod.namespace)
+    ? [`namespace ${pod.namespace} is never injected`]
+    : [
+        ...said("the namespace's", keys.injection, namespaceLabels[keys.injection]),
+        ...said("the namespace's", keys.revision, namespaceLabels[keys.revision]),
+        ...said("the pod's", keys.revision, pod.labels[keys.revision]),
+      ];
+  const why = found.length > 0 ? found.join(' and ') : `neither the pod nor its namespace has a label ${keys.revision}`;
+  const note = `not injected: the pod's label ${keys.inject} is "true", but no InjectorConfig takes it: ${why}`;
+  return { injectorConfig: undefined, reason: 'NotSelected', note, isExpected: false };
+}

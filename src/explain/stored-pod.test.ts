@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import { explainCreation } from './explain-creation.ts';
+import { compareStoredPod } from './stored-pod.ts';
+import { configuration, creation, injectorNamed, ourWebhook, selectors, surroundings } from './testdata/webhooks.ts';
+
+const around = surroundings([configuration('a', [ourWebhook('namespace', 'default', selectors.namespace)])], {
+  default: injectorNamed('default'),
+});
+const injected = explainCreation(creation({}, { 'istio-injection': 'enabled' }), around);
+const plain = explainCreation(creation(), around);
+
+function stored(config: string | undefined, creationTimestamp = '2026-01-03T00:00:00Z'): KubernetesObject {
+  const annotations = config === undefined ? {} : { 'sidecar-injector.io/config': config };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', creationTimestamp, annotations } };
+}
+
+const table: [what: string, pod: KubernetesObject, now: typeof injected, state: string, mention: RegExp][] = [
+  ['as it would be now', stored('default.00000000'), injected, 'Current', /default\.00000000/],
+  ['another configuration', stored('default.11111111'), injected, 'Stale', /now it would be default\.00000000/],
+  ['another InjectorConfig beside', stored('default.00000000,logs.11111111'), injected, 'Stale', /make it again/],
+  ['it has none, and would get none', stored(undefined), plain, 'Plain', /not injected/],
+  ['it has one, and would get none', stored('default.00000000'), plain, 'Leftover', /would not be now/],
+  [
+    'older than the webhook',
+    stored(undefined, '2026-01-01T00:00:00Z'),
+    injected,
+    'Missing',
+    /before the webhook configuration a/,
+  ],
+  ['younger than the webhook', stored(undefined), injected, 'Missing', /changed since/],
+  ['what its author made up is no entry', stored('rubbish,default'), plain, 'Plain', /not injected/],
+];
+
+describe('compareStoredPod', () => {
+  for (const [what, pod, now, state, mention] of table) {
+    it(`${what}: ${state}`, () => {
+      const found = compareStoredPod(pod, now, around.webhooks);
+      assert.equal(found.state, state);
+      assert.match(found.message, mention);
+    });
+  }
+
+  const unclear: [outcome: 'Unknown' | 'Refused', config: string | undefined, message: string][] = [
+    ['Unknown', undefined, 'it is not injected; what it would get now is not known'],
+    ['Refused', 'a.00000000', 'it was injected by a.00000000; it could not be made again'],
+  ];
+  for (const [outcome, config, message] of unclear) {
+    it(`what would come of it is ${outcome}`, () => {
+      const found = compareStoredPod(stored(config), { ...injected, outcome }, around.webhooks);
+      assert.deepEqual([found.state, found.message], [outcome, message]);
+    });
+  }
+
+  it('failurePolicy Ignore may be the reason, and so may anything where the webhook is not known', () => {
+    const [webhook] = injected.webhooks;
+    assert.ok(webhook);
+    const messageFor = (now: typeof injected): string =>
+      compareStoredPod(stored(undefined), now, around.webhooks).message;
+    assert.match(
+      messageFor({ ...injected, webhooks: [{ ...webhook, failurePolicy: 'Ignore' }] }),
+      /a has failurePolicy Ignore, and may have been away/,
+    );
+    assert.match(
+      messageFor({ ...injected, webhooks: [{ ...webhook, configuration: 'gone' }] }),
+      /have changed since it was made, or the webhook was away/,
+    );
+  });
+
+  it('a label of the namespace that is younger than the pod is the reason, older ones are not', () => {
+    const labelled = (time: string): KubernetesObject => {
+      const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };
+      return {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] },
+      };
+    };
+    const messageFor = (time: string): string =>
+      compareStoredPod(stored(undefined), injected, around.webhooks, labelled(time)).message;
+    assert.match(
+      messageFor('2026-01-04T00:00:00Z'),
+      /label istio-injection of its namespace was written after that, by kubectl/,
+    );
+    assert.doesNotMatch(messageFor('2026-01-02T00:00:00Z'), /kubectl/);
+  });
+});

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import { issueAuthority } from '../../certs/authority.ts';
+import { parseBundle } from '../../certs/bundle.ts';
+import { seededBytes } from '../../certs/testdata/key-pool.ts';
+import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import type { ServingPair } from '../../certs/verify-chain.ts';
+import { nextKeyPair } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+
+const hour = 3_600_000;
+const certificate = { provider: 'Secret', secretRef: { name: 'own' } };
+
+/** A user with an authority of their own. */
+class SecretFixture extends RevisionFixture {
+  readonly #random = seededBytes(5);
+
+  async pair(
+    service = 'sidecar-injector-blue',
+    duration = 240 * hour,
+    hosts: readonly string[] = [],
+  ): Promise<ServingPair> {
+    const now = this.clock.now();
+    const options = { now, random: this.#random };
+    const authority = issueAuthority('own', await nextKeyPair(), { ...options, duration: 1000 * hour });
+    const names = { service, namespace: 'injection', hosts };
+    const leaf = issueServingCertificate(authority, names, await nextKeyPair(), { ...options, duration });
+    return { ...leaf, caPem: authority.certificatePem };
+  }
+
+  /** Puts the user's Secret there, and waits until the operator has been told, if it follows it. */
+  async give(pair: ServingPair, without?: string): Promise<void> {
+    const texts = { 'tls.crt': pair.certificatePem, 'tls.key': pair.privateKeyPem, 'ca.crt': pair.caPem };
+    const data = Object.fromEntries(
+      Object.entries(texts)
+        .filter(([key]) => key !== without)
+        .map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
+    await this.#told(() =>
+      this.cluster.put('secrets', {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'own', namespace: 'injection' },
+        data,
+      }),
+    );
+  }
+
+  async takeAway(): Promise<void> {
+    await this.#told(() => {
+      this.cluster.remove('secrets', 'own', 'injection');
+    });
+  }
+
+  async #told(change: () => unknown): Promise<void> {
+    const before = this.referenceChanges.length;
+    const isFollowed = before > 0;
+    change();
+    if (isFollowed) await this.until(() => this.referenceChanges.length > before);
+  }
+
+  /** Reconciles once, until its watch on the Secret is there. */
+  async passes(name = 'blue'): Promise<void> {
+    await this.reconcile(name);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  served(): { certificatePem: string; authorities: string[] } {
+    const { data } = this.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
+      data: Record<string, string>;
+    };
+    const text = (key: string): string => Buffer.from(data[key]!, 'base64').toString();
+    return { certificatePem: text('tls.crt'), authorities: parseBundle(text('ca.crt')).map(({ pem }) => pem) };
+  }
+
+  /** Passes at the times that they ask for until this is served; the seconds that it took. */
+  async untilServed(certificatePem: string): Promise<number> {
+    const begun = this.clock.monotonic();
+    for (let passes = 0; passes < 20; passes += 1) {
+      const wait = await this.reconcile('blue');
+      if (this.served().certificatePem === certificatePem) break;
+      await this.clock.advance(wait);
+    }
+    assert.equal(this.served().certificatePem, certificatePem);
+    return (this.clock.monotonic() - begun) / 1000;
+  }
+}
+
+describe('CertificateSecretProvider', () => {
+  let fixture: SecretFixture;
+  beforeEach(async () => {
+    fixture = new SecretFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+
+  it('serves what the Secret holds, from the first pass on, and keeps no key of the authority', async () => {
+    const pair = await fixture.pair();
+    await fixture.give(pair);
+    await fixture.install('blue', { certificate });
+    assert.equal(fixture.served().certificatePem, pair.certificatePem);
+    assert.deepEqual(fixture.served().authorities, [pair.caPem]);
+    assert.match(fixture.condition('blue', 'CertificateReady'), /^True\/Stable: .* valid until 2026-06-11T00:00:00/);
+    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection') as unknown as {
+      data: object;
+    };
+    assert.ok(!('ca.key' in data));
+    await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: given by Secret injection\/own$/);
+  });
+
+  it('publishes nothing before there is a certificate, and follows the Secret', async () => {
+    await fixture.install('blue', { certificate });
+    assert.match(
+      fixture.condition('blue', 'CertificateReady'),
+      /^False\/SecretMissing: spec\.certificate\.secretRef: Secret injection\/own does not exist; create it with tls\.crt .*; no certificate is served$/,
+    );
+    assert.equal(fixture.path('blue'), undefined);
+    await fixture.until(() => fixture.referenceChanges.length > 0 || true);
+    await fixture.passes();
+    const pair = await fixture.pair();
+    await fixture.give(pair);
+    await fixture.until(() => fixture.referenceChanges.includes('blue'));
+    await fixture.reconcile('blue');
+    assert.equal(fixture.served().certificatePem, pair.certificatePem);
+    assert.notEqual(fixture.path('blue'), undefined);
+  });
+
+  it('goes over from the embedded authority and back with overlap', async () => {
+    await fixture.install();
+    const before = fixture.served();
+    const pair = await fixture.pair();
+    await fixture.give(pair);
+    fixture.setSpec('blue', { certificate });
+    const there = await fixture.untilServed(pair.certificatePem);
+    assert.ok(there >= 60, `${there} s`);
+    assert.deepEqual(fixture.served().authorities.sort(), [pair.caPem, ...before.authorities].sort());
+    fixture.setSpec('blue', { certificate: {} });
+    await fixture.reconcile('blue');
+    assert.equal(fixture.served().certificatePem, pair.certificatePem);
+    await fixture.clock.advance(60_000);
+    await fixture.reconcile('blue');
+    await fixture.clock.advance(60_000);
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.served().certificatePem, pair.certificatePem);
+    assert.ok(fixture.served().authorities.includes(pair.caPem));
+    assert.match(new X509Certificate(fixture.served().certificatePem).issuer, /sidecar-injector-blue/);
+  });
+
+  it('refuses what could not serve, names Secret, key and what to do, tells once, and goes on with the last good one', async () => {
+    const good = await fixture.pair();
+    await fixture.give(good);
+    await fixture.install('blue', { certificate });
+    await fixture.passes();
+    const other = await fixture.pair('somebody-else');
+    const counted: string[] = [];
+    fixture.metrics.certificateRotated = (...what) => counted.push(what.join(' '));
+    const table: [() => Promise<void>, RegExp][] = [
+      [
+        () => fixture.give(other),
+        /^False\/NameMissing: .*Secret injection\/own, key tls\.crt: .*; have it issued with the subject alternative name sidecar-injector-blue\.injection\.svc; the one before, valid until /,
+      ],
+      [
+        () => fixture.give({ ...good, privateKeyPem: other.privateKeyPem }),
+        /^False\/KeyMismatch: .*, key tls\.key: .*; put the private key/,
+      ],
+      [() => fixture.give({ ...good, caPem: other.caPem }), /^False\/Untrusted: .*, key ca\.crt: /],
+      [() => fixture.give({ ...good, certificatePem: 'x' }), /^False\/Unreadable: .*, key tls\.crt: /],
+      [() => fixture.give(good, 'ca.crt'), /^False\/KeyMissing: .*Secret injection\/own lacks ca\.crt; it needs/],
+      [() => fixture.takeAway(), /^False\/SecretMissing: /],
+    ];
+    for (const [change, expected] of table) {
+      await change();
+      await fixture.reconcile('blue');
+      await fixture.reconcile('blue');
+      assert.match(fixture.condition('blue', 'CertificateReady'), expected);
+      assert.equal(fixture.served().certificatePem, good.certificatePem);
+      assert.deepEqual(fixture.served().authorities, [good.caPem]);
+    }
+    assert.deepEqual(
+      counted,
+      table.map(() => 'blue leaf refused'),
+    );
+    await fixture.give(good);
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'CertificateReady'), /^True\/Stable/);
+    assert.doesNotMatch(JSON.stringify(fixture.events()), /PRIVATE/);
+  });
+
+  it('does not serve what is made for a host that another InjectorConfig has', async () => {
+    const webhook = { url: 'https://injector.example.com' };
+    await fixture.install('before', { webhook });
+    await fixture.give(await fixture.pair('sidecar-injector-blue', 240 * hour, ['injector.example.com']));
+    await fixture.install('blue', { certificate, webhook });
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/HostTaken: .*InjectorConfig before has the host/);
+    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') ?? {
+      data: undefined,
+    };
+    assert.equal((data as Record<string, string> | undefined)?.['tls.crt'], undefined);
+    assert.equal(fixture.path('blue'), undefined);
+  });
+
+  it('says when the certificate should have been replaced', async () => {
+    const pair = await fixture.pair('sidecar-injector-blue', 30 * hour);
+    await fixture.give(pair);
+    await fixture.install('blue', { certificate });
+    fixture.clock.sleep(20 * hour);
+    await fixture.reconcile('blue');
+    assert.match(
+      fixture.condition('blue', 'CertificateReady'),
+      /^True\/RenewalDue: .*: replace it in Secret own before then$/,
+    );
+  });
+
+  it('does not issue on request, since it is not asked to', async () => {
+    const pair = await fixture.pair();
+    await fixture.give(pair);
+    await fixture.install('blue', { certificate });
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, ({ metadata }) => {
+      metadata.annotations = { [rotateAnnotation]: 'leaf:n' };
+    });
+    await fixture.reconcile('blue');
+    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as {
+      status: { certificate: { rotateRequest: { state: string; message: string } } };
+    };
+    assert.equal(status.certificate.rotateRequest.state, 'Refused');
+    assert.match(status.certificate.rotateRequest.message, /provider is Secret, so nothing is issued here; replace/);
+    assert.equal(fixture.served().certificatePem, pair.certificatePem);
+  });
+
+  it('stops following when the InjectorConfig names another Secret or goes', async () => {
+    const { CertificateSecretProvider } = await import('./certificate-secret-provider.ts');
+    const followed: { name: string; signal: AbortSignal }[] = [];
+    const provider = new CertificateSecretProvider({
+      client: { find: () => Promise.resolve(undefined) },
+      clock: fixture.clock,
+      namespace: 'injection',
+      follow: ({ name, signal }) => followed.push({ name, signal }),
+      onChange: () => undefined,
+    });
+    const config = (name: string): Parameters<typeof provider.provide>[0] =>
+      ({ metadata: { name: 'blue' }, spec: { webhook: {}, certificate: { secretRef: { name } } } }) as never;
+    const { signal } = new AbortController();
+    await provider.provide(config('one'), signal);
+    await provider.provide(config('one'), signal);
+    await provider.provide(config('two'), signal);
+    const state = (): string[] => followed.map((each) => `${each.name} ${each.signal.aborted ? 'ended' : 'on'}`);
+    assert.deepEqual(state(), ['one ended', 'two on']);
+    provider.forget('blue');
+    assert.deepEqual(state(), ['one ended', 'two ended']);
+  });
+});

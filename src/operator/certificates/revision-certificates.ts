@@ -1,0 +1,156 @@
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { objectNames } from '../../api/names.ts';
+import { CertificatePolicyError } from '../../certs/certificate-policy-error.ts';
+import type { Rotation } from '../../certs/rotation/rotation.ts';
+import { isConflict } from '../../kube/api-error.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import { certificateNames, certificatePolicy } from '../../manifests/certificate-terms.ts';
+import { rotationSecret } from '../../manifests/desired-objects.ts';
+import type { CertificateKeeper } from './certificate-keeper.ts';
+import type { CertificateProvider, ProvidedCertificates } from './certificate-secret-provider.ts';
+import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
+import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { HostClaims } from './host-claims.ts';
+import type { OperatorMetrics } from '../ports.ts';
+import type { Refusals } from '../controller/refusals.ts';
+import type { RevisionEvents } from '../controller/revision-events.ts';
+import type { Finding, RevisionFindings } from '../controller/revision-status.ts';
+import { askedRenewal, rotateAnswer } from './rotate-requests.ts';
+import type { OperatorSettings } from '../settings.ts';
+
+export interface RevisionCertificatesOptions {
+  readonly settings: OperatorSettings;
+  readonly webhooks: Pick<WebhookWriter, 'callersOf'>;
+  readonly certificates: Pick<CertificateKeeper, 'advance'>;
+  readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
+  readonly hosts: HostClaims;
+  readonly refusals: Refusals;
+  readonly events: RevisionEvents;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+}
+
+/** The certificates of one InjectorConfig: what it asks for goes into the rotation, what the rotation says goes to people. */
+export class RevisionCertificates {
+  readonly #options: RevisionCertificatesOptions;
+
+  constructor(options: RevisionCertificatesOptions) {
+    this.#options = options;
+  }
+
+  /** One pass of the rotation; undefined when the policy cannot work, which is left in `findings`: what is served goes on being served. */
+  async advance(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    writes: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<Rotation | undefined> {
+    const { certificates, settings, webhooks, refusals, metrics } = this.#options;
+    const { name } = config.metadata;
+    const names = objectNames(name);
+    const asked = askedRenewal(object, config);
+    const { hosts, taken } = this.#options.hosts.of(config);
+    const { source, refusal } = await this.#provided(config, taken, signal);
+    try {
+      const rotation = await certificates.advance(
+        {
+          namespace: settings.context.namespace,
+          rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
+          servingSecret: names.servingSecret,
+          policy: certificatePolicy(config, settings.certificateTimeScale),
+          names: certificateNames(name, settings.context.namespace, hosts),
+          webhooks: webhooks.callersOf(name),
+          ...(source && { source }),
+          ...(asked.request && { request: asked.request }),
+        },
+        writes,
+        signal,
+      );
+      findings.rotation = rotation;
+      findings.rotateRequest = rotateAnswer(asked, rotation);
+      findings.CertificateReady = certificateFinding(rotation, config, this.#options.clock.now(), refusal);
+      if (refusal === undefined) refusals.settled(name, 'Certificate');
+      else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
+        metrics.certificateRotated?.(name, 'leaf', 'refused');
+      }
+      this.#tell(object, rotation);
+      return rotation;
+    } catch (error) {
+      if (!(error instanceof CertificatePolicyError)) {
+        if (!isConflict(error)) metrics.certificateRotated?.(name, 'leaf', 'failed');
+        throw error;
+      }
+      const message = `spec.certificate: ${error.message}`;
+      findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
+      if (refusals.refuse(object, 'Certificate', 'InvalidPolicy', message)) {
+        metrics.certificateRotated?.(name, 'leaf', 'refused');
+      }
+      return undefined;
+    } finally {
+      const { message } = asked.answer ?? {};
+      if (message === undefined) refusals.settled(name, 'RotateRequest');
+      else refusals.refuse(object, 'RotateRequest', 'RotateRefused', message);
+    }
+  }
+
+  /** The InjectorConfig is gone. */
+  forget(name: string): void {
+    for (const provider of Object.values(this.#options.providers)) provider.forget(name);
+  }
+
+  /** From the provider of the spec; the others need not follow anything for it. One that is made for a host that another has is not served. */
+  async #provided(
+    config: InjectorConfig,
+    taken: Finding | undefined,
+    signal: AbortSignal,
+  ): Promise<ProvidedCertificates> {
+    const { providers } = this.#options;
+    const wanted = providers[config.spec.certificate.provider];
+    for (const provider of Object.values(providers)) {
+      if (provider !== wanted) provider.forget(config.metadata.name);
+    }
+    const provided = await wanted.provide(config, signal);
+    return taken === undefined || provided.source === undefined ? provided : { source: 'Unavailable', refusal: taken };
+  }
+
+  #tell(object: KubernetesObject, { changes, serving }: Rotation): void {
+    const { events, metrics, logger } = this.#options;
+    const { name = '' } = object.metadata;
+    events.rotated(object, changes);
+    for (const { kind, subject, message, confirmedAfter } of changes) {
+      logger.info(`certificate: ${message}`, { injectorConfig: name, change: kind, subject });
+      if (kind === 'Issued' && subject === 'ServingCertificate') metrics.certificateRotated?.(name, 'leaf', 'success');
+      if (kind === 'Swapped') metrics.certificateRotated?.(name, 'authority', 'success');
+      if (confirmedAfter !== undefined) metrics.authorityConfirmed?.(confirmedAfter / 1000);
+    }
+    if (serving !== undefined) metrics.certificateExpires?.(name, serving.notAfter, serving.caNotAfter);
+  }
+}
+
+function certificateFinding(
+  { serving, phase, renewAt }: Rotation,
+  { spec: { certificate } }: InjectorConfig,
+  now: Date,
+  refusal: ProvidedCertificates['refusal'],
+): Finding {
+  if (refusal !== undefined) {
+    const goesOn =
+      serving === undefined
+        ? 'no certificate is served'
+        : `the one before, valid until ${serving.notAfter.toISOString()}, is served meanwhile`;
+    return { status: 'False', reason: refusal.reason, message: `${refusal.message}; ${goesOn}` };
+  }
+  if (serving === undefined) {
+    const message = 'the new serving certificate is served once its authority is trusted everywhere';
+    return { status: 'False', reason: phase, message };
+  }
+  const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
+  if (certificate.secretRef !== undefined && renewAt <= now) {
+    const due = `${message}: replace it in Secret ${certificate.secretRef.name} before then`;
+    return { status: 'True', reason: 'RenewalDue', message: due };
+  }
+  return { status: 'True', reason: phase, message };
+}

@@ -1,0 +1,48 @@
+import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import type { Rotation } from '../../certs/rotation/rotation.ts';
+import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
+
+/** What status says of the latest request. */
+export type RotateAnswer = NonNullable<NonNullable<InjectorConfigStatus['certificate']>['rotateRequest']>;
+
+/** The longest nonce that status holds. */
+const longestNonce = 63;
+
+/** What the annotation of an InjectorConfig asks for, and what is known of it. */
+export interface AskedRenewal {
+  /** To be carried out, or still to be finished. */
+  readonly request?: RenewalRequest;
+  /** The answer, where it is known before the rotation is asked: refused now, or answered for good in an earlier pass. */
+  readonly answer?: RotateAnswer;
+}
+
+/** Reads the rotate annotation. A request that status calls done or refused is not carried out again, even if the rotation's own record was lost. */
+export function askedRenewal(object: KubernetesObject, { spec, status }: InjectorConfig): AskedRenewal {
+  const value = object.metadata.annotations?.[rotateAnnotation];
+  if (value === undefined) return {};
+  try {
+    const request = parseRotateRequest(value);
+    const answered = status?.certificate?.rotateRequest;
+    if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
+    const { provider } = spec.certificate;
+    if (provider !== 'SelfSigned' && request.target !== 'authority-force') {
+      const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so nothing is issued here; replace the certificate where it comes from`;
+      return { answer: { nonce: request.nonce, state: 'Refused', message } };
+    }
+    return { request };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: error.message } };
+  }
+}
+
+/** What status is to say once the rotation was asked. */
+export function rotateAnswer(
+  { answer }: AskedRenewal,
+  { request }: Pick<Rotation, 'request'>,
+): RotateAnswer | undefined {
+  return answer ?? (request && { nonce: request.nonce, state: request.state });
+}

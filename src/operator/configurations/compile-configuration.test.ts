@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
+import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { ConfigurationCompiler, RefusedConfigurationError } from './compile-configuration.ts';
+import { ReferenceWatches } from './reference-watches.ts';
+import type { LoadConfiguration } from '../ports.ts';
+import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
+
+const { signal } = new AbortController();
+
+function config(generation: number, injection: Record<string, unknown>): InjectorConfig {
+  const object = injectorConfig('blue', { injection });
+  object.metadata = { ...object.metadata, uid: 'u', generation };
+  return parseInjectorConfig(object);
+}
+
+function compilerReading(values: Record<string, string>, load: LoadConfiguration = loadAtOnce): ConfigurationCompiler {
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
+  const find = <T>(): Promise<T | undefined> => Promise.resolve(configMap as T);
+  return new ConfigurationCompiler(
+    new ReferenceWatches(
+      { find },
+      () => undefined,
+      () => undefined,
+    ),
+    load,
+  );
+}
+
+describe('ConfigurationCompiler', () => {
+  it('compiles what has changed, and nothing else', async () => {
+    const compiler = compilerReading({});
+    const first = await compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal);
+    assert.equal(first.templates, 1);
+    assert.equal(await compiler.compile(config(1, { templates: { sidecar: template('a') } }), signal), first);
+    const second = await compiler.compile(config(2, { templates: { sidecar: template('b') } }), signal);
+    assert.notEqual(second.hash, first.hash);
+    compiler.forget('blue');
+    const again = await compiler.compile(config(2, { templates: { sidecar: template('b') } }), signal);
+    assert.notEqual(again, second);
+    assert.equal(again.hash, second.hash);
+  });
+
+  const configFrom = { namespace: 'n', name: 'v', key: 'config' };
+  const meshConfigFrom = { namespace: 'n', name: 'v', key: 'mesh' };
+  const istio = (image: string): string =>
+    `policy: enabled\ntemplates:\n  sidecar: |\n    ${template(image).replaceAll('\n', '\n    ')}\n`;
+
+  it("compiles Istio's own texts, and again when one of them changes", async () => {
+    const texts = { config: istio('a'), values: '{}', mesh: 'trustDomain: a\n' };
+    const compiler = compilerReading(texts);
+    const refers = config(1, { configFrom, meshConfigFrom });
+    const hashes = [(await compiler.compile(refers, signal)).hash];
+    for (const [key, text] of Object.entries({ config: istio('b'), values: '{"x": 1}', mesh: 'trustDomain: b\n' })) {
+      Object.assign(texts, { [key]: text });
+      const { files, hash } = await compiler.compile(refers, signal);
+      assert.equal({ ...files }[key as 'mesh'], text);
+      hashes.push(hash);
+    }
+    assert.equal(new Set(hashes).size, 4);
+  });
+
+  const istioTexts = { config: istio('a'), values: '{}', mesh: '' };
+  const where = (key: string): string => `key "${key}" of configmap "v" in namespace "n": `;
+  for (const [what, texts, message] of [
+    [
+      'a template',
+      { ...istioTexts, config: 'templates:\n  sidecar: "{{ if }}"\n' },
+      `configFrom: ${where('config')}config.templates.sidecar: line 1`,
+    ],
+    ['a config that is no YAML', { ...istioTexts, config: 'policy: [' }, `configFrom: ${where('config')}config: `],
+    [
+      'a selector',
+      { ...istioTexts, config: 'neverInjectSelector: [7]' },
+      `configFrom: ${where('config')}config.neverInjectSelector`,
+    ],
+    [
+      'a policy that is none',
+      { ...istioTexts, config: istio('a').replace('enabled', '"on"') },
+      `configFrom: ${where('config')}config.policy must be enabled or disabled, found "on"`,
+    ],
+    [
+      'a config without a policy',
+      { ...istioTexts, config: '' },
+      `configFrom: ${where('config')}config.policy must be enabled or disabled, found nothing`,
+    ],
+    [
+      'a config without templates',
+      { ...istioTexts, config: 'policy: enabled' },
+      `configFrom: ${where('config')}config.defaultTemplates names "sidecar", which is not in config.templates; there are none`,
+    ],
+    [
+      'a default template that does not exist',
+      { ...istioTexts, config: `defaultTemplates: [proxy]\n${istio('a')}` },
+      `configFrom: ${where('config')}config.defaultTemplates names "proxy", which is not in config.templates; have sidecar`,
+    ],
+    ['values', { ...istioTexts, values: '[1]' }, `configFrom: ${where('values')}the text must be a JSON or YAML map`],
+    [
+      'values of a wrong type',
+      { ...istioTexts, values: '{"global": {"hub": 7}}' },
+      `configFrom: ${where('values')}values.global.hub must be a string`,
+    ],
+    [
+      'a mesh config',
+      { ...istioTexts, mesh: 'defaultConfig: 7' },
+      `meshConfigFrom: ${where('mesh')}cannot parse mesh config`,
+    ],
+    [
+      'a mesh config that is not valid',
+      { ...istioTexts, mesh: 'defaultConfig: {drainDuration: 1ns}' },
+      `meshConfigFrom: ${where('mesh')}cannot parse mesh config: defaultConfig`,
+    ],
+    [
+      'no config',
+      { values: '{}', mesh: '' },
+      'configFrom: missing configuration map key "config" in configmap "v" of namespace "n": it has mesh, values',
+    ],
+    ['no values', { config: '', mesh: '' }, 'configFrom: missing configuration map key "values" in configmap "v"'],
+    [
+      'no mesh config',
+      { config: '', values: '' },
+      'meshConfigFrom: missing configuration map key "mesh" in configmap "v"',
+    ],
+  ] as const) {
+    it(`refuses ${what} that is referred to, with the place of its text`, async () => {
+      const refers = config(1, { configFrom, meshConfigFrom });
+      await assert.rejects(compilerReading(texts).compile(refers, signal), (error) => {
+        assert(error instanceof ConfigurationError);
+        const expected = `InjectorConfig blue (revision blue): spec.injection.${message}`;
+        assert.equal(error.message.slice(0, expected.length), expected);
+        return true;
+      });
+    });
+  }
+
+  it('refuses fields that contradict each other without naming a text', async () => {
+    const both = config(1, { configFrom, policy: 'disabled' });
+    await assert.rejects(
+      compilerReading(istioTexts).compile(both, signal),
+      /^ConfigurationError: spec\.injection\.configFrom excludes policy/,
+    );
+  });
+
+  it('compiles again when what is referred to has changed', async () => {
+    const values = { key: '{"image": "a"}' };
+    const compiler = compilerReading(values);
+    const refers = config(1, {
+      templates: { sidecar: template('x') },
+      valuesFrom: { namespace: 'n', name: 'v', key: 'key' },
+    });
+    const first = await compiler.compile(refers, signal);
+    values.key = '{"image": "b"}';
+    assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
+  });
+
+  it('does not try again what was too costly, also not in a new process, unless it changes', async () => {
+    let tried = 0;
+    const load: LoadConfiguration = () => {
+      tried++;
+      return Promise.reject(new TooCostlyError('too large'));
+    };
+    const refusalOf = async (each: InjectorConfig): Promise<RefusedConfigurationError> => {
+      const error: unknown = await compilerReading({}, load)
+        .compile(each, signal)
+        .catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof RefusedConfigurationError);
+      return error;
+    };
+    const bomb = config(1, { templates: { sidecar: template('a') } });
+    const { hash, message } = await refusalOf(bomb);
+    assert.equal(message, 'too large');
+    const statusWith = (reason: string): InjectorConfigStatus => ({
+      config: { refused: hash },
+      conditions: [{ type: 'TemplatesValid', status: 'False', reason, message: 'recorded', lastTransitionTime: '' }],
+    });
+    const recorded = { ...bomb, status: statusWith('TooCostly') };
+    assert.deepEqual([(await refusalOf(recorded)).message, tried], ['recorded', 1]);
+    // Nothing of the spec has to change for that: a new generation of the same texts is the same configuration.
+    const sameTexts = { ...config(2, { templates: { sidecar: template('a') } }), status: recorded.status };
+    assert.deepEqual([(await refusalOf(sameTexts)).message, tried], ['recorded', 1]);
+    const edited = { ...config(3, { templates: { sidecar: template('b') } }), status: recorded.status };
+    assert.deepEqual([(await refusalOf(edited)).message, tried], ['too large', 2]);
+    await refusalOf({ ...bomb, status: statusWith('ConfigurationInvalid') });
+    assert.equal(tried, 3);
+  });
+
+  const refused: [what: string, injection: Record<string, unknown>, values: string, message: RegExp][] = [
+    ['a template that does not parse', { templates: { sidecar: '{{ if }}' } }, '', /templates\.sidecar.*line 1/s],
+    [
+      'names of templates that do not exist',
+      { templates: { sidecar: '' }, defaultTemplates: ['other'] },
+      '',
+      /defaultTemplates names "other".*have sidecar/,
+    ],
+    [
+      'values that are none',
+      { templates: { sidecar: '' }, valuesFrom: { namespace: 'n', name: 'v', key: 'key' } },
+      '[1',
+      /valuesFrom/,
+    ],
+    [
+      'what does not fit in a ConfigMap',
+      { templates: { sidecar: '' }, valuesFrom: { namespace: 'n', name: 'v', key: 'key' } },
+      JSON.stringify({ large: 'x'.repeat(950_000) }),
+      /larger than the 900 KiB that fit in a ConfigMap: config 1 KiB, values 928 KiB, mesh 0 KiB, settings 1 KiB; shorten it/,
+    ],
+  ];
+  for (const [what, injection, key, message] of refused) {
+    it(`refuses ${what}, each time it is asked`, async () => {
+      const compiler = compilerReading({ key });
+      for (let turn = 0; turn < 2; turn += 1) {
+        await assert.rejects(
+          compiler.compile(config(1, injection), signal),
+          (error) => error instanceof ConfigurationError && message.test(error.message),
+        );
+      }
+    });
+  }
+});

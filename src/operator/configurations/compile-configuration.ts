@@ -1,0 +1,199 @@
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
+import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import type { Injector } from '../../inject/injector.ts';
+import { maximumConfigurationBytes } from '../../manifests/bounded-text.ts';
+import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import {
+  configurationReferences,
+  type ConfigurationReference,
+  type ConfigurationReferences,
+} from '../../manifests/configuration-references.ts';
+import type { LoadConfiguration } from '../ports.ts';
+import type { ReferenceWatches } from './reference-watches.ts';
+
+/** A configuration that compiles, and the name it is published under. */
+export interface CompiledConfiguration {
+  readonly files: ConfigurationFiles;
+  readonly hash: string;
+  readonly templates: number;
+  readonly warnings: readonly string[];
+}
+
+/** Which configuration takes too much to load. It is remembered in the status, so that no other process tries it again. */
+export class RefusedConfigurationError extends TooCostlyError {
+  readonly hash: string;
+  /** @param reason becomes the message */
+  constructor(hash: string, reason: string) {
+    super(reason);
+    this.hash = hash;
+  }
+}
+
+/** The reason of the condition TemplatesValid then. */
+export const tooCostlyReason = 'TooCostly';
+
+interface Compilation {
+  /** What the outcome depends on. */
+  readonly input: string;
+  readonly outcome: CompiledConfiguration | ConfigurationError;
+}
+
+/** Turns InjectorConfigs into configurations that compile; what has not changed is not compiled again. */
+export class ConfigurationCompiler {
+  readonly #references: ReferenceWatches;
+  readonly #load: LoadConfiguration;
+  readonly #last = new Map<string, Compilation>();
+
+  constructor(references: ReferenceWatches, load: LoadConfiguration) {
+    this.#references = references;
+    this.#load = load;
+  }
+
+  /**
+   * Reads what the InjectorConfig refers to and compiles everything, as a replica will. Nothing that fails here is ever published.
+   * @throws ConfigurationError with the field, or with key, line and column of a template
+   */
+  async compile(config: InjectorConfig, signal: AbortSignal): Promise<CompiledConfiguration> {
+    const { name, uid, generation } = config.metadata;
+    const references = configurationReferences(config.spec.injection);
+    const texts = await this.#read(config, references, signal);
+    const input = JSON.stringify([uid, generation, texts]);
+    const last = this.#last.get(name);
+    const outcome = last?.input === input ? last.outcome : await this.#compileOrRefuse(config, references, texts);
+    this.#last.set(name, { input, outcome });
+    if (outcome instanceof ConfigurationError) throw outcome;
+    return outcome;
+  }
+
+  /** What is referred to, each text under the key of the configuration that it becomes. */
+  async #read(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    signal: AbortSignal,
+  ): Promise<ReferencedTexts> {
+    const { name } = config.metadata;
+    const all = Object.entries(references) as [string, ConfigurationReference][];
+    this.#references.keepOnly(
+      name,
+      all.map(([, reference]) => reference),
+    );
+    const user = { name, revision: revisionOf(config) };
+    const texts: Record<string, string> = {};
+    for (const [part, reference] of all) {
+      texts[part] = await this.#references.read(user, reference, signal);
+    }
+    return texts;
+  }
+
+  async #compileOrRefuse(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    texts: ReferencedTexts,
+  ): Promise<CompiledConfiguration | ConfigurationError> {
+    try {
+      refuseMistakes(config);
+      return await this.#compileTexts(config, references, texts);
+    } catch (error) {
+      if (error instanceof ConfigurationError) return error;
+      throw error;
+    }
+  }
+
+  async #compileTexts(
+    config: InjectorConfig,
+    references: ConfigurationReferences,
+    texts: ReferencedTexts,
+  ): Promise<CompiledConfiguration> {
+    try {
+      const files = configurationFiles(config, texts);
+      refuseOversize(files);
+      const hash = configurationHash(files);
+      const injector = await this.#loadUnlessRefused(config, files, hash);
+      refuseUseless(injector);
+      const { templateNames, warnings } = injector;
+      return { files, hash, templates: templateNames.length, warnings };
+    } catch (error) {
+      throw error instanceof ConfigurationError ? placed(error, config, references) : error;
+    }
+  }
+
+  /** What was too costly for this process, or one before it, is not tried again. */
+  async #loadUnlessRefused(config: InjectorConfig, files: ConfigurationFiles, hash: string): Promise<Injector> {
+    const recorded = config.status?.conditions?.find(({ type }) => type === 'TemplatesValid');
+    if (config.status?.config?.refused === hash && recorded?.reason === tooCostlyReason) {
+      throw new RefusedConfigurationError(hash, recorded.message);
+    }
+    try {
+      return await this.#load(files);
+    } catch (error) {
+      throw error instanceof TooCostlyError ? new RefusedConfigurationError(hash, error.message) : error;
+    }
+  }
+
+  forget(name: string): void {
+    this.#last.delete(name);
+    this.#references.keepOnly(name, []);
+  }
+}
+
+/** A mistake in a text that is referred to, told with where the text is. */
+function placed(
+  error: ConfigurationError,
+  config: InjectorConfig,
+  { config: whole, values, mesh }: ConfigurationReferences,
+): ConfigurationError {
+  const [part = ''] = error.field.split('.');
+  const reference = { config: whole, values, mesh, spec: values?.field === error.field ? values : undefined }[part];
+  if (reference === undefined) return error;
+  const { field, namespace, name, key } = reference;
+  const where = `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
+  const message = error.message.replace(`${field}: `, '');
+  return new ConfigurationError(
+    error.field,
+    `${where}: key "${key}" of configmap "${name}" in namespace "${namespace}": ${message}`,
+    { cause: error },
+  );
+}
+
+/** Mistakes in what is injected; those in how the webhook is called are none of the configuration's. */
+function refuseMistakes(config: InjectorConfig): void {
+  const mistakes = validateInjectorConfig(config).filter(({ field }) => field.startsWith('spec.injection'));
+  const [first] = mistakes;
+  if (first === undefined) return;
+  throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
+}
+
+/**
+ * A configuration that loads and yet injects no pod, or refuses every pod: an edit of somebody's ConfigMap to such a one is a mistake. Istio
+ * takes it (and logs an error for each pod).
+ */
+function refuseUseless({ rules: { policy }, defaultTemplates, aliases, templateNames }: Injector): void {
+  if (policy !== 'enabled' && policy !== 'disabled') {
+    const found = policy === '' ? 'nothing' : JSON.stringify(policy);
+    throw new ConfigurationError(
+      'config.policy',
+      `config.policy must be enabled or disabled, found ${found}; correct it`,
+    );
+  }
+  const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
+  if (unknown === undefined) return;
+  const have = templateNames.length === 0 ? 'there are none' : `have ${templateNames.join(', ')}`;
+  throw new ConfigurationError(
+    'config.defaultTemplates',
+    `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`,
+  );
+}
+
+function refuseOversize(files: ConfigurationFiles): void {
+  const sizes = Object.entries(files).map(([key, text]): [string, number] => [key, Buffer.byteLength(String(text))]);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  if (total <= maximumConfigurationBytes) return;
+  const each = sizes.map(([key, size]) => `${key} ${Math.ceil(size / 1024)} KiB`).join(', ');
+  throw new ConfigurationError(
+    'spec.injection',
+    `the configuration is larger than the 900 KiB that fit in a ConfigMap: ${each}; shorten it`,
+  );
+}

@@ -1,0 +1,21 @@
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { labelNames } from '../../api/labels.ts';
+
+const keys = ['config', 'values', 'mesh', 'settings'] as const;
+
+/** The configuration in a ConfigMap of ours; undefined when a key is missing. */
+export function filesOf(configMap: KubernetesObject | undefined): ConfigurationFiles | undefined {
+  const data = configMap?.data as Partial<Record<string, string>> | undefined;
+  if (data === undefined || keys.some((key) => typeof data[key] !== 'string')) return undefined;
+  const { config = '', values = '', mesh = '', settings = '' } = data;
+  return { config, values, mesh, settings };
+}
+
+/** The configuration of a hashed ConfigMap if it is what its label says; anything else was tampered with. */
+export function verifiedFiles(configMap: KubernetesObject): { files: ConfigurationFiles; hash: string } | undefined {
+  const hash = configMap.metadata.labels?.[labelNames.configurationHash];
+  const files = filesOf(configMap);
+  return files !== undefined && hash !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import type { LoadConfiguration } from '../ports.ts';
+import { PublishedRules } from './published-rules.ts';
+import { context, loadAtOnce } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+
+describe('PublishedRules', () => {
+  let fixture: RevisionFixture;
+  let loads: number;
+  let rules: PublishedRules;
+  beforeEach(async () => {
+    fixture = new RevisionFixture();
+    loads = 0;
+    const load: LoadConfiguration = (files) => {
+      loads += 1;
+      return loadAtOnce(files);
+    };
+    await fixture.start();
+    await fixture.install();
+    await fixture.caughtUp();
+    rules = new PublishedRules(fixture.view, context.namespace, load);
+  });
+  afterEach(() => fixture.stop());
+
+  it('are those of the configuration that the webhook points at, loaded once', async () => {
+    assert.equal((await rules.of('blue'))?.policy, 'enabled');
+    await rules.of('blue');
+    assert.equal(loads, 1);
+  });
+
+  it('follow what is published', async () => {
+    await rules.of('blue');
+    fixture.setSpec('blue', { injection: { policy: 'disabled', templates: { sidecar: 'spec: {}' } } });
+    await fixture.reconcile('blue');
+    await fixture.caughtUp();
+    assert.equal((await rules.of('blue'))?.policy, 'disabled');
+    assert.equal(loads, 2);
+  });
+
+  it('are none without a webhook, and none of a configuration that was tampered with', async () => {
+    assert.equal(await rules.of('red'), undefined);
+    for (const name of fixture.cluster.names('configmaps')) {
+      fixture.cluster.edit('configmaps', name, context.namespace, (object) => {
+        object.data = { ...(object.data as object), config: 'policy: disabled' };
+      });
+    }
+    await fixture.caughtUp();
+    assert.equal(await rules.of('blue'), undefined);
+    assert.equal(loads, 0);
+  });
+});

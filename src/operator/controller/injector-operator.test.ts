@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { injectorConfig } from '../testdata/operator-fixture.ts';
+import { ProcessCluster } from '../testdata/operator-process.ts';
+
+describe('InjectorOperator', () => {
+  let cluster: ProcessCluster;
+  beforeEach(async () => {
+    cluster = new ProcessCluster();
+    await cluster.start();
+  });
+  afterEach(() => cluster.stop());
+
+  it('makes what is applied ready, and keeps a validating webhook', async () => {
+    const process = await cluster.launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.isReady('blue'));
+    assert.equal(process.operator.synced, true);
+    assert.equal(process.operator.leading, true);
+    assert.equal(process.registry.injectors.size, 1);
+    assert.ok(cluster.webhook('blue'));
+    await cluster.until(
+      () => cluster.get('validatingwebhookconfigurations', 'sidecar-injector-default-validator') !== undefined,
+    );
+    assert.ok(process.logger.lines.some(({ message }) => message.startsWith('no owner is given')));
+  });
+
+  it('repairs at once what somebody deletes', async () => {
+    await cluster.launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.isReady('blue'));
+    const collections: [string, string, string | undefined][] = [
+      ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined],
+      ['services', 'sidecar-injector-blue', 'injection'],
+      ['validatingwebhookconfigurations', 'sidecar-injector-default-validator', undefined],
+    ];
+    for (const [plural, name, namespace] of collections) {
+      await cluster.until(() => cluster.get(plural, name, namespace) !== undefined);
+      const { uid } = cluster.get(plural, name, namespace)!.metadata;
+      cluster.remove(plural, name, namespace);
+      await cluster.until(() => {
+        const again = cluster.get(plural, name, namespace);
+        return again !== undefined && again.metadata.uid !== uid;
+      });
+    }
+  });
+
+  it('publishes when the owner appears', async () => {
+    await cluster.launch('one', { owner: 'injector' });
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.get('injectorconfigs', 'blue')?.status !== undefined);
+    assert.equal(cluster.webhook('blue'), undefined);
+    cluster.put('mutatingwebhookconfigurations', {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'injector' },
+    });
+    await cluster.until(() => cluster.isReady('blue'));
+  });
+
+  it('leaves nothing behind of what is deleted, also while nobody was running', async () => {
+    const first = await cluster.launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.isReady('blue'));
+    await first.stop();
+    cluster.remove('injectorconfigs', 'blue');
+    await cluster.launch('two');
+    await cluster.until(() => cluster.names('injectorconfigs').length === 0);
+    assert.equal(cluster.webhook('blue'), undefined);
+    assert.ok(!cluster.names('secrets').some((name) => name.includes('blue')));
+  });
+
+  it('lets one of two work, and the other go on when the first stops', async () => {
+    const one = await cluster.launch('one');
+    await cluster.until(() => one.operator.leading);
+    const two = await cluster.launch('two');
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.isReady('blue'));
+    assert.equal(two.operator.leading, false);
+    assert.deepEqual(two.reconciled, []);
+    await one.stop();
+    await cluster.until(() => two.operator.leading && two.reconciled.includes('blue Success'));
+  });
+
+  it('does not stand for leader before it could do the work: where RevisionTags are not known yet, for instance', async () => {
+    cluster.faults.push({
+      matches: (_method, path) => path.endsWith('/revisiontags'),
+      answer: (response) => {
+        failure(response, 404, 'NotFound', 'the server could not find the requested resource');
+      },
+    });
+    const process = await cluster.launch();
+    await cluster.until(() =>
+      process.logger.lines.some(({ message }) => /cannot follow revisiontags.*is its CustomResource/.test(message)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.ok(!cluster.names('leases').includes('injector-leader-default'));
+    assert.equal(process.operator.synced, false);
+    cluster.faults.length = 0;
+    await cluster.until(() => process.operator.leading);
+    assert.ok(cluster.names('leases').includes('injector-leader-default'));
+  });
+
+  it('goes on by itself after an outage of the API server', async () => {
+    const process = await cluster.launch();
+    cluster.put('injectorconfigs', injectorConfig('blue'));
+    await cluster.until(() => cluster.isReady('blue'));
+    const down = {
+      matches: () => true,
+      answer: (response: Parameters<typeof failure>[0]) => {
+        failure(response, 503, 'ServiceUnavailable', 'the server is going down');
+      },
+    };
+    cluster.faults.push(down);
+    cluster.dropWatches();
+    cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await cluster.until(() => process.logger.lines.some(({ message }) => message.startsWith('cannot follow')));
+    cluster.faults.length = 0;
+    await cluster.until(() => cluster.webhook('blue') !== undefined);
+  });
+
+  it('does not let one InjectorConfig that fails hold up another', async () => {
+    const process = await cluster.launch();
+    cluster.faults.push({
+      matches: (method, path) => method !== 'GET' && path.includes('sidecar-injector-bad'),
+      answer: (response) => {
+        failure(response, 500, 'InternalError', 'no');
+      },
+    });
+    cluster.put('injectorconfigs', injectorConfig('bad'));
+    cluster.put('injectorconfigs', injectorConfig('good'));
+    await cluster.until(() => cluster.isReady('good'));
+    assert.ok(process.reconciled.includes('bad Error'));
+    assert.ok(!cluster.isReady('bad'));
+    cluster.faults.length = 0;
+    await cluster.until(() => cluster.isReady('bad'));
+  });
+
+  it('keeps the promises of the library to its subclasses, on the cluster that was chosen', async () => {
+    const { operator } = await cluster.launch();
+    const { url } = cluster.server;
+    assert.equal(operator.server(), url);
+    assert.equal(operator.uri('', 'v1', 'pods', 'n'), `${url}/api/v1/namespaces/n/pods`);
+    assert.equal(operator.uri('example.com', 'v1', 'widgets'), `${url}/apis/example.com/v1/widgets`);
+    const seen: string[] = [];
+    let failures = 2;
+    await operator.watchPods(({ type, meta }) => {
+      seen.push(`${type} ${meta.id} ${meta.namespace ?? ''}/${meta.name}`);
+      failures -= 1;
+      return failures < 0 ? Promise.resolve() : Promise.reject(new Error('not now'));
+    });
+    cluster.put('pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'n' } });
+    await cluster.until(() => seen.length === 3);
+    cluster.remove('pods', 'a', 'n');
+    await cluster.until(() => seen.length === 4);
+    assert.deepEqual(seen, [...Array<string>(3).fill('ADDED pods.v1 n/a'), 'DELETED pods.v1 n/a']);
+  });
+
+  it('does not care what the default kubeconfig is', async () => {
+    const { KUBECONFIG: before } = process.env;
+    process.env.KUBECONFIG = '/nowhere/kubeconfig';
+    try {
+      await cluster.launch();
+      assert.equal(process.env.KUBECONFIG, '/nowhere/kubeconfig');
+    } finally {
+      if (before === undefined) delete process.env.KUBECONFIG;
+      else process.env.KUBECONFIG = before;
+    }
+  });
+});

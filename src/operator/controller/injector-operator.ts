@@ -1,0 +1,319 @@
+import { randomBytes } from 'node:crypto';
+import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
+import { group, injectorConfigPlural, version } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { revisionTagPlural } from '../../api/revision-tag/revision-tag.ts';
+import { type GenerateKeyPair, generateRsaKeyPair } from '../../certs/key-pair.ts';
+import type { RandomBytes } from '../../certs/random-source.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { systemClock } from '../../kube/clock.ts';
+import type { KubeConfig } from '../../kube/kube-config.ts';
+import { LeaseElector } from '../../kube/lease-elector.ts';
+import { objectKey, ObjectStore } from '../../kube/object-store.ts';
+import type { Clock, Logger, Random } from '../../kube/ports.ts';
+import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
+import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
+import { ClusterView, configMaps, injectorConfigs, namespaces, pods, revisionTags, secrets } from '../cluster-view.ts';
+import { EventDispatcher } from './event-dispatcher.ts';
+import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from '../ports.ts';
+import { ReconcileLoop } from './reconcile-loop.ts';
+import { KeyPairPool } from '../certificates/key-pair-pool.ts';
+import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
+import type { OperatorSettings } from '../settings.ts';
+import { otherKeys, tagIn, tagKey, WakeUps } from './wake-ups.ts';
+import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
+
+export interface InjectorOperatorOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly client: ApiClient;
+  readonly settings: OperatorSettings;
+  /** What the replicas serve. */
+  readonly reports: ReplicaReports;
+  /** Compiles a configuration as a replica will. */
+  readonly load: LoadConfiguration;
+  readonly logger: Logger;
+  readonly metrics?: OperatorMetrics;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly randomBytes?: RandomBytes;
+  readonly generateKeyPair?: GenerateKeyPair;
+}
+
+/** Pods of a page: reading one must hardly be felt by the admissions that a process of role `all` answers meanwhile. */
+const podsPerPage = 25;
+/** Between two of them, in milliseconds: 10,000 pods are read in some 15 s, and nobody waits for them. */
+const podPagePauseMs = 20;
+
+const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
+
+/**
+ * The controller: follows InjectorConfigs and everything that they produce, and reconciles while it holds the lease.
+ *
+ * Of the library's Operator it keeps the class, its life cycle (`start` calls `init`) and its events; overridden are how it watches (the library ends
+ * the process on any error, and loses an event whose handler throws), the URIs (which the client no longer has), `stop`, and the kubeconfig.
+ */
+export class InjectorOperator extends Operator {
+  readonly #options: InjectorOperatorOptions;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #metrics: OperatorMetrics;
+  readonly #view: ClusterView;
+  readonly #reconcilers: Reconcilers;
+  readonly #keyPairs: KeyPairPool;
+  readonly #events: EventDispatcher;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  readonly #elector: LeaseElector;
+  readonly #wakeUps: WakeUps;
+  /** Only while we lead. */
+  #loop: ReconcileLoop | undefined;
+
+  constructor(options: InjectorOperatorOptions) {
+    const restoreEnvironment = withoutDefaultKubeconfig();
+    super(options.logger);
+    restoreEnvironment();
+    this.kubeConfig = options.kubeConfig;
+    this.#options = options;
+    this.#log = options.logger;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#metrics = options.metrics ?? {};
+    const { context, leaseTimeScale = 1 } = options.settings;
+    this.#view = new ClusterView(context.namespace, context.operatorClass);
+    this.#events = new EventDispatcher(this.#clock, options.logger);
+    this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
+    this.#elector = new LeaseElector({
+      client: options.client,
+      namespace: context.namespace,
+      name: `injector-leader-${context.operatorClass}`,
+      identity: options.settings.identity,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#log,
+      timeScale: leaseTimeScale,
+      onHolder: (holder) => {
+        this.#log.info('another process leads; standing by', { holder });
+      },
+    });
+    this.#reconcilers = createReconcilers({
+      ...options,
+      holdsLease: () => this.#elector.holds,
+      view: this.#view,
+      clock: this.#clock,
+      metrics: this.#metrics,
+      randomBytes: options.randomBytes ?? randomBytes,
+      generateKeyPair: this.#keyPairs.take,
+      onUsage: (kind, name) => {
+        this.#enqueue(kind === 'RevisionTag' ? tagKey(name) : name);
+      },
+      onReferenceChange: (name) => {
+        this.#enqueue(name);
+      },
+      onPublished: (name) => {
+        this.#wakeUps.tagsOf(name);
+      },
+      followConfigMap: ({ namespace, name, store, signal }) => {
+        this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      },
+      followSecret: ({ namespace, name, store, signal }) => {
+        this.#follow(secrets, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      },
+      followCollection: ({ resource, store, keep, signal }) => {
+        const how = { transform: keep, pageSize: podsPerPage, pagePauseMs: podPagePauseMs };
+        this.#follow(resource, store, how, signal);
+      },
+      onRestarts: () => {
+        this.#enqueue(otherKeys.restarts);
+      },
+    });
+    this.#wakeUps = new WakeUps({
+      view: this.#view,
+      targets: this.#reconcilers.targets,
+      owner: options.settings.owner,
+      add: (key) => {
+        this.#enqueue(key);
+      },
+    });
+  }
+
+  /** True once everything that a reconcile looks at has been read. */
+  get synced(): boolean {
+    return this.#view.hasSynced;
+  }
+
+  /** True while this process holds the lease and reconciles. */
+  get leading(): boolean {
+    return this.#loop !== undefined;
+  }
+
+  /** Begins to stop: no new work; see {@link stopped}. */
+  override stop(): void {
+    this.#stop.abort(new Error('the operator is stopping'));
+    this.#events.stop();
+    this.#reconcilers.references.stop();
+  }
+
+  /** Resolves when all that was under way has ended and the lease is released. */
+  async stopped(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** The complete URI of a collection at the chosen cluster. */
+  protected override getCustomResourceApiUri(
+    group: string,
+    version: string,
+    plural: string,
+    namespace?: string,
+  ): string {
+    return this.#options.client.server + resourcePath({ group, version, plural }, { namespace });
+  }
+
+  /** Follows a collection for ever; every change reaches `onEvent`, again and again until it does not throw. */
+  protected override watchResource(
+    group: string,
+    version: string,
+    plural: string,
+    onEvent: (event: ResourceEvent) => Promise<void>,
+    namespace?: string,
+  ): Promise<void> {
+    const resource = kindServedAs(group, version, plural) ?? { group, version, plural, kind: plural, namespaced: true };
+    const store = this.#storeFollowing(resource);
+    const id = `${plural}.${apiVersionOf(resource)}`;
+    store.subscribe(({ type, object }) => {
+      // The library types the times of metadata as Dates; what a watch delivers, also in the library, is JSON.
+      const raw = object as unknown as ResourceEvent['object'];
+      const meta = ResourceMetaImpl.createWithPlural(plural, raw);
+      const event: ResourceEvent = { meta, object: raw, type: ResourceEventType[type] };
+      this.#events.dispatch(`${id}/${objectKey(object)}`, () => onEvent(event));
+    });
+    this.#follow(resource, store, { namespace }, this.#stop.signal);
+    this.#log.debug(`watching ${id}`);
+    return Promise.resolve();
+  }
+
+  #storeFollowing(resource: ResourceKind): ObjectStore {
+    if (resource === injectorConfigs) return this.#view.configs;
+    return resource === revisionTags ? this.#view.tags : new ObjectStore();
+  }
+
+  protected override async init(): Promise<void> {
+    const { settings } = this.#options;
+    if (settings.owner === undefined) {
+      this.#log.warn(
+        'no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods',
+      );
+    }
+    for (const { resource, store, ...where } of this.#view.owned()) {
+      store.subscribe((change) => {
+        this.#wakeUps.owned(change);
+      });
+      this.#follow(resource, store, where, this.#stop.signal);
+    }
+    this.#options.reports.subscribe(() => {
+      this.#wakeUps.all();
+    });
+    this.#running.push(this.#events.run());
+    await this.watchResource(group, version, injectorConfigPlural, ({ type, meta, object }) => {
+      this.#wakeUps.config(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
+      return Promise.resolve();
+    });
+    await this.watchResource(group, version, revisionTagPlural, ({ type, meta, object }) => {
+      this.#wakeUps.tag(meta.name, object as unknown as KubernetesObject, type === ResourceEventType.Deleted);
+      return Promise.resolve();
+    });
+    this.#running.push(this.#standForLeader());
+  }
+
+  /**
+   * Only when everything has been read: one that cannot (a CustomResourceDefinition or a right is missing, as in the middle of an upgrade) would hold
+   * the lease, and keep those that can from rotating anything.
+   */
+  async #standForLeader(): Promise<void> {
+    await this.#view.synced(this.#stop.signal);
+    await this.#elector.run(this.#stop.signal, (leading) => this.#lead(leading));
+  }
+
+  /** One leadership: everything is looked at once, then whatever changes or is due. */
+  async #lead(leading: AbortSignal): Promise<void> {
+    if (this.#options.settings.followPods !== false) this.#followPods(leading);
+    const loop = new ReconcileLoop({
+      clock: this.#clock,
+      logger: this.#log,
+      metrics: this.#metrics,
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+    });
+    this.#loop = loop;
+    this.#metrics.leading?.(true);
+    this.#keyPairs.fill();
+    this.#wakeUps.everything();
+    await loop.run(leading);
+    this.#loop = undefined;
+    this.#metrics.leading?.(false);
+  }
+
+  /** Pods are followed by the leader alone: to say why some were not injected, and who uses what. */
+  #followPods(leading: AbortSignal, isAgain = false): void {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([leading, ended.signal]);
+    const again = (): void => {
+      ended.abort();
+      this.#followPods(leading, true);
+    };
+    const stores = this.#reconcilers.pods.begin(signal, again, isAgain);
+    this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
+    this.#follow(
+      pods,
+      stores.pods,
+      { transform: stores.keepOfPod, pageSize: podsPerPage, pagePauseMs: podPagePauseMs },
+      signal,
+    );
+  }
+
+  #reconcile(key: string, signal: AbortSignal): Promise<number> {
+    const { validator, servingRole, revisions, tags, restarts } = this.#reconcilers;
+    const tag = tagIn(key);
+    if (tag !== undefined) return tags.reconcile(tag, signal);
+    switch (key) {
+      case otherKeys.validator:
+        return validator.reconcile(signal);
+      case otherKeys.servingRole:
+        return servingRole.reconcile(signal);
+      case otherKeys.replicas:
+        return this.#options.reports.removeExpired(signal);
+      case otherKeys.restarts:
+        return restarts.pass(signal);
+      default:
+        return revisions.reconcile(key, signal);
+    }
+  }
+
+  #enqueue(key: string): void {
+    this.#loop?.add(key);
+  }
+
+  #follow<T extends KubernetesObject>(
+    resource: ResourceKind,
+    store: ObjectStore<T>,
+    how: Pick<
+      ReflectorOptions<T>,
+      'namespace' | 'labelSelector' | 'fieldSelector' | 'pageSize' | 'pagePauseMs' | 'transform'
+    >,
+    signal: AbortSignal,
+  ): void {
+    const reflector = new Reflector({
+      client: this.#options.client,
+      resource,
+      store,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#log,
+      observer: this.#metrics,
+      // What server-side apply says we own decides whether there is something to write.
+      transform: (object) => object,
+      onRecovered: () => this.#loop?.recovered(),
+      ...how,
+    });
+    this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
+  }
+}

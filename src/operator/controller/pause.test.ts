@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+
+const configuration = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
+
+describe('spec.paused', () => {
+  let fixture: RevisionFixture;
+  beforeEach(async () => {
+    fixture = new RevisionFixture();
+    await fixture.startInstalled();
+  });
+  afterEach(() => fixture.stop());
+
+  const pause = async (fields: Record<string, unknown> = {}): Promise<void> => {
+    fixture.setSpec('blue', { paused: true, ...fields });
+    fixture.cluster.writes.length = 0;
+    await fixture.reconcile('blue');
+  };
+  const probes = (): number => fixture.cluster.writes.filter((write) => write.startsWith('POST configmaps')).length;
+  const message =
+    'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
+
+  it('withdraws the webhook, keeps what answers it, and says so once', async () => {
+    await pause();
+    assert.deepEqual(fixture.cluster.writes, [
+      'DELETE mutatingwebhookconfigurations sidecar-injector-blue',
+      'PATCH injectorconfigs/status blue',
+    ]);
+    for (const type of ['Ready', 'WebhookReady'])
+      assert.equal(fixture.condition('blue', type), `False/Paused: ${message}`);
+    assert.equal(fixture.condition('blue', 'Paused'), `True/Paused: ${message}`);
+    await fixture.recorded(/^Paused: /);
+    fixture.restart();
+    await fixture.until(() => fixture.view.hasSynced);
+    await fixture.reconcile('blue');
+    assert.equal(fixture.events().filter((event) => event.startsWith('Paused')).length, 1);
+    assert.equal(fixture.cluster.writes.filter((write) => !write.includes(' events ')).length, 2);
+  });
+
+  it('repairs nothing, and takes away a webhook that somebody puts back', async () => {
+    const live = fixture.cluster.get(...configuration)!;
+    await pause();
+    fixture.cluster.remove('services', 'sidecar-injector-blue', 'injection');
+    fixture.cluster.put('mutatingwebhookconfigurations', live);
+    await fixture.reconcile('blue');
+    assert.deepEqual(fixture.cluster.names('services'), []);
+    assert.deepEqual(fixture.cluster.names('mutatingwebhookconfigurations'), []);
+  });
+
+  it('works when the rest of the spec is invalid', async () => {
+    await pause({ revision: 'one', webhook: { timeoutSeconds: 99 } });
+    assert.equal(fixture.path('blue'), undefined);
+    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: { revision: string } };
+    assert.equal(status.revision, 'one');
+  });
+
+  it('restores through the probe the configuration that was published, when the one that is wanted is broken', async () => {
+    const good = fixture.hash('blue');
+    await pause({ injection: { templates: { sidecar: '{{' } } });
+    fixture.setSpec('blue', { paused: false });
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), good);
+    assert.equal(probes(), 1);
+    assert.match(fixture.condition('blue', 'Paused'), /^False\/NotPaused/);
+    await fixture.recorded(/^Resumed: /);
+    await fixture.reconcile('blue');
+    assert.equal(fixture.events().filter((event) => event.startsWith('Resumed')).length, 1);
+  });
+
+  it('names the finalizer that holds the webhook in a condition and an Event, until it is gone', async () => {
+    fixture.cluster.edit(...configuration, (object) => {
+      object.metadata.finalizers = ['example.com/hold'];
+    });
+    fixture.setSpec('blue', { paused: true });
+    await assert.rejects(fixture.reconcile('blue'), { name: 'RemovalBlockedError' });
+    const blocked = /ForeignFinalizer: .*sidecar-injector-blue \(example\.com\/hold\)/;
+    assert.match(fixture.condition('blue', 'RemovalBlocked'), blocked);
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/RemovalBlocked/);
+    await fixture.recorded(/^RemovalBlocked: .*example\.com\/hold/);
+    await assert.rejects(fixture.reconcile('blue'), { name: 'RemovalBlockedError' });
+    assert.equal(fixture.events().filter((event) => event.startsWith('RemovalBlocked')).length, 1);
+    fixture.cluster.edit(...configuration, (object) => {
+      object.metadata.finalizers = [];
+    });
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'RemovalBlocked'), /^False\/NotBlocked/);
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/Paused/);
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { injectorConfig, template } from '../testdata/operator-fixture.ts';
+import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
+
+describe('RevisionReconciler: publication', () => {
+  let fixture: RevisionFixture;
+  beforeEach(() => {
+    fixture = new RevisionFixture();
+  });
+  afterEach(() => fixture.stop());
+
+  it('keeps the last good configuration when a template does not compile, with line and column, and takes the next good one', async () => {
+    const good = await fixture.startInstalled();
+    fixture.setTemplate('blue', 'spec:\n  x: {{ .Broken');
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), good);
+    assert.match(
+      fixture.condition('blue', 'TemplatesValid'),
+      /^False\/ConfigurationInvalid: .*templates\.sidecar.* line 2/s,
+    );
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/ConfigurationInvalid/);
+    assert.match(fixture.condition('blue', 'WebhookReady'), new RegExp(`^True/Published: .*${good}`));
+    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as {
+      status: { observedGeneration: number; config: object };
+    };
+    assert.equal(status.observedGeneration, 2);
+    assert.deepEqual(status.config, { hash: good });
+    await fixture.reconcile('blue');
+    await fixture.recorded(/^ConfigurationInvalid/);
+    assert.equal(fixture.events().filter((event) => event.startsWith('ConfigurationInvalid')).length, 1);
+    fixture.setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.hash('blue'), good);
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+  });
+
+  it('publishes nothing of a configuration that has never compiled', async () => {
+    await fixture.start();
+    fixture.cluster.put(
+      'injectorconfigs',
+      injectorConfig('blue', { injection: { templates: { sidecar: '{{ nope }}' } } }),
+    );
+    await fixture.reconcile('blue');
+    assert.equal(fixture.path('blue'), undefined);
+    assert.deepEqual(fixture.cluster.names('configmaps'), []);
+    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/NothingToPublish/);
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/ConfigurationInvalid/);
+  });
+
+  it('moves the webhook only when every replica holds the configuration', async () => {
+    await fixture.start();
+    fixture.reports.missing = ['replica-2'];
+    await fixture.install();
+    assert.equal(fixture.path('blue'), undefined);
+    assert.match(
+      fixture.condition('blue', 'WebhookReady'),
+      /^False\/WaitingForReplicas: configuration [0-9a-f]{8} is not served yet by replica-2/,
+    );
+    fixture.reports.missing = [];
+    assert.equal(await fixture.reconcile('blue'), 600_000);
+    const first = fixture.hash('blue');
+    fixture.reports.missing = ['replica-1', 'replica-2'];
+    fixture.setTemplate('blue', template('two'));
+    assert.equal(await fixture.reconcile('blue'), 1000);
+    assert.equal(fixture.hash('blue'), first);
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/WaitingForReplicas/);
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.equal(fixture.path('blue'), undefined, 'with nothing published, nothing may be that replicas cannot answer');
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.hash('blue'), first);
+  });
+
+  it('says how to end a wait that a replica makes long', async () => {
+    await fixture.start();
+    fixture.reports.missing = ['replica-2'];
+    await fixture.install();
+    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/);
+    await fixture.clock.advance(300_000);
+    await fixture.reconcile('blue');
+    assert.match(
+      fixture.condition('blue', 'WebhookReady'),
+      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/,
+    );
+    assert.equal(fixture.path('blue'), undefined);
+    fixture.setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/, 'of another configuration');
+  });
+
+  it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
+    await fixture.startInstalled();
+    const path = fixture.path('blue');
+    fixture.reports.missing = ['any replica (none is running)'];
+    assert.equal(await fixture.reconcile('blue'), 1000);
+    assert.match(fixture.condition('blue', 'Ready'), /^True/, 'a replica may be about to come back');
+    fixture.clock.sleep(30_000);
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/NoReplica: .*spec\.paused/);
+    assert.equal(fixture.path('blue'), path);
+    await fixture.recorded(/^NoReplica/);
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+  });
+
+  it('does not forget what it had published when nothing is left of it but the status', async () => {
+    const good = await fixture.startInstalled();
+    fixture.setTemplate('blue', '{{');
+    fixture.reports.missing = ['replica-1'];
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.equal(fixture.path('blue'), undefined);
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), good);
+  });
+
+  it('finds what is published when its status is lost', async () => {
+    const good = await fixture.startInstalled();
+    fixture.setTemplate('blue', '{{');
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      delete object.status;
+    });
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), good);
+    assert.deepEqual((fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: object }).config, {
+      hash: good,
+    });
+  });
+
+  for (const [what, isRestarted] of [
+    ['a status that names a configuration nobody holds', false],
+    ['such a status after a restart', true],
+  ] as const) {
+    it(`leaves the webhook where it is for ${what}`, async () => {
+      const good = await fixture.startInstalled();
+      fixture.setTemplate('blue', '{{');
+      fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+        object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
+      });
+      if (isRestarted) fixture.restart();
+      await fixture.until(() => fixture.view.hasSynced);
+      await fixture.reconcile('blue');
+      assert.equal(fixture.hash('blue'), good);
+      assert.match(fixture.condition('blue', 'WebhookReady'), new RegExp(`^True/Published: .*${good}`));
+      const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: { config: object } };
+      assert.deepEqual(status.config, { hash: good });
+    });
+  }
+
+  it('says that what is published is lost, leaves the webhook there, and publishes what compiles next', async () => {
+    const good = await fixture.startInstalled();
+    fixture.setTemplate('blue', '{{');
+    fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
+    fixture.cluster.remove('configmaps', 'sidecar-injector-blue', 'injection');
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
+    });
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
+    });
+    fixture.reports.missing = ['replica-1'];
+    // The names of Events hold the time.
+    await fixture.clock.advance(1);
+    fixture.restart();
+    await fixture.until(() => fixture.view.hasSynced);
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), good);
+    assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
+    assert.match(
+      fixture.condition('blue', 'WebhookReady'),
+      new RegExp(`^False/ConfigurationLost: .*sidecar-injector-blue-${good} .*replica-1; correct`),
+    );
+    await fixture.recorded(/^ConfigurationLost: configuration [0-9a-f]{8}, which is published, is lost/);
+    fixture.setTemplate('blue', template('two'));
+    fixture.reports.missing = [];
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.hash('blue'), good);
+    assert.match(fixture.condition('blue', 'WebhookReady'), /^True/);
+  });
+
+  it('repairs what is there while replicas are waited for', async () => {
+    const first = await fixture.startInstalled();
+    fixture.reports.missing = ['replica-1'];
+    fixture.setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+      (object.webhooks as Webhook[])[0]!.failurePolicy = 'Ignore';
+    });
+    await fixture.reconcile('blue');
+    assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
+    assert.equal(fixture.hash('blue'), first);
+  });
+
+  it('restores the ConfigMap of what is published while replicas load the next one', async () => {
+    const first = await fixture.startInstalled();
+    fixture.reports.missing = ['replica-1'];
+    fixture.setTemplate('blue', template('two'));
+    await fixture.reconcile('blue');
+    fixture.cluster.remove('configmaps', `sidecar-injector-blue-${first}`, 'injection');
+    await fixture.reconcile('blue');
+    assert.ok(fixture.cluster.get('configmaps', `sidecar-injector-blue-${first}`, 'injection'));
+    assert.equal(fixture.hash('blue'), first);
+  });
+
+  it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
+    const first = await fixture.startInstalled();
+    for (const image of ['two', 'three', 'four']) {
+      fixture.setTemplate('blue', template(image));
+      await fixture.reconcile('blue');
+    }
+    const hashed = (): string[] => fixture.cluster.names('configmaps').filter((name) => /-[0-9a-f]{8}$/.test(name));
+    assert.equal(hashed().length, 3);
+    assert.ok(!hashed().includes(`sidecar-injector-blue-${first}`));
+    fixture.setTemplate('blue', template('two'));
+    fixture.cluster.writes.length = 0;
+    await fixture.reconcile('blue');
+    assert.ok(!fixture.cluster.writes.some((write) => write.includes(`configmaps sidecar-injector-blue-`)));
+    assert.equal(hashed().length, 3);
+  });
+});

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { isIssuedBy } from '../../certs/verify-chain.ts';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { injectorConfig, template } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
+
+describe('RevisionReconciler', () => {
+  let fixture: RevisionFixture;
+  beforeEach(() => {
+    fixture = new RevisionFixture();
+  });
+  afterEach(() => fixture.stop());
+
+  it('produces everything, the webhook last, and says so once', async () => {
+    await fixture.startInstalled();
+    assert.deepEqual(fixture.cluster.writes, [
+      'PATCH injectorconfigs blue',
+      'PATCH roles sidecar-injector-serving',
+      'POST secrets sidecar-injector-blue',
+      'PATCH secrets sidecar-injector-blue-serving',
+      'PATCH services sidecar-injector-blue',
+      `PATCH configmaps sidecar-injector-blue-${fixture.hash('blue')}`,
+      'PATCH configmaps sidecar-injector-blue',
+      'PATCH mutatingwebhookconfigurations sidecar-injector-probe-blue',
+      'POST configmaps sidecar-injector-probe-blue',
+      'DELETE mutatingwebhookconfigurations sidecar-injector-probe-blue',
+      'PATCH mutatingwebhookconfigurations sidecar-injector-blue',
+      'PATCH injectorconfigs/status blue',
+    ]);
+    const stored = fixture.cluster.get('injectorconfigs', 'blue')!;
+    const { status } = stored as unknown as { status: Record<string, unknown> };
+    assert.deepEqual(stored.metadata.finalizers, ['sidecar-injector.io/cleanup']);
+    assert.equal(status.observedGeneration, 1);
+    assert.equal(status.revision, 'blue');
+    assert.deepEqual(status.config, { hash: fixture.hash('blue') });
+    assert.equal(
+      fixture.condition('blue', 'Ready'),
+      'True/Serving: every live replica serves the published configuration',
+    );
+    assert.equal(
+      fixture.condition('blue', 'TemplatesValid'),
+      `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}`,
+    );
+    assert.equal(
+      fixture.condition('blue', 'WebhookReady'),
+      `True/Published: the webhook names configuration ${fixture.hash('blue')}`,
+    );
+    assert.equal(fixture.condition('blue', 'Overlap'), 'none');
+    assert.equal(fixture.condition('blue', 'Conflict'), 'none');
+    await fixture.recorded(/^Published: configuration [0-9a-f]{8} is published$/);
+  });
+
+  it('publishes a caBundle that verifies what the serving Secret holds', async () => {
+    await fixture.startInstalled();
+    const bundle = new X509Certificate(Buffer.from(fixture.webhooks('blue')[0]!.clientConfig.caBundle, 'base64'));
+    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
+      data: Record<string, string>;
+    };
+    const leaf = new X509Certificate(Buffer.from(data['tls.crt']!, 'base64'));
+    assert.ok(isIssuedBy(leaf, bundle));
+    assert.match(leaf.subjectAltName ?? '', /sidecar-injector-blue\.injection\.svc/);
+  });
+
+  it('writes nothing when nothing has changed, also after a restart', async () => {
+    await fixture.startInstalled();
+    fixture.cluster.writes.length = 0;
+    const wait = await fixture.reconcile('blue');
+    assert.equal(wait, 600_000);
+    fixture.restart();
+    await fixture.until(() => fixture.view.hasSynced);
+    await fixture.reconcile('blue');
+    assert.deepEqual(fixture.cluster.writes, []);
+  });
+
+  it('says how many live replicas serve what is published, and keeps the figure while none is known', async () => {
+    await fixture.start();
+    const one = (replica: string, hashes: string[]) => ({ replica, hashes, isDraining: false });
+    await fixture.install();
+    const config = (): unknown =>
+      (fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: unknown }).config;
+    const { hash } = config() as { hash: string };
+    assert.deepEqual(config(), { hash });
+    fixture.reports.live = [one('a', [hash]), one('b', ['00000000', hash]), one('c', [])];
+    await fixture.reconcile('blue');
+    assert.deepEqual(config(), { hash, servedBy: 2 });
+    fixture.reports.live = [];
+    await fixture.reconcile('blue');
+    assert.deepEqual(config(), { hash, servedBy: 2 });
+  });
+
+  it('says which ConfigMap, namespace and key a reference lacks, and follows it', async () => {
+    await fixture.start();
+    const valuesFrom = { namespace: 'config', name: 'values', key: 'values.yaml' };
+    const injection = { templates: { sidecar: template('{{ .Values.image }}') }, valuesFrom };
+    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { injection }));
+    await fixture.reconcile('blue');
+    assert.equal(
+      fixture.condition('blue', 'TemplatesValid'),
+      'False/ReferenceInvalid: InjectorConfig blue (revision blue): spec.injection.valuesFrom: could not read valid configmap "values" from namespace "config" (key "values.yaml"): it does not exist; create it or correct the reference',
+    );
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'values', namespace: 'config' } };
+    fixture.cluster.put('configmaps', { ...configMap, data: { other: '{}' } });
+    await fixture.until(() => fixture.referenceChanges.length === 1);
+    await fixture.reconcile('blue');
+    assert.match(
+      fixture.condition('blue', 'TemplatesValid'),
+      /missing configuration map key "values\.yaml" in configmap "values" of namespace "config": it has other; add it/,
+    );
+    fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
+      object.data = { 'values.yaml': 'image: x' };
+    });
+    await fixture.until(() => fixture.referenceChanges.length === 2);
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    const first = fixture.hash('blue');
+    fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
+      object.data = { 'values.yaml': 'image: y' };
+    });
+    await fixture.until(() => fixture.referenceChanges.length === 3);
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.hash('blue'), first);
+  });
+
+  it('leaves the InjectorConfigs of other operator classes alone', async () => {
+    await fixture.start();
+    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { operatorClass: 'other' }));
+    await fixture.reconcile('blue');
+    assert.deepEqual(fixture.cluster.writes, []);
+  });
+
+  it('says what is wrong with an object that it cannot read at all', async () => {
+    await fixture.start();
+    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { webhook: { timeoutSeconds: 99 } }));
+    await fixture.reconcile('blue');
+    assert.match(fixture.condition('blue', 'Ready'), /^False\/Invalid: .*spec\.webhook\.timeoutSeconds.*99/);
+    assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
+    const stored = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: object };
+    assert.deepEqual(stored.status, { ...stored.status, observedGeneration: 1 });
+  });
+
+  it('says that a certificate policy cannot work, and goes on serving', async () => {
+    const before = await fixture.startInstalled();
+    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
+      object.spec = { ...(object.spec as object), certificate: { leafDuration: '48h', caDuration: '24h' } };
+    });
+    await fixture.reconcile('blue');
+    assert.match(
+      fixture.condition('blue', 'CertificateReady'),
+      /^False\/InvalidPolicy: spec\.certificate: leafDuration/,
+    );
+    fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
+    await fixture.reconcile('blue');
+    assert.equal(fixture.hash('blue'), before);
+  });
+
+  it('shows a missing right in the condition of what it could not do, and rejects', async () => {
+    await fixture.start();
+    fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
+    fixture.cluster.faults.push({
+      matches: (method, requested) => method === 'PATCH' && requested.includes('mutatingwebhook'),
+      answer: (response) => {
+        failure(response, 403, 'Forbidden', 'mutatingwebhookconfigurations is forbidden');
+      },
+    });
+    await assert.rejects(fixture.reconcile('blue'), /is forbidden/);
+    assert.equal(
+      fixture.condition('blue', 'WebhookReady'),
+      'False/Forbidden: mutatingwebhookconfigurations is forbidden',
+    );
+    fixture.cluster.faults.length = 0;
+    fixture.cluster.faults.push({
+      matches: (method) => method === 'POST',
+      answer: (response) => {
+        failure(response, 403, 'Forbidden', 'secrets is forbidden');
+      },
+    });
+    fixture.cluster.put('injectorconfigs', injectorConfig('green'));
+    await assert.rejects(fixture.reconcile('green'), /secrets is forbidden/);
+    assert.match(fixture.condition('green', 'CertificateReady'), /^False\/Forbidden/);
+    assert.match(fixture.condition('green', 'Ready'), /^Unknown|^False/);
+  });
+
+  it('writes nothing onto a version of the rotation that it has not seen', async () => {
+    await fixture.startInstalled();
+    fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
+      delete (object.data as Record<string, string>)['rotation.json'];
+    });
+    await fixture.caughtUp();
+    // From here on the view sees nothing.
+    fixture.cluster.faults.push({ matches: (method) => method === 'GET', answer: () => undefined });
+    fixture.cluster.dropWatches();
+    fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
+      object.metadata.annotations = { another: 'leader' };
+    });
+    await assert.rejects(fixture.reconcilers.revisions.reconcile('blue', new AbortController().signal), /modified/);
+    assert.match(fixture.condition('blue', 'CertificateReady'), /^True/);
+    fixture.cluster.faults.length = 0;
+  });
+});

@@ -1,0 +1,276 @@
+import { isTrue } from '../../api/kubernetes/conditions.ts';
+import { ConfigurationError } from '../../api/errors.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { objectNames } from '../../api/names.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import { writeStatus } from '../../kube/status-writer.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import { ConflictMemory } from '../webhooks/conflict-memory.ts';
+import { type Finalizers, hasFinalizer } from './finalizers.ts';
+import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
+import { noWrites } from './owned-objects.ts';
+import { otherInstallation } from './validator-reconcile.ts';
+import { ParsedConfigs } from './parsed-configs.ts';
+import type { OperatorMetrics } from '../ports.ts';
+import type { RevisionProducer } from './produce-revision.ts';
+import type { Refusals } from './refusals.ts';
+import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
+import type { RevisionEvents } from './revision-events.ts';
+import { type Finding, no, type RevisionFindings, revisionStatus } from './revision-status.ts';
+import { type OperatorSettings, resyncMs, statusManager } from '../settings.ts';
+import type { TagTargets } from '../tags/tag-targets.ts';
+import type { UsageSource } from '../usage/usage-status.ts';
+
+export interface ReconcilerOptions {
+  readonly client: Pick<ApiClient, 'apply'>;
+  readonly settings: OperatorSettings;
+  readonly view: ClusterView;
+  readonly producer: RevisionProducer;
+  /** Who uses it. */
+  readonly usage: UsageSource;
+  readonly targets: TagTargets;
+  readonly removal: Removal;
+  readonly finalizers: Finalizers;
+  readonly refusals: Refusals;
+  readonly events: RevisionEvents;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
+const contestedMs = 1000;
+
+/** What holds unless a pass finds otherwise. */
+const usual: RevisionFindings = {
+  Paused: { status: 'False', reason: 'NotPaused', message: 'spec.paused is not set' },
+  RemovalBlocked: { status: 'False', reason: 'NotBlocked', message: 'nothing that has to go is held' },
+};
+
+/** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
+export class RevisionReconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #conflicts: ConflictMemory;
+  readonly #configs = new ParsedConfigs();
+  /** When fields were last taken back from somebody else. */
+  readonly #contested = new Map<string, { at: number; generation: number | undefined }>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#conflicts = new ConflictMemory(options.clock);
+  }
+
+  /**
+   * Reconciles one InjectorConfig, or what one that is gone has left behind.
+   * Resolves with the milliseconds until it wants to be called again. Rejects when the API server does: call again with back-off.
+   */
+  async reconcile(name: string, signal: AbortSignal): Promise<number> {
+    const { view, settings, removal } = this.#options;
+    const object = view.configs.get(name);
+    if (object === undefined) {
+      this.#forget(name);
+      return (await removal.step(name, signal)) ?? resyncMs;
+    }
+    const { spec } = object as { spec?: { operatorClass?: string } };
+    if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
+    if (this.#isOfAnother(object)) return resyncMs;
+    if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
+    if ((object as { spec?: { paused?: unknown } }).spec?.paused === true) return this.#pause(object, signal);
+    const config = this.#configs.parse(object);
+    if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
+    const quiet = this.#quietFor(config);
+    return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
+  }
+
+  /**
+   * Two installations of one operator class would undo each other's writes for ever. The one that came second, which has nothing here yet, keeps
+   * away; not even a status is written, which is one of those writes: an Event and the log tell.
+   */
+  #isOfAnother(object: KubernetesObject): boolean {
+    const { view, settings, refusals } = this.#options;
+    const { namespace, operatorClass } = settings.context;
+    const { name = '' } = object.metadata;
+    const { webhookConfiguration, servingSecret } = objectNames(name);
+    const other = otherInstallation(view.mutatingWebhooks.get(webhookConfiguration), namespace);
+    // One of another class is told in a condition: nobody else writes that.
+    const isOfOurClass = view.otherClassAt(webhookConfiguration) === undefined;
+    if (other === undefined || !isOfOurClass || view.secrets.get(servingSecret, namespace) !== undefined) {
+      refusals.settled(name, 'Installation');
+      return false;
+    }
+    const message = `MutatingWebhookConfiguration ${webhookConfiguration} leads to namespace ${other}, where another installation of operator class ${operatorClass} lives; the one in namespace ${namespace} writes nothing: give it another --operator-class, or delete the webhook configuration if nobody is there any more`;
+    refusals.refuse(object, 'Installation', 'OtherInstallation', message);
+    return true;
+  }
+
+  async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { clock, finalizers } = this.#options;
+    const { name } = config.metadata;
+    let object = read;
+    const winner = configWinner(config, this.#options.targets.claims());
+    if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
+    this.#options.refusals.settled(name, 'Overlap');
+    const findings: RevisionFindings = {
+      Overlap: no('NoOverlap', 'no other InjectorConfig or RevisionTag takes the same pods'),
+    };
+    const writes = noWrites();
+    const waits: number[] = [resyncMs];
+    let failure: Error | undefined;
+    try {
+      object = await finalizers.hold(object, signal);
+      waits.push(await this.#options.producer.produce(config, object, findings, writes, signal));
+    } catch (error) {
+      failure = asError(error);
+      this.#noteFailure(findings, failure);
+    }
+    const { finding, again } = this.#conflicts.observe(name, writes.foreign);
+    findings.Conflict = finding;
+    if (again !== undefined) waits.push(again);
+    if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
+    if (writes.foreign.length > 0) {
+      this.#contested.set(name, { at: clock.monotonic(), generation: config.metadata.generation });
+    }
+    this.#options.events.repaired(object, writes.repairs);
+    if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) this.#options.events.resumed(object);
+    try {
+      if (!signal.aborted) await this.#write(config, object, findings, signal);
+    } catch (error) {
+      failure ??= asError(error);
+    }
+    if (failure !== undefined) throw failure;
+    const { rotation } = findings;
+    if (rotation !== undefined) waits.push(rotation.nextAt.getTime() - clock.now().getTime());
+    return Math.max(0, Math.min(...waits));
+  }
+
+  /** An older one takes the same pods: nothing of this one may be there. */
+  async #yieldTo(
+    winner: PodClaim,
+    config: InjectorConfig,
+    object: KubernetesObject,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { removal, refusals, producer } = this.#options;
+    const isCustom = winner.isCustom || config.spec.webhook.selection === 'Custom';
+    const advice = isCustom
+      ? '; give one of the two its own spec.webhook.keys or selectors that exclude each other'
+      : '';
+    const message = `${nameOf(winner)} is older and takes the same pods; nothing of this one is published${advice}`;
+    refusals.refuse(object, 'Overlap', 'Overlap', message);
+    producer.withdrawn(config.metadata.name);
+    const wait = await this.#unblocked(object, signal, () => removal.step(config.metadata.name, signal));
+    const findings: RevisionFindings = {
+      Overlap: { status: 'True', reason: 'Overlap', message },
+      WebhookReady: { status: 'False', reason: 'Overlap', message },
+      publishedHash: undefined,
+    };
+    await this.#write(config, object, findings, signal);
+    return wait ?? resyncMs;
+  }
+
+  /** The kill switch: it works whatever else the spec says, also when that is invalid. */
+  async #pause(object: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { removal, producer, events, logger } = this.#options;
+    const { name = '' } = object.metadata;
+    if (await this.#unblocked(object, signal, () => removal.withdraw(name, signal)))
+      logger.warn('paused: the webhook is withdrawn', { injectorConfig: name });
+    producer.withdrawn(name);
+    const message =
+      'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
+    const config = asFarAsKnown(object);
+    if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
+    const WebhookReady: Finding = { status: 'False', reason: 'Paused', message };
+    await this.#write(config, object, { Paused: { ...WebhookReady, status: 'True' }, WebhookReady }, signal);
+    return resyncMs;
+  }
+
+  /** While finalizers of others hold what has to go, a condition and an Event name them. */
+  async #unblocked<T>(object: KubernetesObject, signal: AbortSignal, remove: () => Promise<T>): Promise<T> {
+    const { refusals } = this.#options;
+    try {
+      const removed = await remove();
+      refusals.settled(object.metadata.name ?? '', 'Removal');
+      return removed;
+    } catch (error) {
+      if (!(error instanceof RemovalBlockedError)) throw error;
+      const { message } = error;
+      refusals.refuse(object, 'Removal', 'RemovalBlocked', message);
+      const RemovalBlocked: Finding = { status: 'True', reason: 'ForeignFinalizer', message };
+      await this.#write(asFarAsKnown(object), object, { RemovalBlocked }, signal);
+      throw error;
+    }
+  }
+
+  /** A step that the API server refused shows in the condition of that step; what came before it keeps its finding. */
+  #noteFailure(findings: RevisionFindings, error: Error): void {
+    if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
+    const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
+    const finding: Finding = { status: 'False', reason, message: error.message };
+    if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
+    else findings.WebhookReady ??= finding;
+  }
+
+  async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
+    this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
+    const finding: Finding = { status: 'False', reason: 'Invalid', message: error.message };
+    await this.#write(asFarAsKnown(object), object, { TemplatesValid: finding }, signal);
+    return resyncMs;
+  }
+
+  async #write(
+    config: InjectorConfig,
+    object: KubernetesObject,
+    findings: RevisionFindings,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, view, metrics } = this.#options;
+    const usage = this.#options.usage.injectorConfig(config.metadata.name);
+    const status = revisionStatus(config, { ...usual, ...findings, usage }, clock.now());
+    const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
+    metrics.conditions?.(config.metadata.name, new Map(conditions));
+    const stored = await writeStatus(client, object, status, { fieldManager: statusManager, signal });
+    if (stored !== undefined) view.configs.upsert(stored);
+  }
+
+  async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
+    const { removal, finalizers, producer, logger } = this.#options;
+    const { name = '' } = object.metadata;
+    if (!hasFinalizer(object)) return resyncMs;
+    producer.withdrawn(name);
+    const wait = await this.#unblocked(object, signal, () => removal.step(name, signal));
+    if (wait !== undefined) return wait;
+    await finalizers.release(object, signal);
+    logger.info('removed', { injectorConfig: name });
+    this.#forget(name);
+    return resyncMs;
+  }
+
+  /** While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens. */
+  #quietFor({ metadata }: InjectorConfig): number {
+    const contested = this.#contested.get(metadata.name);
+    if (contested === undefined || contested.generation !== metadata.generation) return 0;
+    return contested.at + contestedMs - this.#options.clock.monotonic();
+  }
+
+  #forget(name: string): void {
+    this.#options.refusals.forget(name);
+    this.#conflicts.forget(name);
+    this.#options.producer.forget(name);
+    this.#contested.delete(name);
+    this.#options.metrics.forget?.(name);
+  }
+}
+
+/** An InjectorConfig of which only what its status needs is looked at: the rest may be wrong. */
+function asFarAsKnown(object: KubernetesObject): InjectorConfig {
+  const { metadata, spec, status } = object as { spec?: { revision?: unknown } } & KubernetesObject;
+  const revision = typeof spec?.revision === 'string' ? { revision: spec.revision } : {};
+  return { metadata, spec: revision, ...(status === undefined ? {} : { status }) } as unknown as InjectorConfig;
+}
+
+function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
+}

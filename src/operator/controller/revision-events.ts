@@ -1,0 +1,66 @@
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { RotationChange } from '../../certs/rotation/rotation-state.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { RolloutEvent } from '../../rollout/transitions.ts';
+import type { Repair } from './owned-objects.ts';
+
+/** What happened to an InjectorConfig, for people who ask `kubectl describe`. */
+export class RevisionEvents {
+  readonly #recorder: Pick<EventRecorder, 'record'>;
+
+  constructor(recorder: Pick<EventRecorder, 'record'>) {
+    this.#recorder = recorder;
+  }
+
+  published(object: KubernetesObject, hash: string, before: string | undefined): void {
+    const note = `configuration ${hash} is published${before === undefined ? '' : ` in place of ${before}`}`;
+    this.#recorder.record(object, { type: 'Normal', reason: 'Published', action: 'Publish', note });
+  }
+
+  /** A tag leads to another revision, or anywhere for the first time. */
+  led(tag: KubernetesObject, revision: string, hash: string, before: string | undefined): void {
+    const note = `the tag leads to revision ${revision} (configuration ${hash})${before === undefined ? '' : ` in place of ${before}`}`;
+    this.#recorder.record(tag, { type: 'Normal', reason: 'Published', action: 'Publish', note });
+  }
+
+  /** A rollout has gone a step on, or back. */
+  rollout(tag: KubernetesObject, happened: readonly RolloutEvent[]): void {
+    for (const { type, reason, message } of happened) {
+      this.#recorder.record(tag, { type, reason, action: 'Rollout', note: message });
+    }
+  }
+
+  paused(object: KubernetesObject, note: string): void {
+    this.#recorder.record(object, { type: 'Warning', reason: 'Paused', action: 'Pause', note });
+  }
+
+  resumed(object: KubernetesObject): void {
+    const note = 'spec.paused is no longer set: the webhook comes back once the API server reaches it';
+    this.#recorder.record(object, { type: 'Normal', reason: 'Resumed', action: 'Resume', note });
+  }
+
+  refused(object: KubernetesObject, reason: string, message: string): void {
+    this.#recorder.record(object, { type: 'Warning', reason, action: 'Check', note: message });
+  }
+
+  rotated(object: KubernetesObject, changes: readonly RotationChange[]): void {
+    for (const { kind, message } of changes) {
+      const type = kind === 'Repaired' ? 'Warning' : 'Normal';
+      this.#recorder.record(object, { type, reason: kind, action: 'Rotate', note: message });
+    }
+  }
+
+  repaired(object: KubernetesObject, repairs: readonly Repair[]): void {
+    for (const { object: repaired, difference, foreign } of repairs) {
+      const what = `${repaired.kind} ${repaired.metadata.name ?? ''}`;
+      const managers = [...new Set(foreign.map(({ manager }) => manager))].sort().join(', ');
+      const by = managers === '' ? '' : ` by ${managers}`;
+      const advice = repaired.kind === 'ConfigMap' ? '; edit the InjectorConfig instead' : '';
+      const note =
+        difference === undefined
+          ? `${what} was missing; made again`
+          : `${what} was changed${by} at ${difference}; restored${advice}`;
+      this.#recorder.record(object, { type: 'Warning', reason: 'Repaired', action: 'Repair', note });
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { OperatorFixture } from '../testdata/operator-fixture.ts';
+import { otherInstallation } from './validator-reconcile.ts';
+
+const name = 'sidecar-injector-default-validator';
+
+describe('ValidatorReconciler', () => {
+  let fixture: OperatorFixture;
+  const { signal } = new AbortController();
+  beforeEach(async () => {
+    fixture = new OperatorFixture();
+    await fixture.start();
+  });
+  afterEach(() => fixture.stop());
+  const leadTo = (namespace: string): void => {
+    fixture.cluster.edit('validatingwebhookconfigurations', name, undefined, (object) => {
+      const [webhook] = object.webhooks as { clientConfig: { service: { namespace: string } } }[];
+      if (webhook !== undefined) webhook.clientConfig.service.namespace = namespace;
+    });
+  };
+  const namespace = (): string | undefined => {
+    const { webhooks } = fixture.cluster.get('validatingwebhookconfigurations', name) as KubernetesObject & {
+      webhooks: { clientConfig: { service: { namespace: string } } }[];
+    };
+    return webhooks[0]?.clientConfig.service.namespace;
+  };
+  const pass = async (): Promise<number> => {
+    await fixture.caughtUp();
+    return fixture.reconcilers.validator.reconcile(signal);
+  };
+
+  it('takes its webhook back from somebody who led it elsewhere', async () => {
+    await pass();
+    leadTo('elsewhere');
+    await pass();
+    assert.equal(namespace(), 'injection');
+  });
+
+  it('writes nothing where another installation of its class lives, and says so once', async () => {
+    await pass();
+    leadTo('elsewhere');
+    for (const plural of ['secrets', 'services']) {
+      for (const each of fixture.cluster.names(plural)) fixture.cluster.remove(plural, each, 'injection');
+    }
+    const before = fixture.cluster.writes.length;
+    assert.equal(await pass(), 600_000);
+    await pass();
+    assert.equal(fixture.cluster.writes.length, before);
+    const warnings = fixture.logger.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /leads to namespace elsewhere, .* give this one another --operator-class/);
+    fixture.cluster.remove('validatingwebhookconfigurations', name);
+    await pass();
+    assert.equal(namespace(), 'injection');
+  });
+});
+
+const leadingTo = (...clientConfigs: object[]) => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'MutatingWebhookConfiguration',
+  metadata: {},
+  webhooks: clientConfigs.map((clientConfig) => ({ clientConfig })),
+});
+const service = (namespace: string): object => ({ service: { namespace, name: 'sidecar-injector-blue' } });
+
+describe('otherInstallation', () => {
+  const cases: [what: string, live: ReturnType<typeof leadingTo> | undefined, expected: string | undefined][] = [
+    ['no webhook configuration', undefined, undefined],
+    ['no webhooks', leadingTo(), undefined],
+    ['our Service', leadingTo(service('ours'), service('ours')), undefined],
+    ['the Service of another namespace', leadingTo(service('theirs'), service('theirs')), 'theirs'],
+    ['one webhook that somebody bent', leadingTo(service('ours'), service('theirs')), undefined],
+    ['webhooks of several namespaces', leadingTo(service('one'), service('two')), undefined],
+    ['a url', leadingTo({ url: 'https://host/' }), undefined],
+  ];
+  for (const [what, live, expected] of cases) {
+    it(`${what}: ${expected ?? 'none'}`, () => {
+      assert.equal(otherInstallation(live, 'ours'), expected);
+    });
+  }
+});

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import type { DecisionRules } from '../../inject/decide.ts';
+import type { RecordedEvent } from '../../kube/event-recorder.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { PodEventLimits, PodEvents } from './pod-events.ts';
+import { FollowedPods, type PodStores } from './followed-pods.ts';
+import { injectorConfig } from '../testdata/operator-fixture.ts';
+
+const rules: DecisionRules = {
+  policy: 'disabled',
+  neverInject: [],
+  alwaysInject: [],
+  ignoredNamespaces: new Set(),
+  injectKey: 'sidecar.istio.io/inject',
+};
+
+describe('PodEvents', () => {
+  let clock: ManualClock;
+  let stop: AbortController;
+  let stores: PodStores;
+  let events: string[];
+  let counts: string[];
+  let omitted: number;
+  let failure: Error | undefined;
+  const logger = capturingLogger();
+  const configs = [
+    parseInjectorConfig(injectorConfig('blue')),
+    parseInjectorConfig(injectorConfig('off', { paused: true })),
+  ];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    stop = new AbortController();
+    [events, counts, omitted, failure] = [[], [], 0, undefined];
+    const podEvents = new PodEvents({
+      claims: () => ({ configs, tags: [], targetOf: () => undefined }),
+      rules: { of: () => (failure === undefined ? Promise.resolve(rules) : Promise.reject(failure)) },
+      recorder: {
+        record: ({ metadata }: KubernetesObject, { type, reason, note }: RecordedEvent) =>
+          events.push(`${metadata.namespace}/${metadata.name} ${type} ${reason}: ${note}`),
+      },
+      metrics: {
+        podNotInjected: (name, reason) => counts.push(`${name} ${reason}`),
+        podEventOmitted: () => (omitted += 1),
+      },
+      clock,
+      logger,
+      namespace: 'injection',
+    });
+    const uncounted = { begin: () => () => undefined };
+    stores = new FollowedPods(podEvents, uncounted, clock).begin(stop.signal, () => undefined);
+    const labels = { 'istio.io/rev': 'blue' };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels, uid: 'n' }, status: {} };
+    stores.namespaces.replace([stores.keepOfNamespace(namespace)], '1');
+  });
+
+  let version = 10;
+  function pod(name: string, metadata: Record<string, unknown> = {}): KubernetesObject {
+    version += 1;
+    const own = { name, namespace: 'shop', uid: name, resourceVersion: String(version) };
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, ...metadata }, spec: {} };
+  }
+  const arrive = (object: KubernetesObject): void => {
+    stores.pods.upsert(stores.keepOfPod(object));
+  };
+  const list = (...objects: KubernetesObject[]): void => {
+    stores.pods.replace(objects.map(stores.keepOfPod), '5');
+  };
+
+  it('says once why a pod that came was not injected', async () => {
+    list();
+    const web = pod('web');
+    arrive(web);
+    arrive({ ...web, metadata: { ...web.metadata, resourceVersion: '9999' } });
+    assert.deepEqual(events, []);
+    await clock.advance(1000);
+    const why = 'the policy is disabled and the pod does not ask for injection';
+    assert.deepEqual(events, [
+      `shop/web Normal PolicyDisabled: not injected by InjectorConfig blue (revision blue): ${why}`,
+    ]);
+    assert.deepEqual(counts, ['blue PolicyDisabled']);
+    assert.equal(stores.pods.size, 1);
+    assert.deepEqual(Object.keys(stores.namespaces.list()[0] ?? {}), ['apiVersion', 'kind', 'metadata']);
+  });
+
+  it('says nothing of pods that are injected, that nobody wanted injected, or that went', async () => {
+    list();
+    arrive(pod('one', { annotations: { 'sidecar-injector.io/config': 'blue.0a1b2c3d' } }));
+    arrive(pod('two', { annotations: { 'sidecar.istio.io/status': '{}' } }));
+    arrive(pod('three', { namespace: 'elsewhere' }));
+    const four = pod('four');
+    arrive(four);
+    stores.pods.remove(stores.keepOfPod(four));
+    await clock.advance(5000);
+    assert.deepEqual(events, []);
+  });
+
+  it('warns of what should not have happened', async () => {
+    list();
+    arrive(pod('web', { namespace: 'elsewhere', labels: { 'istio.io/rev': 'off' } }));
+    arrive(pod('api', { namespace: 'elsewhere', labels: { 'sidecar.istio.io/inject': 'true' } }));
+    await clock.advance(1000);
+    assert.deepEqual(counts, ['off Paused', ' NotSelected']);
+    assert.ok(events.every((event) => event.includes(' Warning ')));
+  });
+
+  it('looks, of the pods that were there before, at those alone that may have come while nobody led', async () => {
+    const at = (secondsAgo: number) => new Date(clock.now().getTime() - secondsAgo * 1000).toISOString();
+    list(pod('old', { creationTimestamp: at(61) }), pod('young', { creationTimestamp: at(5) }), pod('ageless'));
+    await clock.advance(1000);
+    assert.deepEqual(counts, ['blue PolicyDisabled']);
+    assert.match(events[0] ?? '', /^shop\/young /);
+    list(pod('old'), pod('young'), pod('new'));
+    await clock.advance(1000);
+    assert.equal(counts.length, 2);
+  });
+
+  it('counts all of many pods and writes Events of a few', async () => {
+    list();
+    for (let index = 0; index < 1200; index += 1) {
+      const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true };
+      arrive(pod(`p${index}`, { ownerReferences: [reference] }));
+    }
+    await clock.advance(2000);
+    assert.equal(counts.length, 1000);
+    assert.equal(events.length, 3);
+    assert.equal(omitted, 200 + 997);
+  });
+
+  it('gives each pod its second', async () => {
+    list();
+    arrive(pod('one'));
+    await clock.advance(600);
+    arrive(pod('two'));
+    await clock.advance(600);
+    assert.equal(events.length, 1);
+    await clock.advance(600);
+    assert.equal(events.length, 2);
+  });
+
+  it('goes on after a failure, and ends with the leadership', async () => {
+    list();
+    failure = new Error('cannot load');
+    arrive(pod('one'));
+    await clock.advance(1000);
+    assert.deepEqual(logger.lines.at(-1)?.fields, { namespace: 'shop', name: 'one', error: 'cannot load' });
+    failure = undefined;
+    arrive(pod('two'));
+    await clock.advance(1000);
+    assert.equal(events.length, 1);
+    arrive(pod('three'));
+    stop.abort();
+    await clock.advance(1000);
+    assert.equal(events.length, 1);
+  });
+});
+
+describe('PodEventLimits', () => {
+  const taken = (limits: PodEventLimits, times: number, maker: (index: number) => string, reason = 'HostNetwork') =>
+    Array.from({ length: times }, (_, index) => limits.take(maker(index), reason)).filter(Boolean).length;
+
+  it('tells of three pods of one maker, for each reason, and again after ten minutes', async () => {
+    const clock = new ManualClock();
+    const limits = new PodEventLimits(clock);
+    assert.equal(
+      taken(limits, 100, () => 'r1'),
+      3,
+    );
+    assert.equal(
+      taken(limits, 100, () => 'r1', 'PolicyDisabled'),
+      3,
+    );
+    assert.equal(
+      taken(limits, 100, () => 'r2'),
+      3,
+    );
+    await clock.advance(600_000);
+    assert.equal(
+      taken(limits, 100, () => 'r1'),
+      3,
+    );
+  });
+
+  it('tells of 25 at once and then one a second, whoever made them', async () => {
+    const clock = new ManualClock();
+    const limits = new PodEventLimits(clock);
+    assert.equal(
+      taken(limits, 100, (index) => `a${index}`),
+      25,
+    );
+    await clock.advance(10_000);
+    assert.equal(
+      taken(limits, 100, (index) => `b${index}`),
+      10,
+    );
+  });
+});

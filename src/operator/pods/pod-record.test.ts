@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { arrivedPod, podRecord } from './pod-record.ts';
+
+const inject = 'sidecar.istio.io/inject';
+
+function pod(metadata: Record<string, unknown> = {}, spec: Record<string, unknown> = {}): KubernetesObject {
+  const own = { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, ...metadata }, spec };
+}
+
+describe('podRecord', () => {
+  it('keeps names and who injected the pod, nothing that grows with it', () => {
+    const annotations = { 'sidecar-injector.io/config': 'blue.0a1b2c3d', note: 'x'.repeat(100_000) };
+    const labels = { app: 'web' };
+    const spec = { containers: [{ name: 'app', image: 'app' }] };
+    assert.deepEqual(podRecord(pod({ annotations, labels, managedFields: [{}] }, spec)), {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' },
+      injectedBy: 'blue.0a1b2c3d',
+    });
+  });
+
+  it('is bounded whatever the pod says', () => {
+    const long = 'x'.repeat(300_000);
+    const record = podRecord(pod({ name: 'n'.repeat(253), annotations: { 'sidecar-injector.io/config': long } }));
+    assert.ok(JSON.stringify(record).length < 1100, String(JSON.stringify(record).length));
+  });
+
+  it('takes a pod that says nothing', () => {
+    assert.deepEqual(podRecord({ apiVersion: 'v1', kind: 'Pod', metadata: {} }).metadata, {
+      name: '',
+      namespace: '',
+      uid: '',
+      resourceVersion: '',
+    });
+  });
+});
+
+describe('arrivedPod', () => {
+  const arrive = (object: KubernetesObject) => arrivedPod(object, podRecord(object), [inject]);
+
+  it('keeps what the decision depends on', () => {
+    const metadata = { labels: { app: 'web' }, annotations: { [inject]: 'false'.padEnd(1000, '!'), other: 'x' } };
+    const arrived = arrive(pod(metadata, { hostNetwork: true }));
+    assert.deepEqual(
+      { ...arrived, record: undefined },
+      {
+        record: undefined,
+        maker: 'u1',
+        namespace: 'shop',
+        hostNetwork: true,
+        labels: { app: 'web' },
+        annotations: { [inject]: 'false'.padEnd(32, '!') },
+      },
+    );
+  });
+
+  it('knows what makes it', () => {
+    const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r1' };
+    const ownerReferences = [
+      { ...reference, uid: 'other' },
+      { ...reference, controller: true },
+    ];
+    assert.equal(arrive(pod({ ownerReferences }))?.maker, 'r1');
+    assert.equal(arrive(pod({ ownerReferences: [{ ...reference, uid: 'other' }] }))?.maker, 'u1');
+  });
+
+  const ignored: [name: string, metadata: Record<string, unknown>][] = [
+    ['the mirror of a static pod', { annotations: { 'kubernetes.io/config.mirror': 'x' } }],
+    ['a pod that is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+    [
+      'a pod with labels beyond measure',
+      { labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, ''])) },
+    ],
+  ];
+  for (const [name, metadata] of ignored) {
+    it(`passes over ${name}`, () => {
+      assert.equal(arrive(pod(metadata)), undefined);
+    });
+  }
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { ProxyConfigResources } from './proxy-config-resources.ts';
+import { MemoryCluster } from '../testdata/memory-cluster.ts';
+
+const proxyConfig = (name: string, concurrency: number): KubernetesObject => ({
+  apiVersion: 'networking.istio.io/v1beta1',
+  kind: 'ProxyConfig',
+  metadata: { name, namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { concurrency },
+});
+
+describe('ProxyConfigResources', () => {
+  let cluster: MemoryCluster;
+  let clock: ManualClock;
+  let resources: ProxyConfigResources;
+  const logger = capturingLogger();
+  let asked: number;
+  beforeEach(async () => {
+    cluster = new MemoryCluster();
+    clock = new ManualClock();
+    logger.lines.length = 0;
+    asked = 0;
+    await cluster.start();
+    resources = new ProxyConfigResources({ client: cluster.client, clock, random: () => 0, logger });
+  });
+  afterEach(async () => {
+    resources.stop();
+    await cluster.stop();
+  });
+
+  /** From now on the collection is answered with a failure. */
+  function unserved(code: number, reason: string): void {
+    cluster.faults.push({
+      matches: (_, path) => path === '/apis/networking.istio.io/v1beta1/proxyconfigs',
+      answer: (response) => {
+        asked += 1;
+        failure(response, code, reason, 'proxyconfigs');
+      },
+    });
+  }
+  const until = async (what: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(what(), what.toString());
+  };
+  const concurrencies = (): unknown[] => resources.list().map(({ spec }) => spec.concurrency);
+
+  it('follows them, and gives the same list while nothing changes', async () => {
+    cluster.put('proxyconfigs', proxyConfig('one', 1));
+    assert.equal(resources.settled, false);
+    resources.start();
+    await until(() => resources.settled && resources.list().length === 1);
+    const first = resources.list();
+    assert.deepEqual(first, [
+      {
+        metadata: { name: 'one', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' },
+        spec: { concurrency: 1 },
+      },
+    ]);
+    assert.equal(resources.list(), first);
+    cluster.put('proxyconfigs', proxyConfig('two', 2));
+    await until(() => resources.list().length === 2);
+    assert.notEqual(resources.list(), first);
+    assert.equal(resources.list().find(({ metadata }) => metadata.name === 'one')?.spec, first[0]?.spec);
+    cluster.edit('proxyconfigs', 'one', 'shop', (object) => {
+      object.spec = { concurrency: 3 };
+    });
+    await until(() => concurrencies().includes(3));
+    cluster.remove('proxyconfigs', 'one', 'shop');
+    await until(() => resources.list().length === 1);
+  });
+
+  it('has none where they are not served, says nothing of it, and finds them when they are', async () => {
+    unserved(404, 'NotFound');
+    cluster.put('proxyconfigs', proxyConfig('one', 1));
+    resources.start();
+    const none = resources.list();
+    await until(() => resources.settled && clock.pending().includes(60_000));
+    assert.deepEqual(none, []);
+    await clock.advance(59_999);
+    assert.equal(asked, 1);
+    cluster.faults.length = 0;
+    await clock.advance(1);
+    await until(() => resources.list().length === 1);
+    assert.deepEqual(logger.lines, []);
+  });
+
+  it('has none once they are no longer served', async () => {
+    cluster.put('proxyconfigs', proxyConfig('one', 1));
+    resources.start();
+    await until(() => resources.list().length === 1);
+    unserved(404, 'NotFound');
+    cluster.dropWatches();
+    // The watch is tried again first, then the list.
+    for (let turn = 0; turn < 20 && resources.list().length > 0; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(2000);
+    }
+    assert.deepEqual(resources.list(), []);
+    assert.ok(logger.lines.some(({ message }) => message.includes('no longer served')));
+  });
+
+  it('says which right is missing, and looks again', async () => {
+    unserved(403, 'Forbidden');
+    resources.start();
+    await until(() => resources.settled && clock.pending().includes(60_000));
+    assert.match(logger.lines[0]?.message ?? '', /grant the operator list and watch on proxyconfigs/);
+    assert.equal(logger.lines.length, 1);
+    cluster.faults.length = 0;
+    cluster.put('proxyconfigs', proxyConfig('one', 1));
+    await clock.advance(60_000);
+    await until(() => resources.list().length === 1);
+  });
+
+  it('goes on asking a server that fails', async () => {
+    unserved(500, 'InternalError');
+    resources.start();
+    await until(() => asked === 1 && clock.pending().length > 0);
+    assert.equal(resources.settled, false);
+    cluster.faults.length = 0;
+    cluster.put('proxyconfigs', proxyConfig('one', 1));
+    await clock.advance(2000);
+    await until(() => resources.settled && resources.list().length === 1);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { readReplicaLease, replicaLeaseMetadata, replicaOf, type ServedConfiguration } from './replica-lease.ts';
+
+const place = { namespace: 'injection', operatorClass: 'default' };
+const certificate = 'c'.repeat(64);
+
+function lease(
+  serves: [string, ServedConfiguration][],
+  isDraining = false,
+): { object: KubernetesObject; omitted: number } {
+  const { metadata, omitted } = replicaLeaseMetadata('webhook-1', place, { isDraining, serves: new Map(serves) });
+  return { object: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata }, omitted };
+}
+
+describe("a replica's Lease", () => {
+  it('says what is served and whether the replica is leaving, and is read as it was written', () => {
+    // A name that every object has as a property.
+    const serves: [string, ServedConfiguration][] = [
+      ['blue', { hashes: ['01234567', '89abcdef'], certificate }],
+      ['constructor', { hashes: [] }],
+    ];
+    const { object, omitted } = lease(serves, true);
+    assert.equal(omitted, 0);
+    assert.equal(replicaOf(object), 'webhook-1');
+    assert.deepEqual(readReplicaLease(object), { isDraining: true, serves: new Map(serves) });
+    assert.equal(readReplicaLease(lease([]).object).isDraining, false);
+  });
+
+  it('has room for fifty InjectorConfigs with the longest names and three hashes each, twenty times over', () => {
+    const many = (count: number): [string, ServedConfiguration][] =>
+      Array.from({ length: count }, (_, index) => [
+        `n${index}`.padEnd(46, 'x'),
+        { hashes: ['00000000', '11111111', '22222222'], certificate },
+      ]);
+    const bytes = ({ object }: { object: KubernetesObject }): number =>
+      Object.entries(object.metadata.annotations ?? {}).join('').length;
+    assert.ok(bytes(lease(many(50))) < 10_000, String(bytes(lease(many(50)))));
+    assert.equal(lease(many(1000)).omitted, 0);
+    const tooMany = lease(many(2000));
+    assert.ok(tooMany.omitted > 0 && bytes(tooMany) < 256 * 1024);
+    const { serves } = readReplicaLease(tooMany.object);
+    assert.equal(serves.size + tooMany.omitted, 2000);
+    assert.ok(
+      [...serves.values()].every(({ hashes }) => hashes.length === 3),
+      'an entry is whole or absent',
+    );
+  });
+
+  it('says what was found in rollouts, where there is any', () => {
+    const configuration = { injectorConfig: 'blue', hash: '01234567' };
+    const found = { compared: 2, failed: 1, differing: 1, changed: ['spec.containers[proxy].image'], error: 'because' };
+    const shadow = [
+      { tag: 'prod', stable: configuration, canary: { ...configuration, injectorConfig: 'green' }, ...found },
+    ];
+    const state = { isDraining: false, serves: new Map(), shadow };
+    const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
+    assert.deepEqual(readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata }), state);
+    assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);
+  });
+
+  const beyondBounds = [
+    JSON.stringify({ blue: { hashes: Array.from({ length: 65 }, () => '01234567') } }),
+    JSON.stringify({ blue: { hashes: ['0'.repeat(9)] } }),
+    JSON.stringify({ ['n'.repeat(64)]: { hashes: [] } }),
+    JSON.stringify({ blue: { hashes: [], certificate: 'c'.repeat(65) } }),
+  ];
+  for (const text of ['{', '[]', '"x"', '{"blue":{"hashes":"0"}}', '{"blue":null}', undefined, ...beyondBounds]) {
+    it(`says that nothing is served when it cannot be read: ${String(text).slice(0, 80)}`, () => {
+      const { object } = lease([]);
+      object.metadata.annotations = text === undefined ? {} : { 'sidecar-injector.io/serves': text };
+      assert.deepEqual([...readReplicaLease(object).serves], []);
+    });
+  }
+});

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { emptyShadowReport, type PairReport, type RolloutPair } from '../../rollout/shadow-report.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { replicaLeaseMetadata } from './replica-lease.ts';
+import { ReplicaLeases } from './replica-leases.ts';
+import { MemoryCluster } from '../testdata/memory-cluster.ts';
+
+const place = { namespace: 'injection', operatorClass: 'default' };
+let renewals = 0;
+
+function lease(
+  replica: string,
+  hashes: string[] = [],
+  options: { certificate?: boolean; seconds?: number; shadow?: readonly PairReport[] } = {},
+): KubernetesObject {
+  const served = { hashes, ...(options.certificate === false ? {} : { certificate: 'c'.repeat(64) }) };
+  const { metadata } = replicaLeaseMetadata(replica, place, {
+    isDraining: false,
+    serves: new Map([['blue', served]]),
+    shadow: options.shadow ?? [],
+  });
+  renewals += 1;
+  const spec = {
+    leaseDurationSeconds: options.seconds ?? 15,
+    renewTime: `1999-01-01T00:00:00.${String(renewals).padStart(6, '0')}Z`,
+  };
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+}
+
+describe('ReplicaLeases', () => {
+  let cluster: MemoryCluster;
+  let clock: ManualClock;
+  let reports: ReplicaLeases;
+  let told: number;
+  beforeEach(async () => {
+    cluster = new MemoryCluster();
+    clock = new ManualClock();
+    told = 0;
+    await cluster.start();
+    reports = new ReplicaLeases({
+      client: cluster.client,
+      ...place,
+      clock,
+      random: () => 0,
+      logger: capturingLogger(),
+    });
+    reports.subscribe(() => (told += 1));
+  });
+  afterEach(async () => {
+    reports.stop();
+    await cluster.stop();
+  });
+  const until = async (what: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(what(), what.toString());
+  };
+  const live = (): string[] => reports.replicas('blue').map(({ replica }) => replica);
+  /** Stores a Lease and waits until it has been seen: a renewal changes nothing that shows, so a mark goes along. */
+  const seen = async (object: KubernetesObject): Promise<void> => {
+    const [name] = [object.metadata.name ?? ''];
+    cluster.put('leases', object);
+    const mark = `mark-${renewals}`;
+    cluster.put('leases', lease(mark));
+    await until(() => live().includes(mark));
+    cluster.remove('leases', `injector-replica-${mark}`, 'injection');
+    await until(() => !live().includes(mark) && name !== '');
+  };
+
+  it('lacks everything before the Leases have been read, and while no replica runs', async () => {
+    assert.deepEqual(reports.lacking('blue', '1'), ['any replica (their leases have not been read yet)']);
+    reports.start();
+    await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
+  });
+
+  it('lacks the replicas without the configuration or without a certificate, the first five by name', async () => {
+    reports.start();
+    cluster.put('leases', lease('has-it', ['1', '2']));
+    await until(() => live().length === 1);
+    assert.deepEqual(reports.lacking('blue', '1'), []);
+    cluster.put('leases', lease('has-no-certificate', ['1'], { certificate: false }));
+    await until(() => live().length === 2);
+    assert.deepEqual(reports.lacking('blue', '1'), ['has-no-certificate']);
+    for (let index = 1; index <= 6; index += 1) cluster.put('leases', lease(`late-${index}`));
+    await until(() => live().length === 8);
+    assert.deepEqual(reports.lacking('blue', '1'), [
+      'has-no-certificate',
+      'late-1',
+      'late-2',
+      'late-3',
+      'late-4',
+      '2 more',
+    ]);
+    assert.equal(reports.lacking('green', '1').length, 6);
+  });
+
+  it('keeps of a Lease what it reads, and reads the first two hundred; the others hold up, and take no room', async () => {
+    reports.start();
+    await until(() => reports.lacking('blue', '1').join() === 'any replica (none is running)');
+    for (let index = 0; index < 210; index += 1)
+      cluster.put('leases', lease(`r-${String(index).padStart(3, '0')}`, ['1']));
+    await until(() => live().length === 210);
+    assert.deepEqual(reports.lacking('blue', '1'), ['r-200', 'r-201', 'r-202', 'r-203', 'r-204', '5 more']);
+    for (const name of live().slice(0, 11)) cluster.remove('leases', `injector-replica-${name}`, 'injection');
+    await until(() => live().length === 199);
+    cluster.put('leases', lease('r-204', ['1']));
+    await until(() => !reports.lacking('blue', '1').includes('r-204'));
+  });
+
+  it('counts a replica for the duration of its Lease after it was seen to change, whatever its clock says', async () => {
+    reports.start();
+    await seen(lease('gone'));
+    await seen(lease('stays'));
+    await clock.advance(14_000);
+    assert.deepEqual(live(), ['gone', 'stays']);
+    await seen(lease('stays'));
+    await clock.advance(2000);
+    assert.deepEqual(live(), ['stays']);
+    await seen(lease('gone'));
+    assert.deepEqual(live(), ['gone', 'stays'], 'it was only cut off');
+  });
+
+  it('believes no Lease for longer than a minute', async () => {
+    reports.start();
+    await seen(lease('for-ever', [], { seconds: 1_000_000 }));
+    await clock.advance(59_000);
+    assert.deepEqual(live(), ['for-ever']);
+    await clock.advance(1000);
+    assert.deepEqual(live(), []);
+  });
+
+  it('tells of what changed, not of renewals', async () => {
+    reports.start();
+    cluster.put('leases', lease('one', ['1']));
+    await until(() => told === 1);
+    cluster.put('leases', lease('one', ['1']));
+    cluster.put('leases', lease('one', ['1', '2']));
+    await until(() => told === 2);
+    assert.deepEqual(reports.replicas('blue')[0]?.hashes, ['1', '2']);
+    cluster.remove('leases', 'injector-replica-one', 'injection');
+    await until(() => told === 3);
+    assert.deepEqual(live(), []);
+  });
+
+  it('tells when a Lease has expired, which no event does, and not when it was renewed in time', async () => {
+    reports.start();
+    await seen(lease('gone'));
+    await clock.advance(5000);
+    await seen(lease('stays'));
+    const before = told;
+    await clock.advance(9999);
+    assert.deepEqual([live(), told], [['gone', 'stays'], before]);
+    await clock.advance(2);
+    assert.deepEqual([live(), told], [['stays'], before + 1]);
+    await seen(lease('stays'));
+    const renewed = told;
+    await clock.advance(14_000);
+    assert.deepEqual([live(), told], [['stays'], renewed]);
+    reports.stop();
+    await clock.advance(60_000);
+    assert.equal(told, renewed, 'nobody waits any more');
+  });
+
+  it('sums up what replicas found about one pair of configurations, and tells of it apart from what is served', async () => {
+    const pair: RolloutPair = {
+      tag: 'prod',
+      stable: { injectorConfig: 'blue', hash: '1' },
+      canary: { injectorConfig: 'green', hash: '2' },
+    };
+    const found = { ...pair, compared: 3, failed: 1, differing: 2, changed: ['a', 'b'] };
+    const others = [
+      { tag: 'test' },
+      { stable: { injectorConfig: 'blue', hash: '9' } },
+      { canary: { injectorConfig: 'green', hash: '9' } },
+    ];
+    reports.start();
+    assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
+    let shadowTold = 0;
+    reports.subscribeShadow(() => (shadowTold += 1));
+    cluster.put('leases', lease('one', ['1'], { shadow: others.map((other) => ({ ...found, ...other })) }));
+    cluster.put('leases', lease('two', ['1'], { shadow: [found] }));
+    await until(() => shadowTold === 2 && live().length === 2);
+    const before = told;
+    cluster.put('leases', lease('one', ['1'], { shadow: [{ ...found, changed: ['b', 'c'], error: 'because' }] }));
+    await until(() => shadowTold === 3);
+    assert.equal(told, before);
+    const sum = { compared: 6, failed: 2, differing: 4, changed: ['b', 'c', 'a'], error: 'because' };
+    const { changed, ...counts } = reports.shadowReport(pair);
+    assert.deepEqual(
+      [counts, [...changed].sort()],
+      [{ compared: 6, failed: 2, differing: 4, error: 'because' }, [...sum.changed].sort()],
+    );
+    cluster.remove('leases', 'injector-replica-one', 'injection');
+    await until(() => live().length === 1);
+    assert.deepEqual(reports.shadowReport(pair).compared, 3);
+    await clock.advance(16_000);
+    assert.deepEqual([live(), reports.shadowReport(pair).compared], [[], 3], 'a replica that is cut off may come back');
+    cluster.remove('leases', 'injector-replica-two', 'injection');
+    await until(() => reports.shadowReport(pair).compared === 0);
+    assert.deepEqual(reports.shadowReport(pair), emptyShadowReport);
+  });
+
+  it('ignores the Leases of other classes and the leader', async () => {
+    cluster.put('leases', {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'injector-leader-default', namespace: 'injection' },
+    });
+    const other = replicaLeaseMetadata(
+      'other',
+      { namespace: 'injection', operatorClass: 'canary' },
+      { isDraining: false, serves: new Map() },
+    );
+    cluster.put('leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: other.metadata });
+    reports.start();
+    await seen(lease('one'));
+    assert.deepEqual(live(), ['one']);
+  });
+
+  it('removes the Leases of those that have been gone for long, unless they have come back meanwhile', async () => {
+    reports.start();
+    await seen(lease('gone'));
+    await seen(lease('back'));
+    const { signal } = new AbortController();
+    await clock.advance(44_000);
+    await reports.removeExpired(signal);
+    assert.equal(cluster.names('leases').length, 2);
+    await clock.advance(1000);
+    // Renewed at this very moment: we have not seen it yet.
+    cluster.faults.push({
+      matches: (method, path) => method === 'DELETE' && path.includes('back'),
+      answer: (response) => {
+        response.writeHead(409, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ kind: 'Status', code: 409, reason: 'Conflict', message: 'modified' }));
+      },
+    });
+    await reports.removeExpired(signal);
+    assert.deepEqual(cluster.names('leases'), ['injector-replica-back']);
+  });
+
+  it('gives everybody a whole duration again after it was cut off itself', async () => {
+    reports.start();
+    await seen(lease('one'));
+    await clock.advance(10_000);
+    cluster.faults.push({ matches: (method) => method === 'GET', answer: (response) => response.destroy(), times: 1 });
+    cluster.dropWatches();
+    for (let turn = 0; turn < 40; turn += 1) {
+      await clock.advance(100);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assert.equal(cluster.faults.length, 0);
+    await clock.advance(8000);
+    assert.deepEqual(live(), ['one'], 'twenty-two seconds after it was seen to change');
+  });
+});

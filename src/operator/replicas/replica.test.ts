@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { ServingCertificates } from '../../certs/serving-certificates.ts';
+import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
+import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { hashedConfigMap } from '../../manifests/desired-objects.ts';
+import type { LoadConfiguration } from '../ports.ts';
+import { Replica } from './replica.ts';
+import { MemoryCluster } from '../testdata/memory-cluster.ts';
+import { injectorConfig, loadAtOnce, MemoryRegistry, OperatorFixture, template } from '../testdata/operator-fixture.ts';
+
+function configuration(name: string, image: string): { object: KubernetesObject; hash: string } {
+  const config = parseInjectorConfig(injectorConfig(name, { injection: { templates: { sidecar: template(image) } } }));
+  const files = configurationFiles(config);
+  const hash = configurationHash(files);
+  return { object: hashedConfigMap(config, files, hash, 'injection'), hash };
+}
+
+/** A real pair, as the operator would store it. */
+async function servingSecret(): Promise<KubernetesObject> {
+  const fixture = new OperatorFixture();
+  await fixture.start();
+  fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
+  await fixture.reconcile('blue');
+  const secret = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection')!;
+  await fixture.stop();
+  return secret;
+}
+
+describe('Replica', () => {
+  let cluster: MemoryCluster;
+  let clock: ManualClock;
+  let registry: MemoryRegistry;
+  let certificates: ServingCertificates;
+  let replica: Replica;
+  let load: LoadConfiguration;
+  let secret: KubernetesObject;
+  const logger = capturingLogger();
+  const { object: one, hash: hashOne } = configuration('blue', 'one');
+  before(async () => {
+    secret = await servingSecret();
+  });
+  beforeEach(async () => {
+    cluster = new MemoryCluster();
+    load = loadAtOnce;
+    clock = new ManualClock(Date.UTC(2026, 5, 1));
+    registry = new MemoryRegistry();
+    certificates = new ServingCertificates();
+    logger.lines.length = 0;
+    await cluster.start();
+    const { client } = cluster;
+    replica = new Replica({
+      client,
+      namespace: 'injection',
+      operatorClass: 'default',
+      registry,
+      load: (files) => load(files),
+      certificates,
+      clock,
+      random: () => 0,
+      logger,
+    });
+  });
+  afterEach(async () => {
+    replica.stop();
+    await cluster.stop();
+  });
+  /** Why a pod of this configuration could not be answered yet. */
+  const lacking = (name: string, hash: string): string[] => {
+    const { hashes = [], certificate } = replica.serves().get(name) ?? {};
+    return [...(hashes.includes(hash) ? [] : ['injector']), ...(certificate === undefined ? ['certificate'] : [])];
+  };
+  const until = async (what: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 2000 && !what(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(what(), what.toString());
+  };
+
+  /** The replica runs, with a configuration and a certificate. */
+  const startServing = async (): Promise<void> => {
+    cluster.put('configmaps', one);
+    cluster.put('secrets', secret);
+    replica.start();
+    await until(() => lacking('blue', hashOne).length === 0);
+  };
+
+  it('loads what is there and what comes, and reports what it lacks', async () => {
+    cluster.put('configmaps', one);
+    replica.start();
+    let told = 0;
+    replica.subscribe(() => (told += 1));
+    assert.equal(replica.ready, false);
+    await until(() => replica.ready && registry.get('blue', hashOne) !== undefined);
+    assert.deepEqual(lacking('blue', hashOne), ['certificate'], 'without a certificate nobody can call it');
+    cluster.put('secrets', secret);
+    await until(() => lacking('blue', hashOne).length === 0);
+    const two = configuration('blue', 'two');
+    assert.deepEqual(lacking('blue', two.hash), ['injector']);
+    cluster.put('configmaps', two.object);
+    await until(() => lacking('blue', two.hash).length === 0);
+    assert.ok(told >= 3);
+    assert.notEqual(certificates.forServerName('sidecar-injector-blue.injection.svc'), undefined);
+  });
+
+  it('is not ready before everything that was there is loaded', async () => {
+    for (const image of ['a', 'b', 'c', 'd']) cluster.put('configmaps', configuration('blue', image).object);
+    replica.start();
+    await until(() => replica.ready);
+    assert.equal(registry.injectors.size, 4);
+  });
+
+  it('tries again what could not be tried, and is not ready before', async () => {
+    let tries = 0;
+    load = (files) => (++tries < 3 ? Promise.reject(new Error('no process')) : loadAtOnce(files));
+    cluster.put('configmaps', one);
+    replica.start();
+    for (const turn of [1, 2]) {
+      await until(() => tries === turn && clock.pending().includes(5000));
+      assert.equal(replica.ready, false);
+      await clock.advance(5000);
+    }
+    await until(() => replica.ready);
+    assert.notEqual(registry.get('blue', hashOne), undefined);
+  });
+
+  it('refuses a configuration that is not what its label says, and one that does not compile', async () => {
+    const tampered = structuredClone(one);
+    (tampered.data as Record<string, string>).values = '{"evil":true}';
+    cluster.put('configmaps', tampered);
+    const broken = configuration('green', '{{ nope }}');
+    cluster.put('configmaps', broken.object);
+    replica.start();
+    await until(() => replica.ready);
+    assert.equal(registry.injectors.size, 0);
+    const errors = logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+    assert.deepEqual(errors.sort(), [
+      'a configuration cannot be loaded',
+      'a configuration is not what its label says and is not loaded',
+    ]);
+  });
+
+  it('goes on serving what was taken away for a while, and forgets it then', async () => {
+    await startServing();
+    cluster.remove('configmaps', one.metadata.name!, 'injection');
+    cluster.remove('secrets', secret.metadata.name!, 'injection');
+    await until(() => clock.pending().filter((delay) => delay === 15_000).length === 2);
+    await clock.advance(14_999);
+    assert.deepEqual(lacking('blue', hashOne), []);
+    await clock.advance(1);
+    assert.equal(registry.injectors.size, 0);
+    assert.equal(certificates.defaultPair(), undefined);
+  });
+
+  it('lets go of a configuration only when it was pruned, and never of the only one while it is called', async () => {
+    await startServing();
+    cluster.remove('configmaps', one.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    await clock.advance(15_000);
+    assert.deepEqual(lacking('blue', hashOne), [], 'whoever deleted it, the webhook may still name it');
+    const others = ['two', 'three', 'four'].map((image) => configuration('blue', image));
+    for (const { object } of [...others, configuration('blue', 'five')]) cluster.put('configmaps', object);
+    await until(() => registry.injectors.size === 5);
+    cluster.remove('configmaps', configuration('blue', 'five').object.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    await clock.advance(15_000);
+    assert.deepEqual([...registry.injectors.keys()].sort(), others.map(({ hash }) => `blue.${hash}`).sort());
+  });
+
+  it('keeps what has come back in time', async () => {
+    await startServing();
+    cluster.remove('configmaps', one.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    cluster.put('configmaps', { ...one, metadata: { ...one.metadata, uid: 'again' } });
+    await until(() => replica.ready);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(15_000);
+    assert.deepEqual(lacking('blue', hashOne), []);
+  });
+
+  it('goes on serving the last good pair when the Secret is damaged or deleted while its configuration is there', async () => {
+    await startServing();
+    const pair = certificates.defaultPair();
+    cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
+      (object.data as Record<string, string>)['tls.key'] = '';
+    });
+    await until(() => logger.lines.some(({ message }) => message.startsWith('a serving certificate cannot be used')));
+    assert.ok(!JSON.stringify(logger.lines).includes('PRIVATE KEY'));
+    cluster.remove('secrets', secret.metadata.name!, 'injection');
+    await until(() => clock.pending().includes(15_000));
+    await clock.advance(15_000);
+    assert.equal(certificates.defaultPair(), pair);
+    assert.deepEqual(lacking('blue', hashOne), []);
+  });
+
+  it('leaves a pair of strangers to the leader for a while, and takes it over when nobody puts it right', async () => {
+    await startServing();
+    const pair = certificates.defaultPair();
+    const foreign = (await servingSecret()).data;
+    const warned = (): number => logger.lines.filter(({ level }) => level === 'warn').length;
+    const write = (data: unknown): void => {
+      cluster.edit('secrets', secret.metadata.name!, 'injection', (object) => {
+        object.data = data;
+      });
+    };
+    write(foreign);
+    await until(() => warned() === 1);
+    write(secret.data);
+    await clock.advance(3000);
+    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'it was put right in time');
+    write(foreign);
+    await until(() => warned() === 2);
+    assert.equal(certificates.defaultPair()?.fingerprint, pair?.fingerprint);
+    await clock.advance(3000);
+    assert.notEqual(certificates.defaultPair()?.fingerprint, pair?.fingerprint, 'perhaps a rotation was missed');
+  });
+
+  it('knows the versions of the kubelets', async () => {
+    const node = (name: string, kubeletVersion?: string): KubernetesObject => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name },
+      status: { images: ['large'], ...(kubeletVersion === undefined ? {} : { nodeInfo: { kubeletVersion } }) },
+    });
+    cluster.put('nodes', node('a', 'v1.36.0'));
+    replica.start();
+    assert.deepEqual(replica.nodes(), []);
+    await until(() => replica.nodes().length === 1);
+    cluster.put('nodes', node('b'));
+    await until(() => replica.nodes().length === 2);
+    assert.deepEqual(replica.nodes(), [
+      { name: 'a', kubeletVersion: 'v1.36.0' },
+      { name: 'b', kubeletVersion: '' },
+    ]);
+    assert.equal(replica.nodes(), replica.nodes(), 'the same list for as long as nothing has changed');
+  });
+});

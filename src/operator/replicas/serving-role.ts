@@ -1,0 +1,106 @@
+import { objectNames, servingRoleName, validatorNames } from '../../api/names.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { Clock, Logger } from '../../kube/ports.ts';
+import type { ManifestContext } from '../../manifests/manifest-context.ts';
+import { servingRole } from '../../manifests/serving-role.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import { noWrites, type OwnedObjects } from '../controller/owned-objects.ts';
+
+export interface ServingRoleKeeperOptions {
+  readonly view: ClusterView;
+  readonly owned: OwnedObjects;
+  readonly context: Pick<ManifestContext, 'namespace' | 'operatorClass'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * A name stays this long after its Secret has gone: replicas let go of it later than we, and must not be refused meanwhile. Milliseconds.
+ */
+const lingerMs = 120_000;
+/** Everything is looked at again after this long even when nothing happens. Milliseconds. */
+const resyncMs = 600_000;
+
+/**
+ * Keeps the Role by which replicas may read the serving Secrets, each by its name. A name is in it before the Secret and the ConfigMap that
+ * makes replicas look for it are written, so no replica is ever refused.
+ */
+export class ServingRoleKeeper {
+  readonly #options: ServingRoleKeeperOptions;
+  /** Since when a name of the Role has been of no use. */
+  readonly #uselessSince = new Map<string, number>();
+  /** One write at a time: each says all the names. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ServingRoleKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Before anything is written that makes replicas read the Secret of this InjectorConfig. */
+  async admit(name: string, signal: AbortSignal): Promise<void> {
+    const { servingSecret } = objectNames(name);
+    if (!this.#names().includes(servingSecret)) await this.#write(servingSecret, signal);
+  }
+
+  /** Makes the Role what it should be; resolves with the milliseconds until it wants to be called again. */
+  async reconcile(signal: AbortSignal): Promise<number> {
+    await this.#write(undefined, signal);
+    return this.#uselessSince.size > 0 ? lingerMs : resyncMs;
+  }
+
+  #write(admitted: string | undefined, signal: AbortSignal): Promise<void> {
+    const write = this.#last.then(() => this.#writeNow(admitted, signal));
+    this.#last = write.catch(() => undefined);
+    return write;
+  }
+
+  async #writeNow(admitted: string | undefined, signal: AbortSignal): Promise<void> {
+    const { owned, context, logger } = this.#options;
+    const live = this.#live();
+    const desired = servingRole(this.#wanted(admitted), context);
+    const writes = noWrites();
+    // Only onto the version that was read: of two leaders one gets a Conflict and looks again.
+    const { resourceVersion } = live?.metadata ?? {};
+    if (resourceVersion !== undefined) desired.metadata.resourceVersion = resourceVersion;
+    await owned.apply(desired, writes, signal);
+    for (const { object, difference } of writes.repairs) {
+      logger.warn('repaired', { object: `${object.kind} ${object.metadata.name ?? ''}`, difference });
+    }
+  }
+
+  #wanted(admitted: string | undefined): [string, ...string[]] {
+    const { view, context, clock } = this.#options;
+    const names = new Set([...view.configs.list().filter(this.#isOurs), ...view.names()].map(servingSecretOf));
+    if (admitted !== undefined) names.add(admitted);
+    const now = clock.monotonic();
+    const useless = this.#names().filter((name) => /^sidecar-injector-.+-serving$/.test(name) && !names.has(name));
+    for (const name of this.#uselessSince.keys()) if (!useless.includes(name)) this.#uselessSince.delete(name);
+    for (const name of useless) {
+      const since = this.#uselessSince.get(name) ?? now;
+      this.#uselessSince.set(name, since);
+      if (now - since < lingerMs) names.add(name);
+    }
+    return [validatorNames(context.operatorClass).servingSecret, ...names];
+  }
+
+  readonly #isOurs = ({ spec }: KubernetesObject): boolean => {
+    const { operatorClass = 'default' } = (spec ?? {}) as { operatorClass?: string };
+    return operatorClass === this.#options.context.operatorClass;
+  };
+
+  #live(): KubernetesObject | undefined {
+    const { view, context } = this.#options;
+    return view.roles.get(servingRoleName(context.operatorClass), context.namespace);
+  }
+
+  /** The names that the Role holds now. */
+  #names(): readonly string[] {
+    const rules = (this.#live()?.rules ?? []) as { resourceNames?: string[] }[];
+    return rules.flatMap(({ resourceNames }) => resourceNames ?? []);
+  }
+}
+
+function servingSecretOf(injectorConfig: KubernetesObject | string): string {
+  const name = typeof injectorConfig === 'string' ? injectorConfig : (injectorConfig.metadata.name ?? '');
+  return objectNames(name).servingSecret;
+}

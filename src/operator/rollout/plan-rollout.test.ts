@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import { by, Pods, selectingWebhook } from '../usage/testdata/counted-pods.ts';
+import type { PodTraits } from '../usage/pod-traits.ts';
+import { PodUsage } from '../usage/pod-usage.ts';
+import { observePods } from './plan-rollout.ts';
+
+const canary = { injectorConfig: 'new', hash: '22222222' };
+
+/** How many pods of each side a pod with these traits is. */
+function observed(traits: Partial<PodTraits>): number[] {
+  const usage = new PodUsage();
+  for (const name of ['old', 'new']) usage.setFamily(name, istioKeys);
+  usage.setWebhook('tag-prod', selectingWebhook('old', { hash: '11111111', tag: 'prod' }));
+  usage.setNamespace('shop', { 'istio.io/rev': 'prod' });
+  usage.setPod(undefined, new Pods().record('a', traits));
+  const groups = usage.subject('RevisionTag/prod')?.groups.keys() ?? [];
+  const { pods } = observePods('prod', groups, { stable: 'old', canary });
+  return [pods.stable.length, pods.canary.length];
+}
+
+describe('observePods', () => {
+  const rows: [what: string, traits: Partial<PodTraits>, observed: number[]][] = [
+    ['a pod of the stable revision', by('old.11111111'), [1, 0]],
+    ['one of an earlier configuration of it', by('old.00000000'), [1, 0]],
+    ['one of the canary', by('new.22222222'), [0, 1]],
+    ['one of an earlier canary', by('new.00000000'), [0, 0]],
+    ['one of the stable revision whose author adds the canary', by('old.11111111,new.22222222'), [1, 0]],
+    [
+      'one whose author names the canary before',
+      { ...by('new.22222222,old.11111111'), annotations: by('old.11111111').annotations! },
+      [1, 0],
+    ],
+    ['one whose author names the canary, without a status', { injectedBy: 'new.22222222' }, [0, 0]],
+  ];
+  for (const [what, traits, expected] of rows) {
+    it(`counts ${what}`, () => {
+      assert.deepEqual(observed(traits), expected);
+    });
+  }
+});

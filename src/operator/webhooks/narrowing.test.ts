@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import { leaveNarrowed } from './narrowing.ts';
+import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
+
+const ours = { key: 'istio.io/rev', operator: 'In', values: ['blue', 'green'] } as const;
+const theirs = { key: 'control-plane', operator: 'NotIn', values: ['true'] } as const;
+const webhook = 'rev.namespace.sidecar-injector.io';
+
+function configuration(namespaceSelector: LabelSelector | undefined, manager?: string): KubernetesObject {
+  const holds = { 'f:webhooks': { [`k:{"name":"${webhook}"}`]: { 'f:namespaceSelector': {} } } };
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: {
+      name: 'sidecar-injector-blue',
+      managedFields: [{ manager: 'other' }, ...(manager === undefined ? [] : [{ manager, fieldsV1: holds }])],
+    },
+    webhooks: [
+      { name: webhook, ...(namespaceSelector === undefined ? {} : { namespaceSelector }) },
+      { name: 'second' },
+    ],
+  };
+}
+const list = (...matchExpressions: object[]): LabelSelector => ({ matchExpressions }) as LabelSelector;
+const desired = configuration(list(ours));
+
+describe('leaveNarrowed', () => {
+  const left: [what: string, selector: LabelSelector][] = [
+    ['more expressions', list(ours, theirs)],
+    ['more expressions, ours in another order', list(theirs, { ...ours, values: ['green', 'blue'] })],
+  ];
+  for (const [what, selector] of left) {
+    it(`leaves ${what} to a tolerated manager, and names it`, () => {
+      const { object, finding } = leaveNarrowed(desired, configuration(selector, 'enforcer'), ['enforcer']);
+      assert.deepEqual(object.webhooks, [{ name: webhook, namespaceSelector: selector }, { name: 'second' }]);
+      assert.deepEqual(object.metadata, desired.metadata);
+      assert.equal(finding.status, 'True');
+      assert.equal(finding.reason, 'ToleratedManager');
+      assert.match(finding.message, /^enforcer adds control-plane NotIn \[true\] to the namespaceSelector of rev\./);
+    });
+  }
+
+  const notLeft: [what: string, live: KubernetesObject | undefined, tolerated?: string[]][] = [
+    ['nothing', undefined],
+    ['the same list', configuration(list(ours), 'enforcer')],
+    ['no selector at all', configuration(undefined, 'enforcer')],
+    ['a list without ours', configuration(list(theirs), 'enforcer')],
+    ['a list with ours changed', configuration(list({ ...ours, values: ['blue'] }, theirs), 'enforcer')],
+    ['labels', configuration({ ...list(ours, theirs), matchLabels: { a: 'b' } }, 'enforcer')],
+    ['what somebody else holds', configuration(list(ours, theirs), 'somebody')],
+    ['what nobody says to hold', configuration(list(ours, theirs))],
+    ['anything where nobody is tolerated', configuration(list(ours, theirs), 'enforcer'), []],
+  ];
+  for (const [what, live, tolerated = ['enforcer']] of notLeft) {
+    it(`does not leave ${what}`, () => {
+      const { object, finding } = leaveNarrowed(desired, live, tolerated);
+      assert.equal(object, desired);
+      assert.equal(finding.status, 'False');
+    });
+  }
+
+  it('shows expressions without values', () => {
+    const live = configuration(list(ours, { key: 'managed', operator: 'DoesNotExist' }), 'enforcer');
+    assert.match(leaveNarrowed(desired, live, ['enforcer']).finding.message, /adds managed DoesNotExist to/);
+  });
+
+  it('takes a webhook without a selector for one that selects everything', () => {
+    const live = configuration(list(theirs), 'enforcer');
+    assert.equal(leaveNarrowed(configuration(undefined), live, ['enforcer']).finding.status, 'True');
+  });
+});
+
+describe('a narrowed webhook', () => {
+  it('is left as it is, moves, is repaired otherwise, and says so', async () => {
+    const fixture = new RevisionFixture();
+    try {
+      await fixture.startInstalled();
+      const edit = (manager: string, change: (first: Webhook) => void): void => {
+        fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+          const [first] = object.webhooks as Webhook[];
+          change(first!);
+          const holds = { 'f:webhooks': { [`k:{"name":"${first!.name}"}`]: { 'f:namespaceSelector': {} } } };
+          object.metadata.managedFields = [{ manager, fieldsV1: holds }];
+        });
+      };
+      edit('admissionsenforcer', (first) => first.namespaceSelector.matchExpressions.push({ ...theirs, values: [] }));
+      fixture.cluster.writes.length = 0;
+      await fixture.reconcile('blue');
+      assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
+      assert.match(fixture.condition('blue', 'Narrowed'), /^True\/ToleratedManager: admissionsenforcer adds/);
+      assert.match(fixture.condition('blue', 'Ready'), /^True/);
+      const before = fixture.hash('blue');
+      fixture.setTemplate('blue', 'spec:\n  containers: []\n');
+      fixture.reports.missing = ['replica-1'];
+      edit('admissionsenforcer', (first) => (first.failurePolicy = 'Ignore'));
+      await fixture.reconcile('blue');
+      const has = (): boolean =>
+        fixture.webhooks('blue')[0]!.namespaceSelector.matchExpressions.some(({ key }) => key === theirs.key);
+      assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
+      assert.ok(has());
+      fixture.reports.missing = [];
+      await fixture.clock.advance(1000);
+      await fixture.reconcile('blue');
+      assert.notEqual(fixture.hash('blue'), before);
+      assert.ok(has());
+      edit('somebody', () => undefined);
+      await fixture.reconcile('blue');
+      assert.ok(!has());
+      assert.match(fixture.condition('blue', 'Narrowed'), /^False\/NotNarrowed/);
+    } finally {
+      await fixture.stop();
+    }
+  });
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { ManualClock, settle } from '../../kube/testdata/manual-clock.ts';
+import { PathProbe, type PathProbeResult, unreachable } from './path-probe.ts';
+
+const twin: KubernetesObject = { apiVersion: 'v1', kind: 'Twin', metadata: { name: 'sidecar-injector-probe-blue' } };
+const question = (nonce: string): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'sidecar-injector-probe-blue', namespace: 'injection' },
+  data: { nonce },
+});
+const failedCall = (what: string): ApiError =>
+  new ApiError({
+    code: 500,
+    reason: 'InternalError',
+    message: `Internal error occurred: failed calling webhook "probe.sidecar-injector.io": failed to call webhook: ${what}`,
+  });
+
+describe('PathProbe', () => {
+  let clock: ManualClock;
+  let steps: string[];
+  let nonces: string[];
+  /** What the API server makes of each dry run, in order; the last for ever. */
+  let answers: ((asked: KubernetesObject) => KubernetesObject)[];
+  let stop: AbortController;
+  let applied: () => KubernetesObject;
+  beforeEach(() => {
+    clock = new ManualClock();
+    steps = [];
+    nonces = [];
+    stop = new AbortController();
+    applied = () => twin;
+  });
+
+  const answered = (asked: KubernetesObject): KubernetesObject => ({
+    ...asked,
+    data: { ...(asked.data as object), answer: (asked.data as { nonce: string }).nonce, replica: 'replica-2' },
+  });
+  const unchanged = (asked: KubernetesObject): KubernetesObject => asked;
+  const fails = (error: Error) => (): never => {
+    throw error;
+  };
+  const run = (): Promise<PathProbeResult> => {
+    const probe = new PathProbe({
+      clock,
+      nonce: () => {
+        nonces.push(`nonce-${nonces.length}`);
+        return nonces.at(-1)!;
+      },
+      client: {
+        create: (asked, options) => {
+          assert.equal(options?.dryRun, true);
+          steps.push('ask');
+          const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+          return Promise.resolve().then(() => answer(asked as unknown as KubernetesObject) as never);
+        },
+      },
+      webhooks: {
+        apply: (object) => {
+          steps.push('put up');
+          return Promise.resolve().then(() => ({
+            outcome: 'Created',
+            object: applied() === twin ? object : applied(),
+            difference: undefined,
+            foreign: [],
+          }));
+        },
+        remove: () => {
+          steps.push('take away');
+          return Promise.resolve(undefined);
+        },
+      },
+    });
+    return probe.run(twin, question, stop.signal);
+  };
+
+  it('puts the twin up, asks, and takes it away', async () => {
+    answers = [answered];
+    assert.deepEqual(await run(), { reached: true, replica: 'replica-2', milliseconds: 0 });
+    assert.deepEqual(steps, ['put up', 'ask', 'take away']);
+  });
+
+  it('asks again, with another nonce, until the API server has taken notice of twin and Service', async () => {
+    const notYet = fails(failedCall('service "sidecar-injector-blue" not found'));
+    const old = (asked: KubernetesObject): KubernetesObject => ({
+      ...asked,
+      data: { ...(asked.data as object), answer: 'nonce-0' },
+    });
+    answers = [unchanged, notYet, old, answered];
+    const result = run();
+    await clock.advance(150);
+    assert.deepEqual(await result, { reached: true, replica: 'replica-2', milliseconds: 150 });
+    assert.deepEqual(nonces, ['nonce-0', 'nonce-1', 'nonce-2', 'nonce-3']);
+  });
+
+  const failures: [what: string, answer: (asked: KubernetesObject) => KubernetesObject, message: RegExp][] = [
+    ['silence', unchanged, /took the dry run without an answer of ours/],
+    ['a failed call', fails(failedCall('dial tcp: connection refused')), /connection refused; nobody listens there/],
+  ];
+  for (const [what, answer, message] of failures) {
+    it(`gives up after two seconds of ${what}, and leaves nothing`, async () => {
+      answers = [answer];
+      const result = run();
+      await clock.advance(2000);
+      const outcome = await result;
+      assert.ok(!outcome.reached);
+      assert.equal(outcome.reason, 'NotReachable');
+      assert.match(outcome.message, message);
+      assert.equal(steps.at(-1), 'take away');
+      assert.equal(steps.filter((step) => step === 'ask').length, 41);
+    });
+  }
+
+  for (const [code, message] of [
+    [403, 'admission webhook "policy.example.com" denied the request: no ConfigMaps'],
+    [409, 'configmaps "sidecar-injector-probe-blue" already exists'],
+    [422, 'data: Invalid value'],
+  ] as const) {
+    it(`says at once that something else refuses the question: ${message}`, async () => {
+      answers = [fails(new ApiError({ code, reason: 'Refused', message }))];
+      const outcome = await run();
+      assert.ok(!outcome.reached);
+      assert.equal(outcome.reason, 'ProbeRefused');
+      assert.match(outcome.message, /ConfigMap sidecar-injector-probe-blue in namespace injection/);
+      assert.ok(outcome.message.includes(message));
+      assert.deepEqual(steps, ['put up', 'ask', 'take away']);
+    });
+  }
+
+  for (const error of [
+    new ApiError({ code: 0, reason: 'Unreachable', message: 'no connection' }),
+    new ApiError({ code: 403, reason: 'Forbidden', message: 'User "x" cannot create resource "configmaps"' }),
+    new Error('a defect'),
+  ]) {
+    it(`passes on what is not about the webhook: ${error.message}`, async () => {
+      answers = [fails(error)];
+      await assert.rejects(run(), error);
+      assert.equal(steps.at(-1), 'take away');
+    });
+  }
+
+  it('says that the twin itself is invalid', async () => {
+    applied = () => {
+      throw new ApiError({ code: 422, reason: 'Invalid', message: 'clientConfig.url: Invalid value' });
+    };
+    assert.deepEqual(await run(), { reached: false, reason: 'Invalid', message: 'clientConfig.url: Invalid value' });
+  });
+
+  it('passes on that the twin could not be written', async () => {
+    const error = new ApiError({ code: 500, reason: 'InternalError', message: 'etcd' });
+    applied = () => {
+      throw error;
+    };
+    await assert.rejects(run(), error);
+  });
+
+  it('leaves the twin to the next leader when it no longer leads', async () => {
+    answers = [unchanged];
+    const result = run();
+    await settle();
+    stop.abort(new Error('not the leader'));
+    await assert.rejects(result, /not the leader/);
+    assert.deepEqual(steps, ['put up', 'ask']);
+  });
+});
+
+const prefix = 'Internal error occurred: failed calling webhook "probe.sidecar-injector.io": failed to call webhook: ';
+const post = 'Post "https://sidecar-injector-blue.injection.svc:443/revisions/blue/0123abcd/inject?timeout=5s": ';
+
+describe('unreachable', () => {
+  const table: [says: string, advice: RegExp][] = [
+    [`${post}tls: failed to verify certificate: x509: certificate signed by unknown authority`, /CertificateReady/],
+    [`${post}dial tcp 10.0.0.7:443: connect: connection refused`, /--webhook-port/],
+    [`${post}context deadline exceeded`, /NetworkPolicies/],
+    [`${post}dial tcp 10.0.0.7:443: i/o timeout`, /NetworkPolicies/],
+    [`${post}dial tcp: lookup injector.example.com: no such host`, /correct the Service or the url/],
+    [`${post}dial tcp 10.0.0.7:443: connect: no route to host`, /a network that both have/],
+    ['service "sidecar-injector-blue" not found', /selector/],
+    [`${post}no endpoints available for service "sidecar-injector-blue"`, /selector/],
+    ['the server could not find the requested resource', /selector/],
+    ['the server is currently unable to handle the request', /look at their logs/],
+  ];
+  for (const [says, advice] of table) {
+    it(`keeps the API server's words and says what to do: ${says.slice(-50)}`, () => {
+      const message = unreachable(prefix + says);
+      assert.ok(message.startsWith('the API server does not reach the webhook, so it is not installed: '));
+      assert.ok(message.includes(says.replace('?timeout=5s', '')));
+      const [, last = ''] = /.*; (.*)$/.exec(message) ?? [];
+      assert.match(last, advice);
+    });
+  }
+
+  it('gives no advice where it has none', () => {
+    assert.equal(
+      unreachable(`${prefix}expected response.uid="a", got "b"`),
+      'the API server does not reach the webhook, so it is not installed: expected response.uid="a", got "b"',
+    );
+  });
+
+  it('says the same of the same failure, whatever the port of the connection', () => {
+    const reset = (port: number): string =>
+      unreachable(`${prefix}${post}read tcp 10.0.0.1:${port}->10.0.0.7:443: read: connection reset by peer`);
+    assert.equal(reset(40001), reset(40002));
+  });
+
+  it('takes an error that is worded otherwise as it is', () => {
+    assert.match(unreachable('something else'), /so it is not installed: something else$/);
+  });
+});

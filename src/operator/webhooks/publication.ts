@@ -1,0 +1,201 @@
+import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { objectNames } from '../../api/names.ts';
+import type { Clock } from '../../kube/ports.ts';
+import type { ManifestContext } from '../../manifests/manifest-context.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import type { CompiledConfiguration } from '../configurations/compile-configuration.ts';
+import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
+import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { Finding } from '../controller/revision-status.ts';
+import type { ReplicaReports } from '../ports.ts';
+import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
+import { nameTaken } from './foreign-finding.ts';
+import type { WebhookWriter, WrittenWebhook } from './webhook-writer.ts';
+
+export interface PublicationInput {
+  readonly config: InjectorConfig;
+  /** Undefined: what the spec says now does not compile. */
+  readonly compiled: CompiledConfiguration | undefined;
+  readonly caBundlePem: string;
+  /** Undefined: the owner that was asked for does not exist, so nothing may be published. */
+  readonly context: ManifestContext | undefined;
+  /** A tag stands in for it: all is made ready for those whom the tag sends, and no webhook of its own is written. */
+  readonly isTagged: boolean;
+  /** The host of the url is another's: what is there stays, and nothing is installed. */
+  readonly taken: Finding | undefined;
+  /** Another injector takes the same pods, as a sentence: a webhook that is not there yet is not installed. */
+  readonly foreign: string | undefined;
+}
+
+export interface PublicationOutcome {
+  /** Undefined: as it was; another writer undoes what we do, and it is not our turn. */
+  readonly finding: Finding | undefined;
+  /** What is published now, and what was before; while replicas are waited for it stays, so that it is not forgotten. */
+  readonly hash: string | undefined;
+  readonly before: string | undefined;
+  /** Whether a tolerated manager narrows what is published; undefined: as it was. */
+  readonly narrowed?: Finding;
+  /** Still to be done: waiting for replicas, for instance. */
+  readonly isPending: boolean;
+}
+
+/** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
+const silentMs = 30_000;
+
+/** The second half of a pass over an InjectorConfig: its own webhook, decided by `decideWebhook`. */
+export class Publication {
+  readonly #view: ClusterView;
+  readonly #webhooks: WebhookWriter;
+  readonly #reports: ReplicaReports;
+  readonly #configurations: StoredConfigurations;
+  /** Since when no replica is live, by InjectorConfig. */
+  readonly #silentSince = new Map<string, number>();
+  /** Since when replicas are waited for, by InjectorConfig, and with which configuration. */
+  readonly #waitingSince = new Map<string, { hash: string; at: number }>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+
+  constructor(
+    view: ClusterView,
+    webhooks: WebhookWriter,
+    reports: ReplicaReports,
+    configurations: StoredConfigurations,
+    clock: Pick<Clock, 'monotonic'>,
+  ) {
+    this.#view = view;
+    this.#webhooks = webhooks;
+    this.#reports = reports;
+    this.#configurations = configurations;
+    this.#clock = clock;
+  }
+
+  /** The webhook: moved, repaired, or left where it is. */
+  async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
+    const { config, compiled, caBundlePem, context, isTagged } = input;
+    const { name } = config.metadata;
+    await this.#webhooks.sweep(name, signal);
+    const live = isTagged ? undefined : this.#webhooks.live({ config });
+    const before = this.#configurations.published(config, live);
+    const decision = this.#decide(input, live, before);
+    const { finding, isPending } = decision;
+    if (decision.action !== 'keep') this.#waitingSince.delete(name);
+    const stays = { finding, hash: before, before, isPending };
+    if (decision.action === 'leave') {
+      if (decision.hash !== undefined && compiled !== undefined) this.#configurations.remember(name, compiled);
+      return { ...stays, hash: decision.hash ?? before };
+    }
+    if (decision.action === 'keep' || context === undefined) {
+      const refusal = await this.#keep(input, live, decision.hash, into, signal);
+      return refusal === undefined ? stays : { ...stays, finding: invalid(refusal, live) };
+    }
+    const target = { config, hash: decision.hash, caBundlePem, context };
+    const closed = this.#webhooks.isOpen(target) ? undefined : await this.#webhooks.tryOut(target, signal);
+    if (closed !== undefined) {
+      // What is there goes where it went: that may still work.
+      await this.#webhooks.keep(live, caBundlePem, into, signal);
+      into.retryAfter = Math.min(into.retryAfter ?? Infinity, closed.retryAfter);
+      return { ...stays, finding: closed.finding };
+    }
+    const { isDeferred, narrowed, refusal } = await this.#webhooks.apply(target, into, signal);
+    if (refusal !== undefined) {
+      into.retryAfter = Math.min(into.retryAfter ?? Infinity, refusal.retryAfter);
+      const isPutOff = await this.#webhooks.keep(live, caBundlePem, into, signal);
+      return { ...stays, finding: invalid(refusal, live), isPending: isPutOff };
+    }
+    if (isDeferred) return { ...stays, finding: undefined, isPending: true };
+    if (compiled !== undefined) this.#configurations.remember(name, compiled);
+    return { ...stays, hash: decision.hash, narrowed };
+  }
+
+  #decide(input: PublicationInput, live: KubernetesObject | undefined, before: string | undefined): WebhookDecision {
+    const { config, compiled, context, isTagged, taken, foreign } = input;
+    const { name } = config.metadata;
+    const mistakes = webhookMistakes(config);
+    return decideWebhook({
+      name,
+      isLive: live !== undefined,
+      before,
+      compiled: compiled?.hash,
+      isOwnerMissing: context === undefined,
+      otherClass: nameTaken(this.#view, objectNames(name).webhookConfiguration),
+      mistake: mistakes.length > 0 ? { status: 'False', reason: 'Invalid', message: mistakes.join('; ') } : taken,
+      isTagged,
+      foreign,
+      lacking: (hash) => this.#reports.lacking(name, hash),
+      isHeld: (hash) => this.#configurations.held(config, hash) !== undefined,
+      waited: (hash) => this.#waited(name, hash),
+      isSilent: this.#isSilent(name),
+    });
+  }
+
+  /**
+   * What is live, while it cannot move: as the spec says for the configuration that is published, or as it is where that would lead it somewhere
+   * untried. Resolves with what the API server finds invalid in it.
+   */
+  async #keep(
+    { config, caBundlePem, context }: PublicationInput,
+    live: KubernetesObject | undefined,
+    hash: string | undefined,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<WrittenWebhook['refusal']> {
+    if (live === undefined) return undefined;
+    if (hash !== undefined && context !== undefined && this.#configurations.isNamedOrHeld(config, live, hash)) {
+      const target = { config, hash, caBundlePem, context };
+      if (this.#webhooks.isOpen(target)) {
+        const { refusal } = await this.#webhooks.apply(target, into, signal);
+        if (refusal !== undefined) await this.#webhooks.keep(live, caBundlePem, into, signal);
+        return refusal;
+      }
+    }
+    await this.#webhooks.keep(live, caBundlePem, into, signal);
+    return undefined;
+  }
+
+  /** Whether no replica has been live for longer than a restart takes. */
+  #isSilent(name: string): boolean {
+    if (this.#reports.replicas(name).length > 0) {
+      this.#silentSince.delete(name);
+      return false;
+    }
+    const now = this.#clock.monotonic();
+    const since = this.#silentSince.get(name) ?? now;
+    this.#silentSince.set(name, since);
+    return now - since >= silentMs;
+  }
+
+  /** For how long replicas have been waited for. */
+  #waited(name: string, hash: string): number {
+    const now = this.#clock.monotonic();
+    const known = this.#waitingSince.get(name);
+    const { at } = known?.hash === hash ? known : { at: now };
+    this.#waitingSince.set(name, { hash, at });
+    return now - at;
+  }
+
+  /** The webhook was withdrawn. */
+  withdrawn(name: string): void {
+    this.#silentSince.delete(name);
+    this.#waitingSince.delete(name);
+    this.#webhooks.forget(name, objectNames(name).webhookConfiguration);
+  }
+
+  /** The InjectorConfig is gone. */
+  forget(name: string): void {
+    this.withdrawn(name);
+    this.#configurations.forget(name);
+  }
+}
+
+function invalid({ message }: NonNullable<WrittenWebhook['refusal']>, live: KubernetesObject | undefined): Finding {
+  const stays = live === undefined ? 'there is no webhook yet, so nothing is injected' : 'the webhook stays as it was';
+  return { status: 'False', reason: 'Invalid', message: `${message}; ${stays}` };
+}
+
+/** What keeps the webhook from being built; the configuration and the certificates are checked where they are made. */
+function webhookMistakes(config: InjectorConfig): string[] {
+  return validateInjectorConfig(config)
+    .filter(({ field }) => !/^spec\.(injection|certificate)/.test(field))
+    .map(({ message }) => message);
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { injectorConfig, OperatorFixture } from '../testdata/operator-fixture.ts';
+
+const webhook = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
+const service = ['services', 'sidecar-injector-blue', 'injection'] as const;
+
+describe('Removal', () => {
+  let fixture: OperatorFixture;
+  beforeEach(async () => {
+    fixture = new OperatorFixture();
+    await fixture.start();
+    fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
+    await fixture.reconcile('blue');
+  });
+  afterEach(() => fixture.stop());
+
+  const left = (): string[] => [
+    ...fixture.cluster.names('mutatingwebhookconfigurations'),
+    ...fixture.cluster.names('services'),
+    ...fixture.cluster.names('secrets'),
+    ...fixture.cluster.names('configmaps'),
+  ];
+  /** Reconciles the InjectorConfig as often as it asks for it at once, with the grace in between. */
+  const finish = async (): Promise<void> => {
+    for (let pass = 0; pass < 6 && fixture.cluster.get('injectorconfigs', 'blue') !== undefined; pass += 1) {
+      await fixture.reconcile('blue');
+      await fixture.clock.advance(2000);
+    }
+  };
+
+  for (const [plural, name, namespace] of [webhook, service]) {
+    it(`waits for one of ${plural} that the finalizer of somebody else holds, names it, and keeps what comes after it`, async () => {
+      fixture.cluster.edit(plural, name, namespace, (object) => {
+        object.metadata.finalizers = ['example.com/hold'];
+      });
+      const before = left();
+      fixture.cluster.remove('injectorconfigs', 'blue');
+      const blocked = {
+        name: 'RemovalBlockedError',
+        message: new RegExp(`InjectorConfig blue: .*${name} \\(example\\.com/hold\\)`),
+      };
+      if (plural === service[0]) {
+        await fixture.reconcile('blue');
+        await fixture.reconcile('blue');
+        await fixture.clock.advance(2000);
+      }
+      for (let pass = 0; pass < 3; pass += 1) {
+        await assert.rejects(fixture.reconcile('blue'), blocked);
+        await fixture.clock.advance(10_000);
+      }
+      assert.ok(fixture.cluster.get('injectorconfigs', 'blue') !== undefined);
+      if (plural === webhook[0]) assert.deepEqual(left(), before);
+      assert.equal(fixture.cluster.writes.filter((write) => write === `DELETE ${plural} ${name}`).length, 1);
+      fixture.cluster.edit(plural, name, namespace, (object) => {
+        object.metadata.finalizers = [];
+      });
+      await finish();
+      assert.deepEqual(left(), []);
+      assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
+    });
+  }
+
+  const owned: [plural: string, name: string, namespace: string | undefined][] = [
+    [...webhook],
+    [...service],
+    ['configmaps', 'sidecar-injector-blue', 'injection'],
+    ['secrets', 'sidecar-injector-blue', 'injection'],
+    ['secrets', 'sidecar-injector-blue-serving', 'injection'],
+  ];
+  const relabel = (labels: Record<string, string>, manager?: string): void => {
+    for (const [plural, name, namespace] of owned) {
+      fixture.cluster.edit(plural, name, namespace, (object) => {
+        object.metadata.labels = labels;
+        if (manager !== undefined) object.metadata.managedFields = [{ manager }];
+      });
+    }
+  };
+
+  it('finds by name what has lost its labels while no operator ran, the webhook first', async () => {
+    relabel({}, 'sidecar-injector');
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    fixture.restart();
+    await fixture.view.synced(new AbortController().signal);
+    fixture.cluster.writes.length = 0;
+    await finish();
+    assert.deepEqual(left(), []);
+    const order = fixture.cluster.writes.map((write) => write.split(' ').slice(0, 2).join(' '));
+    assert.equal(order[0], 'DELETE mutatingwebhookconfigurations');
+    assert.equal(order.at(-1), 'PATCH injectorconfigs');
+    assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
+  });
+
+  it('knows a webhook without labels and managedFields by the Service that it calls', async () => {
+    fixture.cluster.edit(...webhook, (object) => {
+      delete object.metadata.labels;
+    });
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    await finish();
+    assert.deepEqual(left(), []);
+  });
+
+  const others: [what: string, labels: Record<string, string>, manager: string][] = [
+    ['to another InjectorConfig', { 'sidecar-injector.io/injector-config': 'green' }, 'sidecar-injector'],
+    ['to another operator class', { 'sidecar-injector.io/operator-class': 'other' }, 'sidecar-injector'],
+  ];
+  for (const [what, labels, manager] of others) {
+    it(`leaves alone what bears the name and belongs ${what}`, async () => {
+      relabel(labels, manager);
+      fixture.cluster.remove('injectorconfigs', 'blue');
+      await finish();
+      const there = left();
+      for (const [, name] of owned) assert.ok(there.includes(name), name);
+      assert.equal(fixture.cluster.get('injectorconfigs', 'blue'), undefined);
+    });
+  }
+
+  it('leaves alone a Secret that bears the name and that we have not written', async () => {
+    fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
+      object.metadata.labels = {};
+      object.metadata.managedFields = [{ manager: 'kubectl' }];
+    });
+    fixture.cluster.remove('injectorconfigs', 'blue');
+    await finish();
+    assert.deepEqual(left(), ['sidecar-injector-blue']);
+  });
+});

@@ -1,0 +1,200 @@
+import { type ClusterView, injectorConfigOf } from '../cluster-view.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { Clock } from '../../kube/ports.ts';
+import { probeSubject } from '../../manifests/probe-objects.ts';
+import {
+  webhookConfiguration,
+  type WebhookConfiguration,
+  webhookName,
+  withCaBundle,
+} from '../../manifests/webhook-configuration.ts';
+import type { ObjectWriter } from '../controller/object-writer.ts';
+import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { Finding } from '../controller/revision-status.ts';
+import { nameTaken } from './foreign-finding.ts';
+import { leaveNarrowed, type Narrowing } from './narrowing.ts';
+import type { ClosedGate, ReachabilityCheck, WebhookTarget } from './reachability-check.ts';
+
+/** A name that another operator class has becomes free with an event; in case it is missed, look again. Milliseconds. */
+const takenRetryMs = 30_000;
+
+/** What became of a webhook that was to be written. */
+export interface WrittenWebhook {
+  /** Another writer undoes what we do, and it is not our turn yet. */
+  readonly isDeferred: boolean;
+  /** Whether a tolerated manager narrows what it selects. */
+  readonly narrowed: Finding;
+  /** What the API server finds invalid in it, now or a moment ago. */
+  readonly refusal?: RefusedWebhook;
+}
+
+/**
+ * The only one that writes MutatingWebhookConfigurations: an InjectorConfig's own in the pass over the InjectorConfig, a tag's in the pass over the
+ * tag. A write carries the resourceVersion of the object that it was decided from, so a leader that was frozen, or the pass that had the webhook of
+ * the default before, cannot overwrite what is newer: the API server answers 409, and the next pass decides again.
+ */
+export class WebhookWriter {
+  readonly #view: ClusterView;
+  readonly #objects: ObjectWriter;
+  readonly #check: ReachabilityCheck;
+  readonly #refused: RefusedWebhooks;
+  /** What is being written at this moment. */
+  readonly #underWay = new Set<KubernetesObject>();
+
+  constructor(
+    view: ClusterView,
+    objects: ObjectWriter,
+    check: ReachabilityCheck,
+    clock: Pick<Clock, 'now' | 'monotonic'>,
+  ) {
+    this.#view = view;
+    this.#objects = objects;
+    this.#check = check;
+    this.#refused = new RefusedWebhooks(clock);
+  }
+
+  /**
+   * The webhook configurations by which API servers call an InjectorConfig now, or may in a moment: a rotation goes on only when all of them trust what
+   * is to be served next. Those that are being written count as they were and as they will be.
+   */
+  callersOf(injectorConfig: string): KubernetesObject[] {
+    const underWay = [...this.#underWay].filter((object) => injectorConfigOf(object) === injectorConfig);
+    return [...this.#view.webhooksOf(injectorConfig), ...underWay];
+  }
+
+  /** What is there for a target: for an InjectorConfig its own webhook, and for tag `default` also that of InjectorConfig `default`. */
+  live({ config, tag }: Pick<WebhookTarget, 'config' | 'tag'>): KubernetesObject | undefined {
+    if (tag === undefined) return this.#view.ownWebhook(config.metadata.name);
+    return this.#view.tagWebhook(tag.metadata.name);
+  }
+
+  /** Whether the API server has reached the webhook where it is to lead. */
+  isOpen(target: WebhookTarget): boolean {
+    if (this.#view.otherClassAt(webhookName(target)) !== undefined) return false;
+    return this.#check.isOpen(probeSubject(target), this.#desired(target).object, this.live(target));
+  }
+
+  /** Tries out a webhook that leads where it has not led before; what keeps it from being written, with the milliseconds to wait. */
+  async tryOut(target: WebhookTarget, signal: AbortSignal): Promise<ClosedGate | undefined> {
+    const taken = nameTaken(this.#view, webhookName(target));
+    if (taken !== undefined) return { finding: taken, retryAfter: takenRetryMs };
+    await this.#check.sweep(probeSubject(target), signal);
+    return this.#check.check({ target, desired: this.#desired(target).object, live: this.live(target) }, signal);
+  }
+
+  /** Writes the webhook, the one write by which it is moved. A refusal is what the API server finds invalid in it (CEL that does not compile). */
+  async apply(target: WebhookTarget, into: WriteOutcome, signal: AbortSignal): Promise<WrittenWebhook> {
+    const live = this.live(target);
+    const { object: desired, finding: narrowed } = this.#desired(target);
+    const name = webhookName(target);
+    const known = this.#refused.find(name, desired);
+    if (known !== undefined) return { isDeferred: false, narrowed, refusal: known };
+    try {
+      const isDeferred = await this.#write(desired, live, into, signal);
+      if (!isDeferred) this.#refused.forget(name);
+      return { isDeferred, narrowed };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 422) throw error;
+      return { isDeferred: false, narrowed, refusal: this.#refused.remember(name, desired, error.message) };
+    }
+  }
+
+  /**
+   * Leaves a webhook as it is, but for the caBundle, where no other may be written: so a mistake in a spec keeps no rotation from going on. Resolves
+   * with whether that had to be put off.
+   * @param caBundlePem of the InjectorConfig that the live webhook leads to, which may be another than the one that is wanted
+   */
+  async keep(
+    live: KubernetesObject | undefined,
+    caBundlePem: string | undefined,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (live === undefined || caBundlePem === undefined || caBundlePem === '') return false;
+    return this.#write(withCaBundle(live, caBundlePem), live, into, signal);
+  }
+
+  /** Takes one away, see `ObjectWriter.remove`. */
+  remove(object: KubernetesObject, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    return this.#objects.remove(object, signal);
+  }
+
+  /** Removes the probe webhook that a process which ended too early has left. */
+  sweep(subject: string, signal: AbortSignal): Promise<void> {
+    return this.#check.sweep(subject, signal);
+  }
+
+  /** The webhook is gone: the next one has to be tried out. @param subject see `probeSubject` @param name of the webhook configuration */
+  forget(subject: string, name: string): void {
+    this.#check.forget(subject);
+    this.#refused.forget(name);
+  }
+
+  #desired(target: WebhookTarget): Narrowing<WebhookConfiguration> {
+    const desired = webhookConfiguration(target, target.context);
+    return leaveNarrowed(desired, this.live(target), target.config.spec.webhook.toleratedManagers);
+  }
+
+  async #write(
+    desired: WebhookConfiguration,
+    live: KubernetesObject | undefined,
+    into: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { resourceVersion } = live?.metadata ?? {};
+    const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
+    this.#underWay.add(desired);
+    try {
+      const { outcome } = await this.#objects.apply({ ...desired, metadata }, into, signal);
+      return outcome === 'Deferred';
+    } finally {
+      this.#underWay.delete(desired);
+    }
+  }
+}
+
+/**
+ * How long a webhook that was refused is not tried again, in milliseconds. What is wanted differs when somebody has corrected it, and is tried at once;
+ * that the same is valid later is rare: a policy or the API server must have changed.
+ */
+const refusedMs = 60_000;
+
+/** A webhook configuration that the API server did not take. */
+interface RefusedWebhook {
+  /** The API server's words. */
+  readonly message: string;
+  /** Milliseconds after which it may be tried again. */
+  readonly retryAfter: number;
+}
+
+/**
+ * The webhook configurations that the API server found invalid last, by metadata.name. Each attempt makes the next forced write of the same object
+ * wait: tried at each pass, while a rollout is under way once a second, it would keep the caBundle of the live one from being repaired.
+ */
+class RefusedWebhooks {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #refused = new Map<string, { text: string; message: string; at: number }>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Undefined: it may be tried. */
+  find(name: string, desired: KubernetesObject): RefusedWebhook | undefined {
+    const refused = this.#refused.get(name);
+    if (refused === undefined) return undefined;
+    const retryAfter = refused.at + refusedMs - this.#clock.monotonic();
+    if (retryAfter <= 0 || refused.text !== JSON.stringify(desired)) return undefined;
+    return { message: refused.message, retryAfter };
+  }
+
+  remember(name: string, desired: KubernetesObject, message: string): RefusedWebhook {
+    this.#refused.set(name, { text: JSON.stringify(desired), message, at: this.#clock.monotonic() });
+    return { message, retryAfter: refusedMs };
+  }
+
+  forget(name: string): void {
+    this.#refused.delete(name);
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
+import { apiServerMatcher, areDisjoint, compileLabelSelector, unmetRequirements } from './label-selector.ts';
+import { matches } from './testdata/matches.ts';
+
+describe('compileLabelSelector', () => {
+  const rows: [name: string, selector: LabelSelector, labels: Record<string, string>, matches: boolean][] = [
+    ['a label of the value', { matchLabels: { tier: 'web' } }, { tier: 'web' }, true],
+    ['another value', { matchLabels: { tier: 'web' } }, { tier: 'db' }, false],
+    ['all of several labels', { matchLabels: { tier: 'web', zone: 'a' } }, { tier: 'web' }, false],
+    ['In', { matchExpressions: [{ key: 'tier', operator: 'In', values: ['web', 'db'] }] }, { tier: 'db' }, true],
+    ['In without the label', { matchExpressions: [{ key: 'tier', operator: 'In', values: ['web'] }] }, {}, false],
+    ['NotIn without the label', { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['web'] }] }, {}, true],
+    ['NotIn', { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['web'] }] }, { tier: 'web' }, false],
+    ['Exists', { matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, { tier: '' }, true],
+    [
+      'DoesNotExist',
+      { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist', values: [] }] },
+      { tier: '' },
+      false,
+    ],
+    [
+      'labels and expressions',
+      { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'Exists' }] },
+      { a: 'b', c: 'd' },
+      true,
+    ],
+    ['nothing at all', {}, { a: 'b' }, false],
+    ['a name of Object', { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, {}, false],
+  ];
+  for (const [name, selector, labels, matches] of rows) {
+    it(`${name}: ${matches ? 'matches' : 'does not match'}`, () => {
+      const compiled = compileLabelSelector(selector, 'nothing');
+      assert.ok('matches' in compiled);
+      assert.equal(compiled.matches(labels), matches);
+      const isEmpty = Object.keys(selector).length === 0;
+      assert.equal(apiServerMatcher(selector)(labels), matches || isEmpty);
+      assert.equal(unmetRequirements(selector, labels).length === 0, matches || isEmpty);
+    });
+  }
+
+  const invalid: [name: string, selector: LabelSelector, why: RegExp][] = [
+    ['a value with a space', { matchLabels: { a: 'b c' } }, /value "b c" of key "a" is not a label value/],
+    ['a value that is too long', { matchLabels: { a: 'x'.repeat(64) } }, /not a label value/],
+    ['a key that is no name', { matchLabels: { 'a b': 'c' } }, /key "a b" is not a label name/],
+    ['a prefix with capitals', { matchLabels: { 'Example.com/a': 'c' } }, /not a label name/],
+    ['In without values', { matchExpressions: [{ key: 'a', operator: 'In' }] }, /operator In of key "a" needs values/],
+    ['Exists with values', { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] }, /takes no values/],
+    [
+      'an unknown operator',
+      { matchExpressions: [{ key: 'a', operator: 'Gt' as 'In', values: ['1'] }] },
+      /operator "Gt"/,
+    ],
+  ];
+  for (const [name, selector, why] of invalid) {
+    it(`refuses ${name}`, () => {
+      const compiled = compileLabelSelector(selector, 'nothing');
+      assert.ok('invalid' in compiled);
+      assert.match(compiled.invalid, why);
+      assert.equal(apiServerMatcher(selector)({ a: 'x' }), false);
+    });
+  }
+
+  it('takes a key with a prefix', () => {
+    const compiled = compileLabelSelector({ matchLabels: { 'example.com/team': 'a.b_c-d' } }, 'nothing');
+    assert.ok('matches' in compiled && compiled.matches({ 'example.com/team': 'a.b_c-d' }));
+  });
+});
+
+const team = (operator: LabelSelectorRequirement['operator'], ...values: string[]): LabelSelector => ({
+  matchExpressions: [{ key: 'team', operator, ...(values.length === 0 ? {} : { values }) }],
+});
+const is = (value: string): LabelSelector => ({ matchLabels: { team: value } });
+
+describe('areDisjoint', () => {
+  const cases: [what: string, one: LabelSelector, other: LabelSelector, disjoint: boolean][] = [
+    ['two that take everything', {}, {}, false],
+    ['one that takes everything', {}, is('a'), false],
+    ['the same label with the same value', is('a'), is('a'), false],
+    ['the same label with two values', is('a'), is('b'), true],
+    ['two labels', is('a'), { matchLabels: { stage: 'b' } }, false],
+    ['In with values in common', team('In', 'a', 'b'), team('In', 'b', 'c'), false],
+    ['In without values in common', team('In', 'a', 'b'), team('In', 'c'), true],
+    ['a label and In without it', is('a'), team('In', 'b', 'c'), true],
+    ['Exists and DoesNotExist', team('Exists'), team('DoesNotExist'), true],
+    ['In and DoesNotExist', team('In', 'a'), team('DoesNotExist'), true],
+    ['In and Exists', team('In', 'a'), team('Exists'), false],
+    ['NotIn and DoesNotExist', team('NotIn', 'a'), team('DoesNotExist'), false],
+    ['NotIn and Exists', team('NotIn', 'a'), team('Exists'), false],
+    ['In and NotIn of all of it', team('In', 'a', 'b'), team('NotIn', 'a', 'b', 'c'), true],
+    ['In and NotIn of a part of it', team('In', 'a', 'b'), team('NotIn', 'a'), false],
+    ['NotIn and NotIn', team('NotIn', 'a'), team('NotIn', 'b'), false],
+    [
+      'disjoint by a second key alone',
+      { matchLabels: { team: 'a', stage: 'x' } },
+      { matchLabels: { stage: 'y' } },
+      true,
+    ],
+  ];
+  for (const [what, one, other, disjoint] of cases) {
+    it(`${what}: ${disjoint ? 'yes' : 'no'}`, () => {
+      assert.equal(areDisjoint(one, other), disjoint);
+      assert.equal(areDisjoint(other, one), disjoint);
+    });
+  }
+
+  it('is so exactly when no labels match both, by a reading of their own', () => {
+    const key = fc.constantFrom('a', 'b');
+    const value = fc.constantFrom('x', 'y');
+    const requirement = fc.oneof(
+      fc.record({
+        key,
+        operator: fc.constantFrom('In' as const, 'NotIn' as const),
+        values: fc.array(value, { minLength: 1, maxLength: 2 }),
+      }),
+      fc.record({ key, operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const) }),
+    );
+    const selector = fc.record({
+      matchLabels: fc.dictionary(key, value, { maxKeys: 1 }),
+      matchExpressions: fc.array(requirement, { maxLength: 3 }),
+    });
+    const values = [undefined, 'x', 'y', 'other'];
+    const all = values.flatMap((a) => values.map((b) => ({ ...(a && { a }), ...(b && { b }) })));
+    fc.assert(
+      fc.property(selector, selector, (one, other) => {
+        const common = all.filter((labels) => matches(one, labels) && matches(other, labels));
+        assert.equal(areDisjoint(one, other), common.length === 0);
+        for (const labels of all) assert.equal(apiServerMatcher(one)(labels), matches(one, labels));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import type { LabelSelector, LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
+
+/** The labels of an object. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Whether an object with these labels is selected. */
+export type LabelMatcher = (labels: Labels) => boolean;
+
+/** A selector ready for use, or why it is none. */
+export type CompiledSelector =
+  | { readonly matches: LabelMatcher; /** The label names that it asks for. */ readonly keys: readonly string[] }
+  | { readonly invalid: string };
+
+const namePattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** What a selector without requirements selects: nothing for Istio's injector, everything for the API server. */
+export type EmptySelector = 'nothing' | 'everything';
+
+/**
+ * Compiles a metav1.LabelSelector with the rules of apimachinery (`LabelSelectorAsSelector`, `Requirement`): all requirements must hold; In and NotIn
+ * need values, Exists and DoesNotExist have none, keys are qualified names and values label values.
+ */
+export function compileLabelSelector(selector: LabelSelector, empty: EmptySelector): CompiledSelector {
+  const requirements = requirementsOf(selector);
+  const problem = requirements.map(requirementProblem).find((each) => each !== undefined);
+  if (problem !== undefined) return { invalid: problem };
+  const keys = keysOf(selector);
+  if (requirements.length === 0) return { matches: () => empty === 'everything', keys };
+  return { matches: (labels) => requirements.every((requirement) => isMet(requirement, labels)), keys };
+}
+
+/** As the API server selects; a selector that cannot be read selects nothing. */
+export function apiServerMatcher(selector: LabelSelector): LabelMatcher {
+  const compiled = compileLabelSelector(selector, 'everything');
+  return 'matches' in compiled ? compiled.matches : () => false;
+}
+
+/** The requirements of a selector, matchLabels written as expressions. */
+export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): LabelSelectorRequirement[] {
+  const equal = Object.entries(matchLabels).map(([key, value]): LabelSelectorRequirement => {
+    return { key, operator: 'In', values: [value] };
+  });
+  return [...equal, ...matchExpressions];
+}
+
+/** The label names that a selector asks for. */
+export function keysOf(selector: LabelSelector): string[] {
+  return [...new Set(requirementsOf(selector).map(({ key }) => key))];
+}
+
+/** What labels lack to be selected, by the API server's rules; empty when they are selected. */
+export function unmetRequirements(selector: LabelSelector | undefined, labels: Labels): LabelSelectorRequirement[] {
+  return requirementsOf(selector ?? {}).filter((requirement) => !isMet(requirement, labels));
+}
+
+/** Whether no set of labels can match both selectors. Keys do not depend on each other, so it is so exactly when no value of some key suits both. */
+export function areDisjoint(one: LabelSelector, other: LabelSelector): boolean {
+  const byKey = new Map<string, LabelSelectorRequirement[]>();
+  for (const requirement of [...requirementsOf(one), ...requirementsOf(other)]) {
+    byKey.set(requirement.key, [...(byKey.get(requirement.key) ?? []), requirement]);
+  }
+  return [...byKey.values()].some((requirements) => !isSatisfiable(requirements));
+}
+
+/** Only values that are named somewhere differ from each other; `other` stands for the rest, undefined for an absent label. */
+function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boolean {
+  const other = Symbol('a value that no requirement names');
+  const candidates = [undefined, other, ...requirements.flatMap(({ values }) => values ?? [])];
+  return candidates.some((candidate) => requirements.every((requirement) => holds(requirement, candidate)));
+}
+
+function isMet(requirement: LabelSelectorRequirement, labels: Labels): boolean {
+  const { key } = requirement;
+  return holds(requirement, Object.hasOwn(labels, key) ? labels[key] : undefined);
+}
+
+/** @param value of the label; undefined where there is none. NotIn holds there too. */
+function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | symbol | undefined): boolean {
+  const isNamed = typeof value === 'string' && values.includes(value);
+  switch (operator) {
+    case 'In':
+      return isNamed;
+    case 'NotIn':
+      return !isNamed;
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
+}
+
+function requirementProblem({ key, operator, values }: LabelSelectorRequirement): string | undefined {
+  if (!isQualifiedName(key)) return `key "${key}" is not a label name`;
+  const count = values?.length ?? 0;
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (count === 0) return `operator ${operator} of key "${key}" needs values`;
+      break;
+    case 'Exists':
+    case 'DoesNotExist':
+      if (count > 0) return `operator ${operator} of key "${key}" takes no values`;
+      break;
+    default:
+      return `operator "${String(operator)}" of key "${key}" is none of In, NotIn, Exists, DoesNotExist`;
+  }
+  const wrong = values?.find((value) => !isLabelValue(value));
+  return wrong === undefined ? undefined : `value "${wrong}" of key "${key}" is not a label value`;
+}
+
+function isQualifiedName(key: string): boolean {
+  const slash = key.indexOf('/');
+  const prefix = slash < 0 ? undefined : key.slice(0, slash);
+  const name = key.slice(slash + 1);
+  if (prefix !== undefined && (prefix.length > 253 || !prefixPattern.test(prefix))) return false;
+  return name.length <= 63 && namePattern.test(name);
+}
+
+function isLabelValue(value: string): boolean {
+  return value === '' || (value.length <= 63 && namePattern.test(value));
+}

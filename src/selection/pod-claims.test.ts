@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
+import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
+import { claimOfConfig, podClaims, claimOfTag, winningClaim, isTagged, nameOf } from './pod-claims.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+
+function config(name: string, age: number, spec: Record<string, unknown> = {}, metadata = {}): InjectorConfig {
+  const object = injectorConfig(name, spec);
+  return { ...object, metadata: { ...object.metadata, ...aged(age), ...metadata } };
+}
+
+function tag(name: string, age: number, spec: Record<string, unknown> = {}, metadata = {}): RevisionTag {
+  const object = revisionTag(name, spec);
+  return { ...object, metadata: { ...object.metadata, ...aged(age), ...metadata } };
+}
+
+const aged = (age: number) => ({ creationTimestamp: `2026-01-0${age}T00:00:00Z` });
+
+const custom = (team: string): Record<string, unknown> => ({
+  webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team } }, objectSelector: {} },
+});
+const logs = {
+  webhook: { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' } },
+};
+
+describe('winningClaim', () => {
+  const mine = config('mine', 2, { revision: 'r' });
+  const cases: [what: string, config: InjectorConfig, other: InjectorConfig, wins: boolean][] = [
+    ['an older one of the same revision', mine, config('other', 1, { revision: 'r' }), true],
+    ['a younger one', mine, config('other', 3, { revision: 'r' }), false],
+    ['one of the same age and an earlier name', mine, config('a', 2, { revision: 'r' }), true],
+    ['one of the same age and a later name', mine, config('z', 2, { revision: 'r' }), false],
+    ['one whose name is the revision', mine, config('r', 1), true],
+    ['another revision', mine, config('other', 1), false],
+    ['one of another family', mine, config('other', 1, { revision: 'r', ...logs }), false],
+    ['one of another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
+    ['one that is being deleted', mine, config('other', 1, { revision: 'r' }, { deletionTimestamp: 'now' }), false],
+    ['itself', mine, config('mine', 1, { revision: 'r' }), false],
+    [
+      'an older one with the same selectors of its own',
+      config('mine', 2, custom('a')),
+      config('other', 1, custom('a')),
+      true,
+    ],
+    [
+      'an older one with other selectors of its own',
+      config('mine', 2, custom('a')),
+      config('other', 1, custom('b')),
+      false,
+    ],
+    [
+      'an older one of a revision beside selectors of our own',
+      config('mine', 2, { ...custom('a'), revision: 'r' }),
+      config('other', 1, { revision: 'r' }),
+      true,
+    ],
+    [
+      'an older one with selectors of its own beside a revision',
+      config('mine', 2, { revision: 'r' }),
+      config('other', 1, custom('a')),
+      true,
+    ],
+    [
+      'an older one with wider selectors of its own',
+      config('mine', 2, custom('a')),
+      config('other', 1, { webhook: { selection: 'Custom', objectSelector: {} } }),
+      true,
+    ],
+    [
+      'an older one with selectors of its own in another family',
+      config('mine', 2, custom('a')),
+      config('other', 1, { webhook: { ...logs.webhook, selection: 'Custom', objectSelector: {} } }),
+      false,
+    ],
+    [
+      'an older one of a revision whose label our selectors exclude',
+      config('mine', 2, {
+        webhook: {
+          selection: 'Custom',
+          objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+          namespaceSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
+        },
+      }),
+      config('other', 1, { revision: 'r' }),
+      false,
+    ],
+    [
+      'an older one whose namespaces are excluded from ours',
+      config('mine', 2, {
+        webhook: { selection: 'Custom', objectSelector: {}, excludedNamespaces: ['team-b'] },
+      }),
+      config('other', 1, {
+        webhook: {
+          selection: 'Custom',
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team-b' } },
+        },
+      }),
+      false,
+    ],
+  ];
+  for (const [what, one, other, wins] of cases) {
+    it(`${what} ${wins ? 'wins' : 'does not win'}`, () => {
+      const others = podClaims([one, other], [], () => undefined);
+      assert.equal(winningClaim(claimOfConfig(one), others)?.name, wins ? other.metadata.name : undefined);
+    });
+  }
+
+  it('of several the oldest wins', () => {
+    const others = [config('b', 1, { revision: 'r' }), config('a', 1, { revision: 'r' })];
+    assert.equal(winningClaim(claimOfConfig(mine), others.map(claimOfConfig))?.name, 'a');
+  });
+
+  const stable = config('1-24', 1);
+  const young = config('1-24', 4);
+  const rows: [
+    what: string,
+    loser: string,
+    configs: InjectorConfig[],
+    tags: RevisionTag[],
+    winner: string | undefined,
+  ][] = [
+    ['a tag of its own name', 'prod', [stable], [tag('prod', 2)], undefined],
+    ['two tags of one revision', 'prod', [stable], [tag('prod', 2), tag('test', 1)], undefined],
+    [
+      'a tag named like an older revision',
+      'prod',
+      [stable, config('prod', 1)],
+      [tag('prod', 2)],
+      'InjectorConfig prod',
+    ],
+    [
+      'a revision named like an older tag',
+      'mine',
+      [stable, config('mine', 3, { revision: 'prod' })],
+      [tag('prod', 2)],
+      'RevisionTag prod',
+    ],
+    [
+      'a tag and a revision of one name and age',
+      'prod',
+      [stable, config('prod', 2)],
+      [tag('prod', 2)],
+      'InjectorConfig prod',
+    ],
+    [
+      'a tag named like a revision of another family',
+      'prod',
+      [stable, config('prod', 1, logs)],
+      [tag('prod', 2)],
+      undefined,
+    ],
+    [
+      'a tag of another class',
+      'prod',
+      [stable, config('prod', 1, { operatorClass: 'x' })],
+      [tag('prod', 2)],
+      undefined,
+    ],
+    [
+      'a tag beside older selectors that could take its pods',
+      'prod',
+      [stable, config('mine', 1, custom('a'))],
+      [tag('prod', 2)],
+      'InjectorConfig mine',
+    ],
+    [
+      'selectors of its own beside an older tag',
+      'mine',
+      [young, config('mine', 3, custom('a'))],
+      [tag('prod', 2)],
+      'RevisionTag prod',
+    ],
+    ['tag default beside revision default', 'default', [stable, config('default', 1)], [tag('default', 2)], undefined],
+    [
+      'tag default, young in place of the oldest of all, beside selectors that had to yield to that',
+      'default',
+      [stable, config('default', 1), config('mine', 2, custom('a'))],
+      [tag('default', 3)],
+      undefined,
+    ],
+    [
+      'selectors of its own beside tag default in place of an older default',
+      'mine',
+      [young, config('default', 1), config('mine', 2, custom('a'))],
+      [tag('default', 3)],
+      'RevisionTag default',
+    ],
+    [
+      'tag default beside an older default with selectors that no pod could match together with it',
+      'default',
+      [
+        stable,
+        config('default', 1, {
+          webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { 'istio-injection': 'special' } } },
+        }),
+      ],
+      [tag('default', 2)],
+      'InjectorConfig default',
+    ],
+    [
+      'tag default beside an older default with selectors of its own, whose object it would need',
+      'default',
+      [stable, config('default', 1, custom('a'))],
+      [tag('default', 2)],
+      'InjectorConfig default',
+    ],
+  ];
+  for (const [what, loser, configs, tags, winner] of rows) {
+    it(`${what}: ${winner ?? 'nobody'} wins`, () => {
+      const everybody = podClaims(configs, tags, () => stable);
+      const own = everybody.find(
+        ({ name, kind }) =>
+          name === loser && (kind === 'RevisionTag' || !tags.some(({ metadata }) => metadata.name === loser)),
+      );
+      const found = own && winningClaim(own, everybody);
+      assert.ok(own !== undefined);
+      assert.equal(found && nameOf(found), winner);
+    });
+  }
+});
+
+describe('podClaims', () => {
+  it('leave out what is being deleted, a tag that leads nowhere, and the default that a tag stands in for', () => {
+    const deleted = { deletionTimestamp: 'now' };
+    const configs = [config('default', 1), config('old', 1, {}, deleted), config('1-24', 1)];
+    const tags = [tag('default', 2), tag('lost', 2, { revision: 'nowhere' }), tag('going', 2, {}, deleted)];
+    const found = podClaims(configs, tags, ({ spec }) =>
+      configs.find(({ metadata }) => metadata.name === spec.revision),
+    );
+    assert.deepEqual(found.map(nameOf), ['InjectorConfig 1-24', 'RevisionTag default']);
+  });
+
+  it('select as their webhooks do', () => {
+    const stable = config('1-24', 1);
+    assert.deepEqual(
+      claimOfTag(tag('prod', 1), stable).selectors.map(({ name }) => name),
+      ['rev.namespace', 'rev.object'],
+    );
+  });
+});
+
+describe('isTagged', () => {
+  const own = config('default', 1);
+  it('is the default alone, by a tag of its class that is there to stay', () => {
+    assert.equal(isTagged(own, [tag('default', 2)]), true);
+    assert.equal(isTagged(own, []), false);
+    assert.equal(isTagged(own, [tag('prod', 2)]), false);
+    assert.equal(isTagged(own, [tag('default', 2, { operatorClass: 'x' })]), false);
+    assert.equal(isTagged(own, [tag('default', 2, {}, { deletionTimestamp: 'now' })]), false);
+    assert.equal(isTagged(config('1-24', 1), [tag('default', 2)]), false);
+    assert.equal(isTagged(config('default', 1, custom('a')), [tag('default', 2)]), false);
+  });
+});

@@ -1,0 +1,87 @@
+import type { Labels } from './label-selector.ts';
+import type { CompiledSelectors, SelectingWebhook } from './selecting-webhook.ts';
+
+interface Entry {
+  readonly webhook: SelectingWebhook;
+  readonly selectors: CompiledSelectors;
+}
+
+/** Finds who takes a pod without asking everybody: most webhooks require a label, and are looked up by it. */
+export class SelectingWebhookIndex {
+  readonly #webhooks = new Map<string, SelectingWebhook>();
+  /** By what it requires: `namespace key=value`, `pod key=value`; under the empty text what requires nothing. */
+  readonly #entries = new Map<string, Set<Entry>>();
+  readonly #ofWebhook = new Map<SelectingWebhook, Entry[]>();
+
+  get(id: string): SelectingWebhook | undefined {
+    return this.#webhooks.get(id);
+  }
+
+  all(): readonly SelectingWebhook[] {
+    return [...this.#webhooks.values()];
+  }
+
+  /** Adds one, or replaces the one with the same id. */
+  set(webhook: SelectingWebhook): void {
+    this.delete(webhook.id);
+    this.#webhooks.set(webhook.id, webhook);
+    const entries = webhook.selectors.map((selectors): Entry => ({ webhook, selectors }));
+    this.#ofWebhook.set(webhook, entries);
+    for (const entry of entries) {
+      for (const anchor of anchorsOf(entry.selectors)) {
+        const found = this.#entries.get(anchor) ?? new Set();
+        this.#entries.set(anchor, found.add(entry));
+      }
+    }
+  }
+
+  delete(id: string): void {
+    const webhook = this.#webhooks.get(id);
+    if (webhook === undefined) return;
+    this.#webhooks.delete(id);
+    for (const entry of this.#ofWebhook.get(webhook) ?? []) {
+      for (const anchor of anchorsOf(entry.selectors)) {
+        const found = this.#entries.get(anchor);
+        found?.delete(entry);
+        if (found?.size === 0) this.#entries.delete(anchor);
+      }
+    }
+    this.#ofWebhook.delete(webhook);
+  }
+
+  /** Those whose webhooks take a pod with these labels out of a namespace with these; of one family hardly ever more than one. */
+  selecting(namespaceLabels: Labels, podLabels: Labels): SelectingWebhook[] {
+    const selected = new Set<SelectingWebhook>();
+    for (const { webhook, selectors } of this.#candidates(namespaceLabels, podLabels)) {
+      if (selectors.namespace(namespaceLabels) && selectors.pod(podLabels)) selected.add(webhook);
+    }
+    return [...selected];
+  }
+
+  /** Those to which the labels of a namespace lead by themselves, whatever its pods say. */
+  namedBy(namespaceLabels: Labels): SelectingWebhook[] {
+    const named = new Set<SelectingWebhook>();
+    for (const { webhook, selectors } of this.#candidates(namespaceLabels, {})) {
+      if (selectors.isByNamespace && selectors.namespace(namespaceLabels)) named.add(webhook);
+    }
+    return [...named];
+  }
+
+  *#candidates(namespaceLabels: Labels, podLabels: Labels): Iterable<Entry> {
+    yield* this.#entries.get('') ?? [];
+    for (const label of labelTexts(namespaceLabels)) yield* this.#entries.get(`namespace ${label}`) ?? [];
+    for (const label of labelTexts(podLabels)) yield* this.#entries.get(`pod ${label}`) ?? [];
+  }
+}
+
+/** Each label as `key=value` and as `key`. */
+export function* labelTexts(labels: Labels): Iterable<string> {
+  for (const [key, value] of Object.entries(labels)) {
+    yield `${key}=${value}`;
+    yield key;
+  }
+}
+
+function anchorsOf({ anchor }: CompiledSelectors): string[] {
+  return anchor === undefined ? [''] : anchor.labels.map((label) => `${anchor.side} ${label}`);
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
+import { revisionTag } from '../api/testdata/revision-tag.ts';
+import { istioKeys, type WebhookKeys } from '../api/injector-config/webhook-keys.ts';
+import { injectorConfig } from '../api/testdata/injector-config.ts';
+import { matches } from './testdata/matches.ts';
+import { tagSelectors, webhookSelectors, type WebhookSelectors } from './webhook-selectors.ts';
+
+const excluded = ['kube-system', 'injection'];
+
+/** Labels that decide about one pod; undefined is no label. */
+interface Case {
+  readonly namespace: { readonly injection: string | undefined; readonly revision: string | undefined };
+  readonly pod: { readonly inject: string | undefined; readonly revision: string | undefined };
+}
+
+/** Four values for each of the four labels: absent, the two that mean something, and one that means nothing. */
+const cases: Case[] = [undefined, 'enabled', 'disabled', 'other'].flatMap((injection) =>
+  [undefined, 'default', '1-24', 'unknown'].flatMap((namespaceRevision) =>
+    [undefined, 'true', 'false', 'other'].flatMap((inject) =>
+      [undefined, 'default', '1-24', 'unknown'].map((podRevision) => ({
+        namespace: { injection, revision: namespaceRevision },
+        pod: { inject, revision: podRevision },
+      })),
+    ),
+  ),
+);
+
+/** The contract, as its table says it: the revision that gets the pod. An unknown revision is nobody's. */
+function contract({ namespace, pod }: Case, byDefault: boolean): string | undefined {
+  if (namespace.injection !== undefined) {
+    return namespace.injection === 'enabled' && pod.inject !== 'false' ? 'default' : undefined;
+  }
+  if (pod.inject === 'false') return undefined;
+  const named = namespace.revision ?? pod.revision;
+  if (named !== undefined) return named === 'unknown' ? undefined : named;
+  if (pod.inject === 'true') return 'default';
+  return pod.inject === undefined && byDefault ? 'default' : undefined;
+}
+
+function label(key: string, value: string | undefined): Record<string, string> {
+  return value === undefined ? {} : { [key]: value };
+}
+
+/** Every webhook of these configurations that takes the pod, as `revision/webhook`. */
+function takers(configs: readonly InjectorConfig[], each: Case, keys: WebhookKeys, inNamespace = 'app'): string[] {
+  return configs.flatMap((config) =>
+    takersOf(config.metadata.name, webhookSelectors(config, excluded), each, keys, inNamespace),
+  );
+}
+
+function takersOf(
+  of: string,
+  webhooks: readonly WebhookSelectors[],
+  { namespace, pod }: Case,
+  keys: WebhookKeys,
+  inNamespace = 'app',
+): string[] {
+  const namespaceLabels = {
+    'kubernetes.io/metadata.name': inNamespace,
+    ...label(keys.injection, namespace.injection),
+    ...label(keys.revision, namespace.revision),
+  };
+  const podLabels = { ...label(keys.inject, pod.inject), ...label(keys.revision, pod.revision) };
+  return webhooks
+    .filter(
+      (webhook) => matches(webhook.namespaceSelector, namespaceLabels) && matches(webhook.objectSelector, podLabels),
+    )
+    .map((webhook) => `${of}/${webhook.name}`);
+}
+
+const ownKeys: WebhookKeys = {
+  injection: 'logs.example.com/injection',
+  revision: 'logs.example.com/revision',
+  inject: 'logs.example.com/inject',
+  status: 'logs.example.com/status',
+};
+
+describe('webhookSelectors', () => {
+  for (const byDefault of [false, true]) {
+    for (const [family, keys] of Object.entries({ istio: istioKeys, own: ownKeys })) {
+      it(`gives each of 256 combinations to one revision or none (${family} keys, enableNamespacesByDefault ${byDefault})`, () => {
+        const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: byDefault };
+        const configs = ['default', '1-24'].map((name) => injectorConfig(name, { injection, webhook: { keys } }));
+        assert.equal(cases.length, 256);
+        for (const each of cases) {
+          const taken = takers(configs, each, keys);
+          const expected = contract(each, byDefault);
+          assert.ok(taken.length <= 1, `${JSON.stringify(each)} is taken by ${taken.join(' and ')}`);
+          assert.equal(taken[0]?.split('/')[0], expected, JSON.stringify(each));
+        }
+      });
+    }
+  }
+
+  it('gives each of 256 combinations to one revision, one tag or none, with two revisions and a tag', () => {
+    const configs = ['default', '1-24'].map((name) => injectorConfig(name));
+    // What meant nothing is the name of a tag now.
+    const tag = tagSelectors(revisionTag('unknown'), injectorConfig('1-24'), excluded);
+    for (const each of cases) {
+      const taken = [...takers(configs, each, istioKeys), ...takersOf('unknown', tag, each, istioKeys)];
+      const { namespace, pod } = each;
+      const named =
+        namespace.injection === undefined && pod.inject !== 'false' ? (namespace.revision ?? pod.revision) : '';
+      const expected = named === 'unknown' ? 'unknown' : contract(each, false);
+      assert.ok(taken.length <= 1, `${JSON.stringify(each)} is taken by ${taken.join(' and ')}`);
+      assert.equal(taken[0]?.split('/')[0], expected, JSON.stringify(each));
+    }
+  });
+
+  it('gives the default to tag default exactly as to the default revision', () => {
+    const byTag = tagSelectors(revisionTag('default'), injectorConfig('1-24'), excluded);
+    assert.deepEqual(byTag, webhookSelectors(injectorConfig('default'), excluded));
+  });
+
+  it('takes nothing in excluded namespaces, whatever the labels', () => {
+    const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
+    const configs = [
+      injectorConfig('default', { injection }),
+      injectorConfig('1-24'),
+      injectorConfig('logs', { webhook: { selection: 'Custom', namespaceSelector: {}, keys: ownKeys } }),
+    ];
+    for (const each of cases) {
+      for (const namespace of excluded) assert.deepEqual(takers(configs, each, istioKeys, namespace), []);
+    }
+  });
+
+  it('follows the revision, not the name', () => {
+    const [byNamespace, byPod] = webhookSelectors(injectorConfig('mesh-a', { revision: '1-24' }), excluded);
+    assert.deepEqual(byNamespace?.namespaceSelector.matchExpressions?.[0], {
+      key: 'istio.io/rev',
+      operator: 'In',
+      values: ['1-24'],
+    });
+    assert.deepEqual(byPod?.objectSelector.matchExpressions?.[1], {
+      key: 'istio.io/rev',
+      operator: 'In',
+      values: ['1-24'],
+    });
+  });
+
+  it('has the webhooks of the plain labels for the default revision alone', () => {
+    const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
+    const names = (config: InjectorConfig) => webhookSelectors(config, excluded).map(({ name }) => name);
+    assert.deepEqual(names(injectorConfig('1-24', { injection })), ['rev.namespace', 'rev.object']);
+    assert.deepEqual(names(injectorConfig('default')), ['rev.namespace', 'rev.object', 'namespace', 'object']);
+    assert.deepEqual(names(injectorConfig('default', { injection })), [
+      'rev.namespace',
+      'rev.object',
+      'namespace',
+      'object',
+      'auto',
+    ]);
+  });
+
+  it('takes custom selectors as they are, and only adds the excluded namespaces', () => {
+    const namespaceSelector = {
+      matchLabels: { team: 'a' },
+      matchExpressions: [{ key: 'kubesphere.io/workspace', operator: 'Exists' }],
+    };
+    const objectSelector = { matchLabels: { logs: 'yes' } };
+    const webhook = { selection: 'Custom', namespaceSelector, objectSelector };
+    const notExcluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: excluded };
+    assert.deepEqual(webhookSelectors(injectorConfig('logs', { webhook }), excluded), [
+      {
+        name: 'custom',
+        namespaceSelector: {
+          ...namespaceSelector,
+          matchExpressions: [...namespaceSelector.matchExpressions, notExcluded],
+        },
+        objectSelector,
+      },
+    ]);
+    assert.deepEqual(
+      webhookSelectors(injectorConfig('logs', { webhook: { selection: 'Custom', objectSelector } }), excluded),
+      [{ name: 'custom', namespaceSelector: { matchExpressions: [notExcluded] }, objectSelector }],
+    );
+  });
+});

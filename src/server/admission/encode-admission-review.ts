@@ -1,0 +1,56 @@
+import type { AdmissionDecision } from './admission-decision.ts';
+import type { ReviewVersion } from './admission-request.ts';
+
+/**
+ * The answered AdmissionReview as JSON, in the version of the question, with its uid. The API server asks for `patch` and `patchType` both or
+ * neither, and neither of them when nothing changes (k8s.io/apiserver, VerifyAdmissionResponse).
+ */
+export function encodeAdmissionReview(version: ReviewVersion, uid: string, decision: AdmissionDecision): string {
+  return joinReview(version, uid, encodeDecision(decision));
+}
+
+/** An answered review from a decision that is encoded already. */
+export function joinReview(version: ReviewVersion, uid: string, encodedDecision: string): string {
+  return `{"kind":"AdmissionReview","apiVersion":"${version}","response":{"uid":${JSON.stringify(uid)},${encodedDecision}}}`;
+}
+
+/** What follows the uid: the same for every review that gets this decision. */
+export function encodeDecision(decision: AdmissionDecision): string {
+  let text = `"allowed":${decision.allowed}`;
+  const { status, patch, warnings, auditAnnotations } = decision;
+  if (status !== undefined) {
+    const details =
+      status.causes === undefined || status.causes.length === 0 ? undefined : { causes: status.causes.map(cause) };
+    const { code, reason, message } = status;
+    text += `,"status":${JSON.stringify({ status: 'Failure', code, reason, message, details })}`;
+  }
+  if (patch !== undefined && patch.length > 0) {
+    text += `,"patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}","patchType":"JSONPatch"`;
+  }
+  if (warnings !== undefined && warnings.length > 0)
+    text += `,"warnings":${JSON.stringify(warnings.map(shortenWarning))}`;
+  if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`;
+  return text;
+}
+
+/** metav1.StatusCause. */
+function cause({ field, message }: { field: string; message: string }): Record<string, string> {
+  return { reason: 'FieldValueInvalid', message, field };
+}
+
+/** What Kubernetes advises for one warning (AdmissionResponse.warnings); longer ones may be cut by the API server. */
+const maxWarningLength = 120;
+
+const controlCharacter = /\p{Cc}/u;
+
+/**
+ * A warning as Kubernetes shows it: no control characters, since the API server drops a warning that has any (it travels in a header),
+ * and at most 120 characters.
+ */
+export function shortenWarning(text: string): string {
+  if (text.length <= maxWarningLength && !controlCharacter.test(text)) return text;
+  const characters = Array.from(text.replaceAll(/\p{Cc}+/gu, ' '));
+  return characters.length <= maxWarningLength
+    ? characters.join('')
+    : `${characters.slice(0, maxWarningLength - 3).join('')}...`;
+}

@@ -1,0 +1,52 @@
+import { tagProbeSubject } from '../../api/names.ts';
+import { pathProbeKeys, pathProbeName } from '../../api/path-probe.ts';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { parseRoute } from '../../routing/route.ts';
+import { type AdmissionDecision, allowed } from './admission-decision.ts';
+import type { AdmissionRoute } from './admission-handler.ts';
+import type { AdmissionRequest } from './admission-request.ts';
+
+/**
+ * A route that also answers when its own path is tried out (see `src/api/path-probe.ts`): exactly what a pod would meet, up to the decision.
+ * @param replica who says so
+ */
+export function withPathProbe(route: AdmissionRoute, replica: string): AdmissionRoute {
+  return {
+    kind: route.kind,
+    resolve(path) {
+      const target = route.resolve(path);
+      if (target === undefined || !('handler' in target)) return target;
+      return { ...target, handler: (request) => probed(request, path, replica) ?? target.handler(request) };
+    },
+  };
+}
+
+function probed(request: AdmissionRequest, path: string, replica: string): AdmissionDecision | undefined {
+  // Pods, which is nearly everything, leave here.
+  if (request.resource !== 'configmaps' || !request.dryRun || request.operation !== 'CREATE') return undefined;
+  // In a rollout the stable configuration is meant, whose certificate the tag is served with.
+  const parsed = parseRoute(path);
+  if (parsed === undefined || parsed.suffix !== '') return undefined;
+  const { tag, stable } = parsed.route;
+  const { injectorConfig: name, hash } = stable;
+  if (request.name !== pathProbeName(tag === undefined ? name : tagProbeSubject(tag))) return undefined;
+  const nonce = nonceOf(request.object);
+  if (nonce === undefined) return undefined;
+  const add = (key: string, value: string): { op: 'add'; path: string; value: string } => ({
+    op: 'add',
+    path: `/data/${key}`,
+    value,
+  });
+  const { answer, replica: by, configuration } = pathProbeKeys;
+  return {
+    ...allowed('PathProbe'),
+    patch: [add(answer, nonce), add(by, replica), add(configuration, hash)],
+    injector: { name, hash },
+  };
+}
+
+function nonceOf(object: unknown): string | undefined {
+  if (!isJsonObject(object) || !isJsonObject(object['data'])) return undefined;
+  const nonce = object['data'][pathProbeKeys.nonce];
+  return typeof nonce === 'string' ? nonce : undefined;
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { splitReview } from './review-bytes.ts';
+import { bytesOf, reviewOf } from '../testdata/reviews.ts';
+
+const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
+
+describe('splitReview', () => {
+  for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
+    it(`finds the uid of ${version} and what is behind it`, () => {
+      const body = bytesOf(reviewOf({ uid }, { apiVersion: version }));
+      const split = splitReview(body);
+      assert.deepEqual([split?.version, split?.uid], [version, uid]);
+      assert.match(body.toString().slice(split?.restStart), /^","kind":\{/);
+    });
+  }
+
+  const start = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"';
+  for (const [what, text] of [
+    ['nothing', ''],
+    ['a review that is cut off before its uid', start],
+    ['a review that is cut off in its uid', `${start}${uid.slice(1)}`],
+    ['a review that is cut off after its uid', `${start}${uid}`],
+    ['another version', `${start.replace('v1', 'v2')}${uid}","object":{}}}`],
+    ['another order', JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid } })],
+    ['white space', `${start.replace(':', ': ')}${uid}","object":{}}}`],
+    ['a uid that is no UUID', `${start}${uid.replace('7', 'x')}","object":{}}}`],
+    ['a uid with an escape', `${start}\\u0037${uid.slice(6)}","object":{}}}`],
+    ['a uid that goes on', `${start}${uid}0","object":{}}}`],
+  ] as const) {
+    it(`leaves ${what} to the parser`, () => {
+      assert.equal(splitReview(Buffer.from(text)), undefined);
+    });
+  }
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import type { Mistake } from '../../api/mistake.ts';
+import type { AdmissionDecision } from './admission-decision.ts';
+import type { AdmissionRequest } from './admission-request.ts';
+import { podCreation } from '../testdata/reviews.ts';
+import { validateRoute, type ValidateObject } from './validate-route.ts';
+
+const request = podCreation({
+  resource: 'injectorconfigs.sidecar-injector.io',
+  name: 'canary',
+  object: { kind: 'InjectorConfig' },
+});
+
+function decide(
+  validate: ValidateObject,
+  of: AdmissionRequest = request,
+): AdmissionDecision | Promise<AdmissionDecision> {
+  const resolved = validateRoute(validate).resolve('/validate');
+  assert.ok(resolved !== undefined && 'handler' in resolved);
+  return resolved.handler(of);
+}
+
+const mistakes: Mistake[] = [
+  { field: 'spec.revision', message: 'spec.revision must be a label' },
+  { field: 'spec.webhook.url', message: 'must be https' },
+  { field: '', message: 'the name is taken' },
+];
+
+describe('validateRoute', () => {
+  it('is one path', () => {
+    assert.equal(validateRoute(() => ({ mistakes: [] })).resolve('/validate/x'), undefined);
+    assert.equal(validateRoute(() => ({ mistakes: [] })).resolve('/validat'), undefined);
+  });
+
+  it('hands over the whole request and allows what has no mistakes', async () => {
+    const seen: AdmissionRequest[] = [];
+    const decision = await decide((of) => {
+      seen.push(of);
+      return { mistakes: [] };
+    });
+    assert.deepEqual(seen, [request]);
+    assert.deepEqual(decision, { outcome: 'allowed', reason: 'Valid', allowed: true, warnings: [] });
+  });
+
+  it('passes on what is odd about an object that is allowed', async () => {
+    const decision = await decide(() => ({ mistakes: [], warnings: ['it does not compile'] }));
+    assert.deepEqual([decision.allowed, decision.warnings], [true, ['it does not compile']]);
+  });
+
+  it('refuses to delete what is in use, as a conflict', async () => {
+    const inUse = 'InjectorConfig canary is in use: 1 namespace leads to it (shop)';
+    const decision = await decide(() => ({ mistakes: [], inUse }));
+    assert.equal(decision.allowed, false);
+    assert.deepEqual(decision.status, { code: 409, reason: 'Conflict', message: inUse, causes: [] });
+  });
+
+  it('refuses with every field', async () => {
+    const decision = await decide(() => ({ mistakes, warnings: ['never seen'] }));
+    assert.equal(decision.allowed, false);
+    assert.equal(decision.warnings, undefined);
+    assert.deepEqual(decision.status, {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'injectorconfigs.sidecar-injector.io "canary" is invalid: ' +
+        'spec.revision must be a label; spec.webhook.url: must be https; the name is taken',
+      causes: mistakes,
+    });
+  });
+
+  it('names an object whose resource is not said', async () => {
+    const decision = await decide(
+      () => ({ mistakes: [{ field: '', message: 'no' }] }),
+      podCreation({ resource: undefined, name: 'a' }),
+    );
+    assert.equal(decision.status?.message, 'object "a" is invalid: no');
+  });
+});

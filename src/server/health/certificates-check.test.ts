@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { certificatesCheck } from './certificates-check.ts';
+import { testAuthority, type TestAuthority } from '../testdata/certificates.ts';
+
+describe('certificatesCheck', () => {
+  let ours: TestAuthority;
+  let theirs: TestAuthority;
+  before(async () => {
+    ours = await testAuthority();
+    theirs = await testAuthority();
+  });
+  const hour = 3_600_000;
+  const checkOf = (caPem: string, at: Date): string | undefined => {
+    const pair = { owner: 'sidecar-injector-blue-serving', caPem, ...ours.issue('blue') };
+    return certificatesCheck({ all: () => [pair] }, () => at).check();
+  };
+
+  it('is well without any certificate: the listener has a check of its own', () => {
+    assert.equal(certificatesCheck({ all: () => [] }, () => new Date()).check(), undefined);
+  });
+
+  it('takes a leaf that its own authority has signed, also one that has expired everywhere', () => {
+    assert.equal(checkOf(ours.caPem, new Date()), undefined);
+    assert.equal(checkOf(ours.caPem, new Date(Date.now() + 1.5 * hour)), undefined);
+  });
+
+  it('names the Secret of a leaf that clients would not trust', () => {
+    const problem =
+      'Secret sidecar-injector-blue-serving: no valid chain leads from the serving certificate to an authority of the bundle';
+    assert.equal(checkOf(theirs.caPem, new Date()), problem);
+    assert.equal(checkOf(ours.caPem, new Date(Date.now() + 3 * hour)), problem, 'the authority has expired');
+  });
+
+  it('looks again after a minute at what it found good', () => {
+    let at = new Date();
+    const pair = { owner: 'one', caPem: ours.caPem, ...ours.issue('blue') };
+    const check = certificatesCheck({ all: () => [pair] }, () => at);
+    assert.equal(check.check(), undefined);
+    pair.caPem = theirs.caPem;
+    at = new Date(at.getTime() + 59_000);
+    assert.equal(check.check(), undefined);
+    at = new Date(at.getTime() + 2000);
+    assert.match(check.check() ?? '', /^Secret one: /);
+  });
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { ConfigurationError } from '../../api/errors.ts';
+import { createHealthServer, type HealthServer } from './health-server.ts';
+import { listenerCheck } from './listener-check.ts';
+import type { ReadinessCheck } from './readiness.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { startTestServer } from '../testdata/test-server.ts';
+
+describe('the health server', () => {
+  const log = new RecordingLog();
+  let problem: string | undefined;
+  let broken = false;
+  let server: HealthServer;
+  const checks: ReadinessCheck[] = [{ name: 'stores', check: () => problem }];
+  const metrics = {
+    contentType: 'text/plain',
+    metrics: () => (broken ? Promise.reject(new Error('broken')) : Promise.resolve('a 1\n')),
+  };
+  const options = { bindAddress: '127.0.0.1', port: 0, checks, metrics, log };
+
+  before(async () => {
+    server = createHealthServer(options);
+    assert.equal(server.address, undefined);
+    await server.listen();
+  });
+  after(() => server.close());
+
+  async function get(path: string): Promise<[number, string]> {
+    const response = await fetch(`http://127.0.0.1:${server.address?.port ?? 0}${path}`);
+    return [response.status, await response.text()];
+  }
+
+  it('answers that the process lives, and its metrics', async () => {
+    assert.deepEqual(await get('/healthz'), [200, 'ok\n']);
+    assert.deepEqual(await get('/metrics'), [200, 'a 1\n']);
+  });
+
+  it('answers whether it is ready, and logs when that changes', async () => {
+    problem = 'not synced';
+    assert.deepEqual(await get('/readyz'), [503, '[-]stores not synced\nnot ready\n']);
+    await get('/readyz');
+    problem = undefined;
+    assert.deepEqual(await get('/readyz'), [200, '[+]stores ok\nready\n']);
+    await get('/readyz');
+    assert.deepEqual(log.lines, [
+      { level: 'warn', message: 'not ready', fields: { report: '[-]stores not synced\nnot ready' } },
+      { level: 'info', message: 'ready', fields: {} },
+    ]);
+  });
+
+  it('answers when its metrics break', async () => {
+    broken = true;
+    assert.deepEqual(await get('/metrics'), [500, 'internal error; the log says more\n']);
+    broken = false;
+    assert.deepEqual(log.lines.at(-1), {
+      level: 'error',
+      message: 'a probe failed',
+      fields: { url: '/metrics', error: 'broken' },
+    });
+  });
+
+  it('answers while others hold on to more connections than it takes', async () => {
+    const port = server.address?.port ?? 0;
+    const idle = await Promise.all(
+      Array.from({ length: 120 }, async () => {
+        const socket = connect({ host: '127.0.0.1', port });
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    assert.deepEqual(await get('/healthz'), [200, 'ok\n']);
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('refuses to start on a port that is taken', async () => {
+    const port = server.address?.port ?? 0;
+    await assert.rejects(createHealthServer({ ...options, port }).listen(), (error) => {
+      assert.ok(error instanceof ConfigurationError);
+      assert.match(error.message, /^127\.0\.0\.1:\d+ for probes and metrics is in use by another process/);
+      return true;
+    });
+  });
+
+  it('passes on an error that no other port would mend', async () => {
+    await assert.rejects(createHealthServer({ ...options, bindAddress: 'no.such.host.invalid' }).listen(), (error) => {
+      return !(error instanceof ConfigurationError);
+    });
+  });
+});
+
+describe('listenerCheck', () => {
+  it('fails before the server listens', () => {
+    assert.equal(listenerCheck({ address: undefined }).check(), 'does not listen yet');
+  });
+
+  for (const address of ['127.0.0.1', '0.0.0.0']) {
+    it(`succeeds when the handshake does, on ${address}`, async () => {
+      const listener = await startTestServer();
+      try {
+        const { port = 0 } = listener.server.address ?? {};
+        assert.equal(await listenerCheck({ address: { address, port } }).check(), undefined);
+      } finally {
+        await listener.stop();
+      }
+    });
+  }
+
+  it('fails when nobody is there, or nobody who speaks TLS', async () => {
+    const plain = createHealthServer({
+      bindAddress: '::1',
+      port: 0,
+      checks: [],
+      metrics: { contentType: '', metrics: () => Promise.resolve('') },
+      log: new RecordingLog(),
+    });
+    await plain.listen();
+    const { port = 0 } = plain.address ?? {};
+    assert.match((await listenerCheck({ address: { address: '::', port } }).check()) ?? '', /^no TLS handshake: /);
+    await plain.close();
+    assert.match(
+      (await listenerCheck({ address: { address: '::', port } }).check()) ?? '',
+      /^no TLS handshake: .*ECONNREFUSED/,
+    );
+  });
+});

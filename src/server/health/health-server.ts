@@ -1,0 +1,84 @@
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { answerProbe, type MetricsSource } from './answer-probe.ts';
+import { ConnectionGuard } from '../http/connection-guard.ts';
+import { textAnswer } from '../http/http-answer.ts';
+import { listenOn } from '../http/listen-on.ts';
+import type { LogPort } from '../ports.ts';
+import type { ReadinessCheck } from './readiness.ts';
+import { writeAnswer } from '../http/write-answer.ts';
+
+export interface HealthServerOptions {
+  readonly bindAddress: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly checks: readonly ReadinessCheck[];
+  readonly metrics: MetricsSource;
+  readonly log: LogPort;
+}
+
+export interface HealthServer {
+  /** Where it listens; undefined until {@link HealthServer.listen} has succeeded. */
+  readonly address: { readonly address: string; readonly port: number } | undefined;
+  /** @throws ConfigurationError when the address or port cannot be used. */
+  listen(): Promise<void>;
+  /** Closes last of all: a draining process still has to answer that it is not ready. */
+  close(): Promise<void>;
+}
+
+const maxConnections = 100;
+
+/** Below the kubelet's usual timeout of a probe, so that it is told which check is late. */
+const checkTimeout = 900;
+
+/** The plain HTTP listener for the kubelet and Prometheus. It carries no secrets and takes no body. */
+export function createHealthServer(options: HealthServerOptions): HealthServer {
+  const { checks, metrics, log } = options;
+  let wasReady: boolean | undefined;
+  const server = createServer(
+    { maxHeaderSize: 8192, headersTimeout: 10_000, requestTimeout: 10_000 },
+    (request, response) => {
+      const url = request.url ?? '';
+      answerProbe(request.method ?? '', url, { checks, metrics, checkTimeout })
+        .catch((error: unknown) => {
+          log.error('a probe failed', { url, error: error instanceof Error ? error.message : String(error) });
+          return textAnswer(500, 'internal error; the log says more');
+        })
+        .then((answer) => {
+          if (url.startsWith('/readyz')) noteReadiness(answer.status === 200, answer.body);
+          writeAnswer(response, answer, answer.close);
+        })
+        .catch((error: unknown) => {
+          response.destroy(error instanceof Error ? error : undefined);
+        });
+    },
+  );
+  // The oldest gives way, so that idle clients cannot keep the kubelet out, which would restart us.
+  const guard = new ConnectionGuard({ maxConnections, maxUnprovenConnections: maxConnections }, () => undefined);
+  server.on('connection', (socket: Socket) => {
+    guard.admit(socket);
+  });
+
+  /** One line for each change. */
+  function noteReadiness(ready: boolean, report: string): void {
+    if (ready === wasReady) return;
+    wasReady = ready;
+    if (ready) log.info('ready');
+    else log.warn('not ready', { report: report.trim() });
+  }
+
+  return {
+    get address() {
+      const address = server.address() as AddressInfo | null;
+      return address === null ? undefined : { address: address.address, port: address.port };
+    },
+    listen: () => listenOn(server, options.bindAddress, options.port, 'probes and metrics'),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}

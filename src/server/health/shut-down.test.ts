@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { servingCheck, shutDown } from './shut-down.ts';
+import { startTestServer } from '../testdata/test-server.ts';
+
+describe('shutDown', () => {
+  it('drains, then closes, and is not ready from the first moment on', async () => {
+    const { server, post } = await startTestServer();
+    const check = servingCheck(server);
+    assert.equal(check.check(), undefined);
+    const first = await post();
+    const down = shutDown(server, { drain: 200, close: 1000 });
+    assert.equal(check.check(), 'draining');
+    const second = await post();
+    assert.deepEqual(
+      [first.headers.connection, second.status, second.headers.connection],
+      ['keep-alive', 200, 'close'],
+    );
+    await down;
+    assert.equal(check.check(), 'closed');
+    await assert.rejects(post(), /ECONNREFUSED/);
+  });
+});

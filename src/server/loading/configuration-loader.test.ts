@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { ConfigurationLoader } from './configuration-loader.ts';
+
+function loader(clock = (): number => performance.now()) {
+  const tried: ConfigurationFiles[] = [];
+  const made = new ConfigurationLoader({
+    clock,
+    trials: {
+      try: (files) => {
+        tried.push(files);
+        return Promise.resolve().then(() => readConfigurationAtOnce(files));
+      },
+    },
+    slices: { work: 0, busy: 0, patience: 0, rest: 0, lately: 0 },
+  });
+  return { tried, load: (files: ConfigurationFiles) => made.load(files) };
+}
+const pod = { metadata: {}, spec: { containers: [] } };
+const withConfig = (config: string): ConfigurationFiles => ({ ...someInjector.files, config });
+
+describe('ConfigurationLoader', () => {
+  it('loads with the bounds of the thread that answers', async () => {
+    const injector = await loader().load(
+      withConfig('policy: enabled\ntemplates: {sidecar: "{{ range until 50000 }}{{ . }}{{ end }}"}\n'),
+    );
+    const result = inject(injector, { pod, namespace: 'shop' });
+    assert.equal(result.outcome === 'failed' && result.reason, 'TemplateLimit');
+  });
+
+  it('lets others have a turn', async () => {
+    let turns = 0;
+    let isLoading = true;
+    const turn = (): void => {
+      turns++;
+      if (isLoading) setImmediate(turn);
+    };
+    turn();
+    await loader().load(withConfig(`policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`));
+    isLoading = false;
+    assert.ok(turns > 20, `${turns} turns`);
+  });
+
+  it('has every configuration tried first, and loads nothing that fails there', async () => {
+    const { tried, load } = loader();
+    const values = { ...someInjector.files, values: JSON.stringify({ large: 'x'.repeat(200_000) }) };
+    const broken = withConfig('policy: [');
+    await load(someInjector.files);
+    const injector = await load(values);
+    await assert.rejects(load(broken), { name: 'ConfigurationError' });
+    assert.deepEqual(tried, [someInjector.files, values, broken]);
+    assert.equal(injector.files, values);
+  });
+
+  it('loads one after the other, and goes on after a mistake', async () => {
+    const { load } = loader();
+    const order: string[] = [];
+    const follow = async (name: string, config: string): Promise<void> => {
+      await load(withConfig(config)).then(
+        () => order.push(name),
+        (error: unknown) => order.push(error instanceof Error ? error.name : ''),
+      );
+    };
+    const long = `policy: enabled\ntemplates: {sidecar: "${'{{ .Values }}'.repeat(500)}"}\n`;
+    await Promise.all([follow('first', long), follow('second', 'policy: ['), follow('third', 'policy: enabled')]);
+    assert.deepEqual(order, ['ConfigurationError', 'first', 'third']);
+  });
+
+  it('compiles of an edit what has changed, and shares the rest with configurations of the revision that are in use', async () => {
+    const { load } = loader();
+    const template = (env: string): string =>
+      `spec: {containers: [{name: proxy, image: "{{ .Values.global.image }}", env: [{name: ${env}, value: "{{ .ObjectMeta.Name }}"}]}]}`;
+    const files = (one: string, image: string, revision = 'a'): ConfigurationFiles => ({
+      config: `policy: enabled\ndefaultTemplates: [one, two]\ntemplates: {one: '${template(one)}', two: 'metadata: {labels: {two: "{{ .Revision }}"}}'}\n`,
+      values: JSON.stringify({ global: { image } }),
+      mesh: '{}',
+      settings: JSON.stringify({ revision }),
+    });
+    const before = await load(files('A', 'first'));
+    const values = await load(files('A', 'second'));
+    const edited = await load(files('B', 'second'));
+    const other = await load(files('A', 'first', 'b'));
+    const isShared = (injector: Injector, name: string): boolean =>
+      injector.templates.byName.get(name) === before.templates.byName.get(name);
+    assert.deepEqual([isShared(values, 'one'), isShared(values, 'two')], [true, true]);
+    assert.deepEqual([isShared(edited, 'one'), isShared(edited, 'two')], [false, true]);
+    assert.deepEqual([isShared(other, 'one'), isShared(other, 'two')], [false, false]);
+    // In turn, as while a path moves: each pod is what a process that knows one configuration only would make of it.
+    for (const name of ['x', 'x', 'y']) {
+      for (const injector of [before, values, edited, other, before]) {
+        const request = { pod: { metadata: { name }, spec: { containers: [] } }, namespace: 'shop' };
+        const patchOf = (from: Injector): string => {
+          const result = inject(from, request);
+          assert.ok(result.outcome === 'injected', JSON.stringify(result));
+          return JSON.stringify(result.patch);
+        };
+        assert.equal(patchOf(injector), patchOf(loadInjector(injector.files)));
+        assert.match(patchOf(injector), injector === before || injector === other ? /first/ : /second/);
+      }
+    }
+  });
+
+  it('loads what a trial shows to inject nothing: that is for others to judge', async () => {
+    const injector = await loader().load(withConfig('policy: enabled\ntemplates: {sidecar: "{{ fail .Values }}"}\n'));
+    assert.deepEqual(injector.templateNames, ['sidecar']);
+  });
+});

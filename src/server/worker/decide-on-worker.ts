@@ -1,0 +1,107 @@
+import { type AdmissionDecision, denied, type RolloutTrack } from '../admission/admission-decision.ts';
+import type { HeavyReview, HeavyReviews, HeavyVerdict } from '../admission/admission-handler.ts';
+import { type AdmissionRequest, type ReviewVersion, reviewVersions } from '../admission/admission-request.ts';
+import { encodeDecision } from '../admission/encode-admission-review.ts';
+import type { InjectionTarget, PodSurroundings } from '../admission/inject-handler.ts';
+import { splitReview } from '../admission/review-bytes.ts';
+import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
+import { surroundingsNow, type ReviewWorker, type WorkerFailure } from './review-worker.ts';
+
+/** What the answer depends on, beside the bytes. */
+export interface ReviewContext {
+  readonly target: InjectionTarget;
+  /** In a rollout the target is the stable one, and the pod tells which it is. */
+  readonly rollout?: { readonly canary: InjectionTarget; readonly choice: TrackChoice };
+  readonly surroundings: PodSurroundings;
+  /** See `RouteHandler.dependencies`. */
+  readonly dependencies: (request: AdmissionRequest) => readonly unknown[];
+}
+
+/** The worker as it is offered to one target of a route. */
+export function onWorker(worker: ReviewWorker, context: ReviewContext): HeavyReviews {
+  return {
+    goesOn: ({ outcome, reason }) => outcome === 'failed' && reason === 'TemplateLimit',
+    decide: (review) => decide(worker, context, review),
+  };
+}
+
+function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyReview): Promise<HeavyVerdict> {
+  const { target, rollout, surroundings } = context;
+  const { body, maxDepth, timeout = worker.bounds.defaultTimeout } = review;
+  // Half of the time is for waiting; and an answer needs a while to get back.
+  const allowed = Math.min(worker.bounds.deadline, timeout * 0.45);
+  // As far as it is known before the thread has read the review.
+  const split = splitReview(body);
+  let version: ReviewVersion = split?.version ?? reviewVersions[0];
+  let request: AdmissionRequest = { ...unknownRequest, uid: split?.uid ?? '' };
+  let track: RolloutTrack | undefined;
+  let dependencies: readonly unknown[] = [];
+
+  function refused(why: WorkerFailure): HeavyVerdict {
+    const { name, hash } = track === 'canary' && rollout !== undefined ? rollout.canary : target;
+    const [reason, problem] = refusalOf(why, allowed, worker.bounds.heapMebibytes);
+    const advice = `make it smaller, or the templates of ${name} cheaper`;
+    const message = problem === '' ? 'internal error of the injector; its log says more' : `${problem}: ${advice}`;
+    const refusal: AdmissionDecision = {
+      ...denied(reason, 500, message),
+      outcome: 'failed',
+      injector: { name, hash },
+    };
+    const decision = track === undefined ? refusal : withTrack(refusal, track);
+    return { version, request, decision, encoded: encodeDecision(decision) };
+  }
+
+  return new Promise((resolve) => {
+    worker.submit({
+      bytes: body.length,
+      startBy: worker.clock() + timeout * 0.9 - allowed,
+      allowed,
+      task: () => ({ body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }) }),
+      // What the decision is made from and what it is remembered by are of the same moment.
+      read(known) {
+        ({ version, request, track } = known);
+        dependencies = context.dependencies(request);
+        return surroundingsNow(surroundings, request.namespace);
+      },
+      ended(outcome) {
+        if (outcome === 'full' || outcome === 'late') resolve({ unavailable: 'too many large reviews at once' });
+        else if (typeof outcome === 'string') resolve(refused(outcome));
+        else if (outcome.kind === 'malformed') resolve(outcome.review);
+        else if (outcome.kind === 'decided') {
+          const { decision, encoded } = outcome;
+          resolve({ version, request, decision, encoded, dependencies });
+        } else {
+          const error = outcome.kind === 'defect' ? outcome.error : 'it has compared';
+          worker.log.error('the worker failed unexpectedly', { error });
+          resolve(refused('crash'));
+        }
+      },
+    });
+  });
+}
+
+/** The reason, and the problem with the pod; none where the pod is not to blame. */
+function refusalOf(why: WorkerFailure, allowed: number, mebibytes: number): [reason: string, problem: string] {
+  const takes = 'injecting this pod takes';
+  if (why === 'deadline') return ['TooSlow', `${takes} longer than the limit of ${allowed} ms`];
+  return why === 'memory' ? ['TooMuchMemory', `${takes} more than the limit of ${mebibytes} MiB`] : ['Internal', ''];
+}
+
+/** The body in memory that holds nothing else, to be handed over. */
+function ownBytes({ body, keepsBody }: HeavyReview): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = body;
+  const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  return isAlone && !keepsBody ? new Uint8Array(buffer) : new Uint8Array(body);
+}
+
+const unknownRequest: AdmissionRequest = {
+  uid: '',
+  resource: undefined,
+  subResource: '',
+  name: '',
+  namespace: '',
+  operation: 'CREATE',
+  dryRun: false,
+  object: null,
+  oldObject: null,
+};

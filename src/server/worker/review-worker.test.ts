@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { bytesOf, reviewOf } from '../testdata/reviews.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { until } from '../testdata/until.ts';
+import fc from 'fast-check';
+import type { HeavyVerdict } from '../admission/admission-handler.ts';
+import { onWorker } from './decide-on-worker.ts';
+import { ReviewWorker, type WorkerBounds, type WorkerJob } from './review-worker.ts';
+
+/** A thread that does as the first letters of a body say, and posts anything else as the outcome. */
+const scripted = `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', (message) => {
+    if (message.kind !== 'review') return;
+    const script = Buffer.from(message.body).toString().trim();
+    if (script === 'loop') for (;;);
+    if (script === 'exit') process.exit(3);
+    if (script === 'throw') throw new Error('broken');
+    if (script === 'grow') { const all = []; for (;;) all.push(new Array(1000).fill({ a: 1 })); }
+    if (script === 'nothing') return;
+    parentPort.postMessage(JSON.parse(script));
+  });
+`;
+const decided = JSON.stringify({
+  kind: 'decided',
+  decision: { outcome: 'allowed', reason: 'Scripted', allowed: true },
+  encoded: '"allowed":true',
+});
+
+describe('ReviewWorker', () => {
+  let worker: ReviewWorker;
+  let log: RecordingLog;
+  let ended: string[];
+
+  function start(bounds: Partial<WorkerBounds> = {}, source = scripted): void {
+    log = new RecordingLog();
+    ended = [];
+    worker = new ReviewWorker({
+      log,
+      clock: () => performance.now(),
+      observer: (outcome) => ended.push(outcome),
+      bounds,
+      program: { source, isText: true },
+    });
+  }
+  afterEach(() => worker.close());
+
+  const target = { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true };
+  function decide(body: Buffer | string, timeout?: number): Promise<HeavyVerdict> {
+    const context = { target, surroundings: {}, dependencies: () => [someInjector] };
+    return onWorker(worker, context).decide({ body: Buffer.from(body), maxDepth: 50, keepsBody: true, timeout });
+  }
+  function reasonOf(verdict: HeavyVerdict): string {
+    if ('unavailable' in verdict) return 'unavailable';
+    return 'problem' in verdict ? 'malformed' : verdict.decision.reason;
+  }
+
+  it('hands over a body of its own, and copies one that is needed further', async () => {
+    start();
+    const context = { target, surroundings: {}, dependencies: () => [] };
+    const body = Buffer.from(new Uint8Array(new TextEncoder().encode(decided)).buffer);
+    await onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody: true, timeout: undefined });
+    assert.equal(body.length, decided.length);
+    await onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody: false, timeout: undefined });
+    assert.equal(body.length, 0);
+  });
+
+  it('ends a thread that takes too long, refuses what it was doing, and goes on with another', async () => {
+    start({ deadline: 1000 });
+    const [slow, next] = await Promise.all([decide('loop'), decide(decided)]);
+    assert.equal(reasonOf(slow), 'TooSlow');
+    assert.ok('encoded' in slow);
+    assert.match(
+      slow.encoded,
+      /"code":500.*takes longer than the limit of 1000 ms: make it smaller, or the templates of default cheaper/,
+    );
+    assert.equal('dependencies' in slow, false);
+    assert.equal(reasonOf(next), 'Scripted');
+    assert.deepEqual(ended, ['deadline', 'done']);
+    assert.deepEqual(
+      log.lines.map(({ level }) => level),
+      ['warn'],
+    );
+  });
+
+  it('takes no longer over a review than its webhook waits', async () => {
+    start({ deadline: 60_000 });
+    assert.equal(reasonOf(await decide('loop', 1000)), 'TooSlow');
+  });
+
+  it('knows a review by its first bytes when the thread never got to tell', async () => {
+    start({ deadline: 300 });
+    const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
+    const program = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { for (;;); });`;
+    start({ deadline: 300 }, program);
+    const verdict = await decide(bytesOf(reviewOf({ uid }, { apiVersion: 'admission.k8s.io/v1beta1' })));
+    assert.ok('request' in verdict);
+    assert.deepEqual([verdict.version, verdict.request.uid], ['admission.k8s.io/v1beta1', uid]);
+  });
+
+  const crashes: [script: string, reason: string][] = [
+    ['throw', 'Internal'],
+    ['exit', 'Internal'],
+    ['grow', 'TooMuchMemory'],
+    ['{"kind":"defect","error":"broken"}', 'Internal'],
+  ];
+  for (const [script, reason] of crashes) {
+    it(`refuses a review at which the thread answers ${script}, logs it, and goes on`, async () => {
+      start({ heapMebibytes: 24 });
+      const [broken, next] = await Promise.all([decide(script), decide(`${decided}   `)]);
+      assert.equal(reasonOf(broken), reason);
+      assert.equal(reasonOf(next), 'Scripted');
+      assert.deepEqual(
+        log.lines.map(({ level }) => level),
+        ['error'],
+      );
+    });
+  }
+
+  it('has no room for more than its queue holds, and refuses the largest', async () => {
+    start({ maxWaiting: 1, deadline: 300 });
+    const running = decide('loop');
+    await until(() => worker.isAwake);
+    const [large, small] = [decide(`${decided} `), decide(decided)];
+    assert.deepEqual(await large, { unavailable: 'too many large reviews at once' });
+    assert.ok(worker.waitingBytes > 0);
+    assert.equal(reasonOf(await running), 'TooSlow');
+    assert.equal(reasonOf(await small), 'Scripted');
+    assert.deepEqual(ended, ['full', 'deadline', 'done']);
+  });
+
+  it('does not start what nobody waits for any more', async () => {
+    start({ deadline: 400 });
+    const running = decide('loop');
+    assert.deepEqual(await decide(decided, 100), { unavailable: 'too many large reviews at once' });
+    await running;
+    assert.deepEqual(ended, ['deadline', 'late']);
+  });
+
+  it('ends a thread that has nothing to do, and starts one when there is something', async () => {
+    start({ idle: 20 });
+    await decide(decided);
+    assert.equal(worker.isAwake, true);
+    await until(() => !worker.isAwake);
+    assert.equal(reasonOf(await decide(decided)), 'Scripted');
+  });
+
+  it('refuses what it cannot start a thread for', async () => {
+    start();
+    // A thread's program must be a file or a text.
+    worker = new ReviewWorker({
+      log,
+      clock: () => 0,
+      program: { source: new URL('http://localhost/'), isText: false },
+    });
+    assert.equal(reasonOf(await decide(decided)), 'Internal');
+    assert.equal(worker.isAwake, false);
+    assert.match(String(log.lines[0]?.fields['problem']), /URL|scheme|file/);
+  });
+
+  it('fails what runs and what waits when it is closed', async () => {
+    start();
+    const all = Promise.all([decide('nothing'), decide(decided)]);
+    await worker.close();
+    assert.deepEqual((await all).map(reasonOf), ['Internal', 'Internal']);
+    assert.equal(worker.isAwake, false);
+    await worker.close();
+  });
+
+  it('starts the smallest first, refuses the largest where there is no room, and loses none', async () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(sizes, async (all) => {
+        start({ maxWaiting: 5, maxWaitingBytes: 100 });
+        const outcomes: [bytes: number, index: number, outcome: unknown][] = [];
+        const job = (bytes: number, index: number): WorkerJob => ({
+          bytes,
+          startBy: Infinity,
+          allowed: 60_000,
+          task: () => ({ body: new Uint8Array(Buffer.from('nothing')), maxDepth: 1, target }),
+          read: () => ({}),
+          ended: (outcome) => outcomes.push([bytes, index, outcome]),
+        });
+        // It is on the thread, for good.
+        worker.submit(job(0, -1));
+        for (const [index, bytes] of all.entries()) {
+          const before = outcomes.length;
+          worker.submit(job(bytes, index));
+          const waiting = all.slice(0, index + 1).filter((_, each) => !outcomes.some(([, other]) => other === each));
+          assert.ok(worker.waitingBytes <= 100);
+          for (const [refused] of outcomes.slice(before)) assert.ok(waiting.every((kept) => kept <= refused));
+        }
+        const refused = outcomes.length;
+        await worker.close();
+        assert.ok(outcomes.slice(0, refused).every(([, , outcome]) => outcome === 'full'));
+        const left = outcomes.slice(refused, -1);
+        assert.ok(left.length <= 5);
+        assert.deepEqual(
+          left,
+          left.toSorted(([one, first], [other, second]) => one - other || first - second),
+        );
+        assert.equal(outcomes.length, all.length + 1);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('takes up what a handler gave up at a bound, nothing else', () => {
+    start();
+    const offered = onWorker(worker, { target, surroundings: {}, dependencies: () => [] });
+    const failed = { outcome: 'failed', allowed: false } as const;
+    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateLimit' }), true);
+    assert.equal(offered.goesOn({ ...failed, reason: 'TemplateFailed' }), false);
+    assert.equal(offered.goesOn({ outcome: 'injected', allowed: true, reason: 'Injected' }), false);
+  });
+});

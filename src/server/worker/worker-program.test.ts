@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { logFiles, proxyFiles } from '../../inject/testdata/configurations.ts';
+import { createAdmissionObserver } from '../metrics/admission-observer.ts';
+import { createAdmissionPipeline } from '../admission/admission-pipeline.ts';
+import { DecisionMemory } from '../admission/decision-memory.ts';
+import { revisionRoute } from '../admission/pod-routes.ts';
+import { ServerMetrics } from '../metrics/server-metrics.ts';
+import { RecordingLog } from '../testdata/recording-log.ts';
+import { bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { someInjector } from '../testdata/some-injector.ts';
+import { onWorker } from './decide-on-worker.ts';
+import { mainThreadLimits } from './limits.ts';
+import { ReviewWorker } from './review-worker.ts';
+
+const endless = 60_000;
+/** Two large numbers make the template run into the bounds of the main thread, but not into the engine's own. */
+const thoughtfulFiles = {
+  ...logFiles,
+  config: [
+    'policy: enabled',
+    'templates:',
+    '  sidecar: |',
+    '    {{- $n := atoi (index .ObjectMeta.Labels "turns" | default "0") }}',
+    '    {{- range until $n }}{{ $x := . }}{{ end }}',
+    '    metadata: {annotations: {turns: "{{ $n }}"}}',
+  ].join('\n'),
+};
+
+describe("the worker's own program", function () {
+  // The thread starts from sources here, at a low priority, on machines that may be busy.
+  this.timeout(endless);
+  let worker: ReviewWorker;
+  let log: RecordingLog;
+  before(() => {
+    log = new RecordingLog();
+    const bounds = { deadline: endless, defaultTimeout: 4 * endless, idle: endless };
+    worker = new ReviewWorker({ log, clock: () => performance.now(), bounds });
+  });
+  after(() => worker.close());
+
+  function webhook(injector: () => Injector) {
+    const state = { asked: 0, nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }] };
+    const surroundings = {
+      nodes: () => state.nodes,
+      namespaceMetadata: (namespace: string) => ({ labels: { namespace } }),
+      proxyConfigs: () => [],
+    };
+    const source = { get: () => injector() };
+    const pipeline = (withWorker: boolean) =>
+      createAdmissionPipeline({
+        routes: [revisionRoute(source, { surroundings, ...(withWorker && { worker }) })],
+        jsonBounds: { maxDepth: 100, maxValues: 500_000 },
+        memory: new DecisionMemory({ maxBytes: 0, maxReviewBytes: 0 }),
+        observer: createAdmissionObserver(log, new ServerMetrics(new Registry()), () => 0),
+      });
+    const [here, elsewhere] = [pipeline(false), pipeline(true)];
+    const send =
+      (admit: typeof here) =>
+      async (body: Buffer, path = '/revisions/n/0a1b2c3d/inject/cluster/c1') => {
+        const admitted = admit({
+          method: 'POST',
+          url: path,
+          contentType: 'application/json',
+          contentLength: body.length,
+        });
+        assert.ok('respond' in admitted);
+        return (await admitted.respond(Buffer.from(body))).body;
+      };
+    return { state, here: send(here), elsewhere: send(elsewhere) };
+  }
+  /** Large enough for the worker, in a way that no pod is refused for. */
+  const padding = 'x'.repeat(140_000);
+  const largeReview = (request: Record<string, unknown> = {}): Buffer => bytesOf(reviewOf(request, { padding }));
+
+  it('decides reviews one after the other on one thread', async () => {
+    const context = {
+      target: { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true },
+      surroundings: {},
+      dependencies: () => [someInjector],
+    };
+    const order: string[] = [];
+    const decide = async (uid: string): Promise<void> => {
+      const body = bytesOf(reviewOf({ uid }));
+      const verdict = await onWorker(worker, context).decide({
+        body,
+        maxDepth: 50,
+        keepsBody: true,
+        timeout: undefined,
+      });
+      assert.ok('request' in verdict);
+      assert.equal(verdict.request.uid, uid);
+      assert.equal(verdict.dependencies?.[0], someInjector);
+      order.push(uid);
+    };
+    await Promise.all([decide('a'), decide('b')]);
+    assert.deepEqual(order, ['a', 'b']);
+  });
+
+  it('gives the same bytes as the main thread, whatever the pod', async () => {
+    const texts = fc.constantFrom('', 'a', 'true', 'app:1', '"', '{{', '\u2028', 'ü\n');
+    const strings = fc.dictionary(
+      fc.constantFrom('app', '__proto__', 'sidecar.istio.io/inject', 'sidecar.istio.io/status', 'prometheus.io/scrape'),
+      texts,
+    );
+    const container = fc.record({
+      name: fc.constantFrom('app', 'istio-proxy', 'x'),
+      image: texts,
+      future: fc.jsonValue(),
+    });
+    const pods = fc.oneof(
+      fc.record({
+        metadata: fc.record({ generateName: texts, labels: strings, annotations: strings }),
+        spec: fc.record({
+          containers: fc.uniqueArray(container, { selector: ({ name }) => name }),
+          hostNetwork: fc.boolean(),
+        }),
+      }),
+      fc.jsonValue(),
+    );
+    const operations = fc.constantFrom('CREATE', 'CREATE', 'CREATE', 'UPDATE', 'NONSENSE');
+    const namespaces = fc.constantFrom('shop', 'kube-system', '');
+    const injectors = [proxyFiles, logFiles].map((files) => loadInjector(files, { limits: mainThreadLimits }));
+    await fc.assert(
+      fc.asyncProperty(pods, operations, namespaces, fc.nat(1), async (object, operation, namespace, index) => {
+        const { here, elsewhere } = webhook(() => injectors[index] ?? someInjector);
+        const body = largeReview({ object, operation, namespace });
+        assert.equal(await elsewhere(body), await here(body));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('goes on with a template that takes too long for the main thread, and says the same when it takes too long for both', async () => {
+    const bounded = loadInjector(thoughtfulFiles, { limits: mainThreadLimits });
+    const { elsewhere } = webhook(() => bounded);
+    const { here } = webhook(() => loadInjector(thoughtfulFiles));
+    const turns = (count: number): Buffer =>
+      bytesOf(reviewOf({ object: { ...somePod, metadata: { labels: { turns: String(count) } } } }));
+    for (const count of [10, 20_000, 600_000])
+      assert.equal(await elsewhere(turns(count)), await here(turns(count)), `${count} turns`);
+    assert.match(await here(turns(10)), /"allowed":true/);
+    assert.match(await elsewhere(turns(20_000)), /"allowed":true/);
+    assert.match(await elsewhere(turns(600_000)), /"allowed":false.*exceeded the limit of 1000000 steps/);
+    const { here: boundedHere } = webhook(() => bounded);
+    assert.match(await boundedHere(turns(20_000)), /exceeded the limit of 20000 steps/);
+  });
+
+  it('answers with the configuration and the surroundings of the moment, never with earlier ones', async () => {
+    const withImage = (image: string): Injector =>
+      loadInjector({ ...someInjector.files, config: someInjector.files.config.replace('hello:1', image) });
+    let current = withImage('hello:1');
+    const { state, here, elsewhere } = webhook(() => current);
+    const body = largeReview();
+    // The same name and hash each time, as if hashes collided; and more of them than the thread keeps.
+    for (const image of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6']) {
+      current = withImage(image);
+      const patch = /"patch":"([^"]*)"/.exec(await elsewhere(body))?.[1] ?? '';
+      assert.match(Buffer.from(patch, 'base64').toString(), new RegExp(`"${image}"`));
+    }
+    const native = { ...proxyFiles, settings: JSON.stringify({ nativeSidecars: 'Auto' }) };
+    current = loadInjector(native);
+    const answers = [];
+    for (const kubeletVersion of ['v1.36.0', 'v1.20.0', 'v1.36.0']) {
+      state.nodes = [{ name: 'n', kubeletVersion }];
+      answers.push(await elsewhere(body));
+      assert.equal(answers.at(-1), await here(body));
+    }
+    assert.equal(answers[0], answers[2]);
+    assert.notEqual(answers[0], answers[1]);
+  });
+
+  it('has failed nowhere', () => {
+    assert.deepEqual(
+      log.lines.filter(({ level }) => level === 'error'),
+      [],
+    );
+  });
+});

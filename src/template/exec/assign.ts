@@ -1,0 +1,61 @@
+import { typeName } from '../go-type.ts';
+import type { GoType, MapType, SliceType } from '../go-type.ts';
+import { dereference, typed, TypedValue } from '../typed-value.ts';
+import { typeNameOf, typeOf } from '../value-kind.ts';
+import { GoFunction } from '../functions/go/go-function.ts';
+
+/** Whether Go lets a nil stand for a value of the type. */
+export function canBeNil(type: GoType): boolean {
+  return ['interface', 'reflected', 'pointer', 'slice', 'map'].includes(type.kind);
+}
+
+/** Go's nil, as a value of a type that can be nil. */
+export function nilOf(type: GoType): unknown {
+  return type.kind === 'reflected' ? undefined : typed(type, null);
+}
+
+/** Go's assignability: the same type, or the same shape when one of the two has no name. */
+export function isAssignable(from: GoType, to: GoType): boolean {
+  if (to.kind === 'interface') return to.accepts?.(from) ?? true;
+  if (typeName(from) === typeName(to)) return true;
+  if ((from.kind !== 'slice' && from.kind !== 'map') || (to.kind !== 'slice' && to.kind !== 'map')) return false;
+  return (from.name === undefined || to.name === undefined) && typeName(unnamed(from)) === typeName(unnamed(to));
+}
+
+function unnamed(type: SliceType | MapType): GoType {
+  if (type.kind === 'slice') return { kind: 'slice', element: type.element };
+  return { kind: 'map', key: type.key, element: type.element };
+}
+
+/**
+ * A value as an argument of a parameter's type, by the rules of text/template: nil where it can be, one dereference or one address
+ * where that makes it fit.
+ *
+ * @param fail Makes the error to throw.
+ */
+export function assign(value: unknown, type: GoType, fail: (reason: string) => Error): unknown {
+  if (type.kind === 'reflected') return value;
+  if (value === undefined) {
+    if (canBeNil(type)) return nilOf(type);
+    throw fail(`invalid value; expected ${typeName(type)}`);
+  }
+  if (type.kind === 'interface' && type.accepts === undefined) return unaddressed(value);
+  if (value !== null && !(value instanceof GoFunction)) {
+    const from = typeOf(value);
+    if (isAssignable(from, type)) return value;
+    if (value instanceof TypedValue) {
+      if (from.kind === 'pointer' && isAssignable(from.element, type)) {
+        if (value.isNil) throw fail(`dereference of nil pointer of type ${typeName(from)}`);
+        return dereference(value as Parameters<typeof dereference>[0]);
+      }
+      if (value.addressable && type.kind === 'pointer' && isAssignable(type.element, from))
+        return new TypedValue(type, value.raw);
+    }
+  }
+  throw fail(`wrong type for value; expected ${typeName(type)}; got ${typeNameOf(value)}`);
+}
+
+/** A value as an `interface {}` holds it: a copy, whose address cannot be taken. */
+export function unaddressed(value: unknown): unknown {
+  return value instanceof TypedValue && value.addressable ? new TypedValue(value.type, value.raw) : value;
+}

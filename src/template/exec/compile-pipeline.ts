@@ -1,0 +1,316 @@
+import { assign, canBeNil, nilOf, unaddressed } from './assign.ts';
+import { missingFinal, runFunction, runMethod, shortCircuit } from './call.ts';
+import type { Argument } from './call.ts';
+import type { Evaluate, Execution } from './execution.ts';
+import { findMethod, readName } from './field-access.ts';
+import type { GoFunction } from '../functions/go/go-function.ts';
+import { anyType, typeName } from '../go-type.ts';
+import type { GoType } from '../go-type.ts';
+import { constantOf, idealConstant } from './constant.ts';
+import { cost } from './meter.ts';
+import { wholeData, type Readings } from './readings.ts';
+import { printNode } from '../parse/nodes.ts';
+import type { CommandNode, IdentifierNode, OperandNode, PipeNode } from '../parse/nodes.ts';
+import { isPlainMap } from '../value-kind.ts';
+
+/** The functions of a template, as compiling needs them. */
+export interface Functions {
+  readonly get: (name: string) => GoFunction | undefined;
+  /** Whether the name is Go's own function, not a table's of the same name: some builtins are special. */
+  readonly isBuiltin: (name: string) => boolean;
+}
+
+/** A compiled command: `final` is the value of the command before it in the pipeline, or `missingFinal`. */
+type Command = (execution: Execution, dot: unknown, final: unknown) => unknown;
+
+/** A variable that is made of more is not remembered with: its sources are noted wherever it is used. */
+const mostSources = 64;
+const manySources: ReadonlySet<number> = new Set([wholeData]);
+
+/** Compiles pipelines to closures. One compiler serves a whole template. */
+export class PipelineCompiler {
+  readonly #functions: Functions;
+  readonly #readings: Readings | undefined;
+
+  /** @param readings Gets what pipelines read of the data; nothing is noted without. */
+  constructor(functions: Functions, readings: Readings | undefined) {
+    this.#functions = functions;
+    this.#readings = readings;
+  }
+
+  /** A pipeline: its value is `undefined` when it is missing or nil, as Go digs one level into interfaces. */
+  pipeline(node: PipeNode): Evaluate {
+    const commands = node.commands.map((command, index) => this.#command(command, index === 0));
+    const names = node.declarations.map((variable) => String(variable.names[0]));
+    const [first] = commands;
+    const units = pipelineCost(node);
+    const evaluate: Evaluate =
+      commands.length === 1 && first !== undefined
+        ? (execution, dot) => {
+            execution.node = node;
+            execution.step(units);
+            return first(execution, dot, missingFinal) ?? undefined;
+          }
+        : (execution, dot) => {
+            execution.node = node;
+            execution.step(units);
+            let value: unknown = missingFinal;
+            for (const command of commands) value = command(execution, dot, value) ?? undefined;
+            return value;
+          };
+    if (names.length === 0) return evaluate;
+    if (node.isAssignment) {
+      for (const name of names) this.#readings?.assigned.add(name);
+      return (execution, dot) => {
+        const value = evaluate(execution, dot);
+        // Repeating the output of a statement does not set its variables.
+        execution.reads?.add(wholeData);
+        for (const name of names) execution.values[execution.indexOf(name)] = value;
+        return value;
+      };
+    }
+    const notes = this.#readings !== undefined;
+    return (execution, dot) => {
+      const outer = execution.reads;
+      const reads = notes ? new Set<number>() : undefined;
+      execution.reads = reads;
+      const value = evaluate(execution, dot);
+      execution.reads = outer;
+      execution.note(reads);
+      const sources = reads !== undefined && reads.size > mostSources ? manySources : reads;
+      for (const name of names) execution.declare(name, value, sources);
+      return value;
+    };
+  }
+
+  #command(node: CommandNode, isFirst: boolean): Command {
+    const [first, ...rest] = node.operands as [OperandNode, ...OperandNode[]];
+    switch (first.type) {
+      case 'field':
+      case 'chain':
+      case 'variable':
+        return this.#names(first, rest);
+      case 'identifier':
+        return this.#function(first, node, rest, isFirst);
+      default: {
+        const value = this.operand(first);
+        const isPipe = first.type === 'pipe';
+        return (execution, dot, final) => {
+          if (!isPipe) execution.node = first;
+          if (rest.length > 0 || final !== missingFinal) throw notAFunction(execution, first);
+          return value(execution, dot);
+        };
+      }
+    }
+  }
+
+  /** An operand whose type nothing demands. */
+  operand(node: OperandNode): Evaluate {
+    switch (node.type) {
+      case 'field':
+      case 'chain':
+      case 'variable': {
+        const command = this.#names(node, []);
+        return (execution, dot) => command(execution, dot, missingFinal);
+      }
+      case 'identifier': {
+        const command = this.#function(node, node, [], true);
+        return (execution, dot) => command(execution, dot, missingFinal);
+      }
+      case 'pipe':
+        return this.pipeline(node);
+      case 'dot':
+        return (execution, dot) => {
+          execution.noteIfData(dot, wholeData);
+          return dot;
+        };
+      case 'nil':
+        return (execution) => {
+          throw execution.error('nil is not a command');
+        };
+      case 'number':
+        return idealConstant(node);
+      case 'string':
+        return () => node.text;
+      case 'boolean':
+        return () => node.value;
+    }
+  }
+
+  /** .X.Y, $x.Y, (pipeline).X.Y; the last name may be a method that takes arguments. */
+  #names(node: OperandNode & { readonly type: 'field' | 'variable' | 'chain' }, rest: readonly OperandNode[]): Command {
+    const receiver = this.#receiver(node);
+    const names = node.type === 'variable' ? node.names.slice(1) : node.names;
+    if (names.length === 0) {
+      return (execution, dot, final) => {
+        execution.node = node;
+        const value = receiver(execution, dot);
+        execution.noteIfData(value, wholeData);
+        if (rest.length > 0 || final !== missingFinal) throw notAFunction(execution, node);
+        return value;
+      };
+    }
+    const args = rest.map((argument) => this.#argument(argument));
+    const last = names.length - 1;
+    const place = this.#readings?.field(names) ?? wholeData;
+    return (execution, dot, final) => {
+      let value = receiver(execution, dot);
+      execution.noteIfData(value, place);
+      execution.node = node;
+      let fromInterface = false;
+      for (let index = 0; index <= last; index += 1) {
+        const name = names[index] as string;
+        const method = findMethod(value, name);
+        const hasArguments = index === last && (args.length > 0 || final !== missingFinal);
+        if (method !== undefined) {
+          value = runMethod(
+            execution,
+            dot,
+            node,
+            name,
+            method,
+            index === last ? args : [],
+            index === last ? final : missingFinal,
+          );
+          fromInterface = false;
+        } else {
+          const next = readName(execution, value, name, fromInterface, hasArguments);
+          fromInterface = isPlainMap(value);
+          value = next;
+        }
+      }
+      return value;
+    };
+  }
+
+  #receiver(node: OperandNode & { readonly type: 'field' | 'variable' | 'chain' }): Evaluate {
+    if (node.type === 'field') return (_execution, dot) => dot;
+    if (node.type === 'variable') {
+      const name = String(node.names[0]);
+      const assigned = this.#readings?.assigned;
+      return (execution) => {
+        const index = execution.indexOf(name);
+        if (execution.reads !== undefined) {
+          execution.note(execution.sources[index]);
+          if (assigned?.has(name) === true) execution.reads.add(wholeData);
+        }
+        return execution.values[index];
+      };
+    }
+    const value = this.operand(node.node);
+    return (execution, dot) => {
+      execution.node = node.node;
+      return value(execution, dot);
+    };
+  }
+
+  #function(
+    node: IdentifierNode,
+    whole: CommandNode | IdentifierNode,
+    rest: readonly OperandNode[],
+    isFirst: boolean,
+  ): Command {
+    const { name } = node;
+    const implementation = this.#functions.get(name) as GoFunction;
+    const isBuiltin = this.#functions.isBuiltin(name);
+    const args = rest.map((argument) => this.#argument(argument));
+    if (isBuiltin && (name === 'and' || name === 'or')) return shortCircuit(node, args);
+    if (implementation.traits.changesData === true && this.#readings !== undefined) this.#readings.changesData = true;
+    const entry = isFirst ? this.#entry(implementation, rest) : undefined;
+    const typedArgs = rest.map((argument, index) => {
+      const evaluate = this.#typedArgument(argument, implementation.parameters[index] ?? implementation.rest);
+      return entry !== undefined && index === 0 ? notingEntry(evaluate, entry) : evaluate;
+    });
+    const [operand] = rest;
+    const callee = operand === undefined ? undefined : { toString: (): string => printNode(operand) };
+    return runFunction(node, whole, implementation, typedArgs, isBuiltin && name === 'call' ? { callee } : undefined);
+  }
+
+  /** The entry of a map of the data that a function reads, if it reads no more of its first argument, and the text names it. */
+  #entry({ traits }: GoFunction, [map, key, ...others]: readonly OperandNode[]): Entry | undefined {
+    const { looksUp } = traits;
+    if (looksUp === undefined || key?.type !== 'string' || others.length + 2 !== looksUp.operands) return undefined;
+    const names =
+      map?.type === 'field' ? map.names : map?.type === 'variable' && map.names[0] === '$' ? map.names.slice(1) : [];
+    const place = names.length === 0 ? undefined : this.#readings?.entry(names, looksUp.below, key.text);
+    return place === undefined ? undefined : { place, fromDot: map?.type === 'field' };
+  }
+
+  /** An argument whose parameter's type is known while compiling (`any` where there are too many: an error before it is evaluated). */
+  #typedArgument(node: OperandNode, type: GoType = anyType): Evaluate {
+    const argument = this.#argument(node);
+    return (execution, dot) => argument(execution, dot, type);
+  }
+
+  /** An argument: constants take the parameter's type, everything else must fit it. */
+  #argument(node: OperandNode): Argument {
+    switch (node.type) {
+      case 'nil':
+        return (execution, _dot, type) => {
+          execution.node = node;
+          if (canBeNil(type)) return nilOf(type);
+          throw execution.error(`cannot assign nil to ${typeName(type)}`);
+        };
+      case 'number':
+      case 'string':
+      case 'boolean':
+        return (execution, _dot, type) => {
+          execution.node = node;
+          return constantOf(execution, node, type);
+        };
+      default: {
+        const value = this.operand(node);
+        return (execution, dot, type) => {
+          execution.node = node;
+          return fit(execution, value(execution, dot), type);
+        };
+      }
+    }
+  }
+}
+
+interface Entry {
+  readonly place: number;
+  /** Whether the map is a field of the dot; it is one of `$` otherwise. */
+  readonly fromDot: boolean;
+}
+
+/** Notes an entry of a map instead of the map. */
+function notingEntry(map: Evaluate, { place, fromDot }: Entry): Evaluate {
+  return (execution, dot) => {
+    const { reads } = execution;
+    if (reads === undefined || (fromDot ? dot : execution.values[execution.indexOf('$')]) !== execution.data)
+      return map(execution, dot);
+    reads.add(place);
+    execution.reads = undefined;
+    const value = map(execution, dot);
+    execution.reads = reads;
+    return value;
+  };
+}
+
+/** A step and what the text of the pipeline tells of its length: one pipeline may have thousands of operands. Parentheses count for themselves. */
+function pipelineCost({ commands }: PipeNode): number {
+  let units = cost.step as number;
+  for (const { operands } of commands) {
+    for (const operand of operands) units += 'names' in operand ? operand.names.length : 1;
+  }
+  return units;
+}
+
+/** `assign`, with the frequent cases first. */
+function fit(execution: Execution, value: unknown, type: GoType): unknown {
+  switch (type.kind) {
+    case 'reflected':
+      return value;
+    case 'interface':
+      if (type.accepts === undefined) return typeof value === 'object' ? unaddressed(value) : (value ?? null);
+      return assign(value, type, (reason) => execution.error(reason));
+    default:
+      return typeof value === type.kind ? value : assign(value, type, (reason) => execution.error(reason));
+  }
+}
+
+function notAFunction(execution: Execution, node: OperandNode): Error {
+  return execution.error(`can't give argument to non-function ${printNode(node)}`);
+}

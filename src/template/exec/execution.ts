@@ -1,0 +1,233 @@
+import { byteLength } from '../go-string.ts';
+import { cost, Meter } from './meter.ts';
+import { printNode } from '../parse/nodes.ts';
+import type { PlacedNode } from '../parse/nodes.ts';
+import type { SourceText } from '../parse/source-text.ts';
+import type { TemplateError } from '../template-error.ts';
+
+/** A part of a template's data, as something that one execution can compare with another. Pure: it depends on the data alone. */
+export type Reading = (data: unknown, others: OtherReadings) => unknown;
+
+/** What the readings at other places have given for the same data. */
+export interface OtherReadings {
+  reading(place: number): unknown;
+}
+
+/** Bounds of one execution. Exceeding one is a TemplateError of kind `limit`. */
+export interface ExecutionLimits {
+  /** Pipelines evaluated and iterations begun. Default 1,000,000. */
+  readonly steps?: number;
+  /** Default 16 MiB. */
+  readonly outputBytes?: number;
+  /** Templates calling templates. Default 250. */
+  readonly depth?: number;
+  /** Units of work, see meter.ts. Default 64,000,000. */
+  readonly work?: number;
+  /** What counts the work instead of a Meter of its own: several executions share it. `work` is not looked at then. */
+  readonly meter?: Meter;
+  /** Wall time, checked every 32 steps. Needs `now`; default none. */
+  readonly milliseconds?: number;
+  /** A monotonic clock in milliseconds, e.g. `performance.now`. */
+  readonly now?: () => number;
+}
+
+/** What is known of every template defined in one text. */
+export interface Program {
+  readonly source: SourceText;
+  readonly missingKey: 'default' | 'zero' | 'error';
+  /** The named templates' bodies. */
+  readonly templates: Map<string, Run>;
+  /** The parts of the data that are read by name, see readings.ts. */
+  readonly readings: readonly Reading[];
+}
+
+/** How a statement ended: by itself, or by {{break}} or {{continue}}. */
+export type Completion = 'done' | 'break' | 'continue';
+
+/** A compiled statement. */
+export type Run = (execution: Execution, dot: unknown) => Completion;
+
+/** A compiled expression. */
+export type Evaluate = (execution: Execution, dot: unknown) => unknown;
+
+/** After how many steps the clock is read again: single steps can take long, reading it takes longer than most. */
+const clockInterval = 32;
+
+/** In the place of a reading that nothing has asked for yet. */
+const notRead: unique symbol = Symbol('not read');
+
+/** The state of one execution of a template. Programs are immutable; everything that changes is here. */
+export class Execution {
+  readonly program: Program;
+  readonly meter: Meter;
+  output = '';
+  /** The node being evaluated, for errors. */
+  node: PlacedNode = { type: 'text', position: 0, text: '' };
+  /** The name of the template being executed. */
+  executing: string;
+  /** The stack of variables: a name and a value each. Lookups go from the top, as Go's do. */
+  names: string[] = ['$'];
+  values: unknown[];
+  /** What the value of each has been made of. */
+  sources: (ReadonlySet<number> | undefined)[] = [undefined];
+  readonly data: unknown;
+  /** Gets the places of the readings that are made, while a statement that may be remembered runs. */
+  reads: Set<number> | undefined;
+  /** Pipelines evaluated and iterations begun so far. */
+  steps = 0;
+  readonly #readings: unknown[];
+  readonly #limits: ExecutionLimits;
+  readonly #maximumSteps: number;
+  readonly #maximumOutput: number;
+  readonly #maximumDepth: number;
+  readonly #deadline: number;
+  /** UTF-16 units written so far. */
+  #written = 0;
+  #depth = 0;
+
+  constructor(program: Program, data: unknown, limits: ExecutionLimits) {
+    this.program = program;
+    this.meter = limits.meter ?? new Meter(limits.work);
+    this.executing = program.source.name;
+    this.values = [data];
+    this.data = data;
+    this.#readings = new Array<unknown>(program.readings.length).fill(notRead);
+    this.#limits = limits;
+    this.#maximumSteps = limits.steps ?? 1_000_000;
+    this.#maximumOutput = limits.outputBytes ?? 16 * 1024 * 1024;
+    this.#maximumDepth = limits.depth ?? 250;
+    this.#deadline = (limits.now?.() ?? 0) + (limits.milliseconds ?? Infinity);
+  }
+
+  /** An error at the current node. */
+  error(reason: string): TemplateError {
+    return this.program.source.executionError(
+      'execution',
+      this.node.position,
+      this.executing,
+      printNode(this.node),
+      reason,
+    );
+  }
+
+  /** An error of a bound at the current node. */
+  limit(reason: string): TemplateError {
+    return this.program.source.executionError(
+      'limit',
+      this.node.position,
+      this.executing,
+      printNode(this.node),
+      reason,
+    );
+  }
+
+  /** Counts a step. @param units what it costs */
+  step(units: number = cost.step): void {
+    this.steps += 1;
+    this.meter.spend(units);
+    if (this.steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
+    if (this.steps % clockInterval === 0) this.#checkTime();
+  }
+
+  #checkTime(): void {
+    const { now, milliseconds } = this.#limits;
+    if (now !== undefined && now() > this.#deadline)
+      throw this.limit(`exceeded the limit of ${String(milliseconds)} ms`);
+  }
+
+  /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
+  write(text: string): void {
+    this.meter.spend(text.length);
+    this.output += text;
+    this.#written += text.length;
+    if (this.#written > this.#maximumOutput) throw this.#outputError();
+  }
+
+  /**
+   * Writes what statements wrote in an earlier execution, at the cost in steps and work that it had then.
+   * @returns Whether it did: not when that exceeds a bound. Then executing the statements tells where.
+   */
+  repeat(text: string, steps: number, work: number): boolean {
+    if (this.steps + steps > this.#maximumSteps || this.#written + text.length > this.#maximumOutput) return false;
+    if (!this.meter.covers(work)) return false;
+    this.meter.spend(work);
+    const ticks = Math.floor(this.steps / clockInterval);
+    this.steps += steps;
+    if (Math.floor(this.steps / clockInterval) > ticks) this.#checkTime();
+    this.output += text;
+    this.#written += text.length;
+    return true;
+  }
+
+  /** What a reading of the program gives for the data of this execution. */
+  reading(place: number): unknown {
+    const known = this.#readings[place];
+    if (known !== notRead) return known;
+    const value = (this.program.readings[place] as Reading)(this.data, this);
+    this.#readings[place] = value;
+    return value;
+  }
+
+  /** Notes that a part of a value is read, if the value is the data. */
+  noteIfData(value: unknown, place: number): void {
+    if (this.reads !== undefined && value === this.data) this.reads.add(place);
+  }
+
+  /** Notes what has been read for something else. */
+  note(places: Iterable<number> | undefined): void {
+    if (this.reads === undefined || places === undefined) return;
+    for (const place of places) this.reads.add(place);
+  }
+
+  #outputError(): TemplateError {
+    return this.limit(`exceeded the limit of ${this.#maximumOutput} bytes of output`);
+  }
+
+  /** The output, when it is within its bound. */
+  finish(): string {
+    if (this.output.length * 3 > this.#maximumOutput && byteLength(this.output) > this.#maximumOutput)
+      throw this.#outputError();
+    return this.output;
+  }
+
+  /** Declares a variable on top of the stack. @param sources what has been read for its value */
+  declare(name: string, value: unknown, sources: ReadonlySet<number> | undefined): void {
+    this.names.push(name);
+    this.values.push(value);
+    this.sources.push(sources);
+  }
+
+  /** Drops the variables declared since the stack had this length. */
+  unwind(length: number): void {
+    // Setting the length costs, also when it stays the same.
+    while (this.names.length > length) {
+      this.names.pop();
+      this.values.pop();
+      this.sources.pop();
+    }
+  }
+
+  /** Where on the stack the variable of this name is; the latest one wins. */
+  indexOf(name: string): number {
+    const index = this.names.lastIndexOf(name);
+    if (index < 0) throw this.error(`undefined variable: ${name}`);
+    return index;
+  }
+
+  /** Runs a named template: it sees `dot` and no variable but `$`. */
+  call(name: string, body: Run, dot: unknown): void {
+    if (this.#depth >= this.#maximumDepth) throw this.limit(`exceeded maximum template depth (${this.#maximumDepth})`);
+    const { names, values, sources, executing } = this;
+    this.names = ['$'];
+    this.values = [dot];
+    this.sources = [undefined];
+    this.executing = name;
+    this.#depth += 1;
+    body(this, dot);
+    this.#depth -= 1;
+    this.executing = executing;
+    this.values = values;
+    this.sources = sources;
+    this.names = names;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Execution, Run } from './execution.ts';
+import { dataType, unreadable, wholeData, type Readings } from './readings.ts';
+
+/** Longer outputs are not remembered: what is pasted into them has a say in how long they are. */
+const longestRemembered = 65_536;
+/** More readings than this are not worth comparing. */
+const mostReadings = 512;
+/** After so many executions in turn that cannot be remembered, the next ones are not recorded, until so many have passed. */
+const mostFutile = 2;
+const retryAfter = 64;
+
+/**
+ * Runs statements one after the other, of which none ends by {{break}} or {{continue}} or declares a variable. While the dot is the data, they write
+ * what they wrote the last time when what they read then is the same. They are the leaves of a binary tree, of which every part remembers: one
+ * statement that writes something else leaves the others alone.
+ */
+export function rememberedList(statements: readonly Run[], readings: Readings): Run {
+  const [first] = statements;
+  if (first !== undefined && statements.length === 1) return remembering(first, readings);
+  const middle = statements.length >> 1;
+  const left = rememberedList(statements.slice(0, middle), readings);
+  const right = rememberedList(statements.slice(middle), readings);
+  const both: Run = (execution, dot) => {
+    left(execution, dot);
+    return right(execution, dot);
+  };
+  return remembering(both, readings);
+}
+
+/** What was written the last time, what was read for it, and what that was. */
+interface Memory {
+  readonly places: readonly number[];
+  readonly values: readonly unknown[];
+  readonly output: string;
+  readonly steps: number;
+  readonly work: number;
+}
+
+function remembering(run: Run, readings: Readings): Run {
+  let memory: Memory | undefined;
+  let futile = 0;
+  return (execution, dot) => {
+    if (dot !== execution.data || readings.changesData) return run(execution, dot);
+    if (futile >= mostFutile && (futile += 1) < retryAfter) return run(execution, dot);
+    if (memory !== undefined && holds(memory, execution)) {
+      if (execution.repeat(memory.output, memory.steps, memory.work)) {
+        execution.note(memory.places);
+        return 'done';
+      }
+    }
+    const { output: before, steps, reads: outer } = execution;
+    const { spent } = execution.meter;
+    const reads = new Set([dataType]);
+    execution.reads = reads;
+    execution.output = '';
+    run(execution, dot);
+    const { output } = execution;
+    execution.output = before + output;
+    execution.reads = outer;
+    const values = read(reads, execution);
+    // What contains this is not worth remembering either then.
+    execution.note(values === undefined ? [wholeData] : reads);
+    if (values === undefined) {
+      futile = futile < mostFutile ? futile + 1 : mostFutile;
+    } else if (output.length <= longestRemembered) {
+      futile = 0;
+      const places = [...reads];
+      memory = { places, values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
+    }
+    return 'done';
+  };
+}
+
+function holds({ places, values }: Memory, execution: Execution): boolean {
+  for (let index = 0; index < places.length; index += 1) {
+    // 0 and -0 are printed differently.
+    if (!Object.is(values[index], execution.reading(places[index] as number))) return false;
+  }
+  return true;
+}
+
+/** The values of readings; `undefined` when there is one that is never the same, or too many. */
+function read(places: ReadonlySet<number>, execution: Execution): unknown[] | undefined {
+  if (places.size > mostReadings) return undefined;
+  const values: unknown[] = [];
+  for (const place of places) {
+    const value = execution.reading(place);
+    if (value === unreadable) return undefined;
+    values.push(value);
+  }
+  return values;
+}

@@ -1,0 +1,125 @@
+import { equal, greater, greaterOrEqual, less, lessOrEqual } from './comparison.ts';
+import {
+  goFunction,
+  goVariadic,
+  meteredFunction,
+  meteredVariadic,
+  type FunctionTable,
+  GoFunction,
+} from './go-function.ts';
+import { index, lengthOf, slice } from '../../exec/indexing.ts';
+import { int } from '../../integer.ts';
+import { type Meter, cost, shallowCost } from '../../exec/meter.ts';
+import { any, reflected, string } from '../../exec/parameters.ts';
+import { printable } from './print-value.ts';
+import { sprint, sprintf, sprintln } from './printf.ts';
+import { isTrue, typeNameOf, typeOf } from '../../value-kind.ts';
+import { canBeNil, isAssignable, nilOf } from '../../exec/assign.ts';
+import { typeName, type GoType } from '../../go-type.ts';
+import { canonical, toBytes } from '../../go-string.ts';
+import { isPrintable } from '../../quote.ts';
+
+/** The text of values for the escaping functions: as actions print them, so nil is `<no value>` and pointers are followed. */
+function textOf(values: readonly unknown[], meter: Meter): string {
+  return sprint(
+    values.map((value) => (value === null ? '<no value>' : printable(value))),
+    meter,
+  );
+}
+
+/** `and` and `or` are compiled: they do not evaluate every argument. */
+const compiled = goVariadic([reflected], reflected, (first) => first);
+
+/** The functions that every template has: Go's text/template, "Functions". */
+export const builtins: FunctionTable = {
+  and: compiled,
+  or: compiled,
+  // Compiled with the callee's name before the arguments.
+  call: meteredVariadic([reflected], reflected, callValue, { changesData: true }),
+  eq: meteredVariadic([reflected], reflected, equal),
+  ne: meteredFunction([reflected, reflected], (meter, left, right) => !equal(meter, left, right)),
+  lt: goFunction([reflected, reflected], less),
+  le: meteredFunction([reflected, reflected], lessOrEqual),
+  gt: meteredFunction([reflected, reflected], greater),
+  ge: goFunction([reflected, reflected], greaterOrEqual),
+  html: meteredVariadic([], any, (meter, ...values) => escapeHtml(textOf(values, meter))),
+  index: meteredVariadic([reflected], reflected, index, { looksUp: { operands: 2, below: [] }, looksInto: true }),
+  js: meteredVariadic([], any, (meter, ...values) => escapeJavaScript(textOf(values, meter))),
+  len: meteredFunction([reflected], (meter, value) => int(lengthOf(meter, value)), { looksInto: true }),
+  not: meteredFunction([reflected], (meter, value) => !isTrue(value, meter), { looksInto: true }),
+  print: meteredVariadic([], any, (meter, ...values) => sprint(values, meter), { looksInto: true }),
+  printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), {
+    looksInto: true,
+  }),
+  println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), { looksInto: true }),
+  slice: goVariadic([reflected], reflected, slice),
+  urlquery: meteredVariadic([], any, (meter, ...values) => escapeUrlQuery(textOf(values, meter))),
+};
+
+/**
+ * The builtin `call`: calls a function that is a value of the data.
+ *
+ * @param callee How the template names it, for errors.
+ */
+function callValue(meter: Meter, callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {
+  if (value === undefined || value === null) throw new Error('call of nil');
+  if (!(value instanceof GoFunction)) throw new Error(`non-function ${String(callee)} of type ${typeNameOf(value)}`);
+  const { parameters, rest } = value;
+  if (rest === undefined ? args.length !== parameters.length : args.length < parameters.length) {
+    const want = rest === undefined ? String(parameters.length) : `at least ${parameters.length}`;
+    throw new Error(`wrong number of args for ${String(callee)}: got ${args.length} want ${want}`);
+  }
+  const prepared = args.map((arg, index) => prepare(arg, (parameters[index] ?? rest) as GoType, index));
+  const units = prepared.reduce<number>((sum, arg) => sum + shallowCost(arg), cost.step);
+  meter.spend(units * (value.traits.weight ?? 1));
+  return value.metered ? value.invoke(meter, ...prepared) : value.invoke(...prepared);
+}
+
+function prepare(value: unknown, type: GoType, index: number): unknown {
+  if (value === undefined || value === null) {
+    if (canBeNil(type)) return nilOf(type);
+    throw new Error(`arg ${index}: value is nil; should be of type ${typeName(type)}`);
+  }
+  if (value instanceof GoFunction || !isAssignable(typeOf(value), type)) {
+    if (type.kind === 'interface') return value;
+    throw new Error(`arg ${index}: value has type ${typeNameOf(value)}; should be ${typeName(type)}`);
+  }
+  return value;
+}
+
+const htmlEscapes: Readonly<Record<string, string>> = {
+  '\0': '\ufffd',
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+
+/** The builtin `html`: what has a meaning in HTML becomes an entity. */
+function escapeHtml(text: string): string {
+  return text.replace(/[\0"'&<>]/g, (character) => htmlEscapes[character] as string);
+}
+
+/** The builtin `js`: safe inside a JavaScript string literal. */
+function escapeJavaScript(text: string): string {
+  return canonical(text).replace(/[\\'"<>&=]|[^ -~\x7f]/gu, (character) => {
+    if (character === '\\' || character === "'" || character === '"') return `\\${character}`;
+    const code = character.codePointAt(0) as number;
+    // A stray byte stays: Go takes it for U+FFFD, which is printable.
+    if ((code >= 0xdc80 && code <= 0xdcff) || (code >= 0x80 && isPrintable(character))) return character;
+    return `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  });
+}
+
+/** What each byte is in a query. */
+const queryEscapes: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z0-9\-_.~]/.test(character)) return character;
+  return character === ' ' ? '+' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
+/** The builtin `urlquery`: Go's url.QueryEscape, which keeps letters, digits and -_.~ and writes a space as +. */
+function escapeUrlQuery(text: string): string {
+  return Array.from(toBytes(text), (byte) => queryEscapes[byte]).join('');
+}

@@ -1,0 +1,98 @@
+import { isAscii, runes } from '../../go-string.ts';
+import { formatFloat } from './format-float.ts';
+import { isPrintable } from '../../quote.ts';
+
+/** Flags, width and precision of one verb of a format (fmt's documentation, "Printing"). */
+export interface Flags {
+  sharp: boolean;
+  zero: boolean;
+  plus: boolean;
+  minus: boolean;
+  space: boolean;
+  /** %+v and %#v, where `plus` and `sharp` mean something else. */
+  plusV: boolean;
+  sharpV: boolean;
+  width: number | undefined;
+  precision: number | undefined;
+}
+
+/** No flags. */
+export function noFlags(): Flags {
+  return {
+    sharp: false,
+    zero: false,
+    plus: false,
+    minus: false,
+    space: false,
+    plusV: false,
+    sharpV: false,
+    width: undefined,
+    precision: undefined,
+  };
+}
+
+/** Fills up to the width, counted in characters: spaces, or zeros on the left. */
+export function pad(flags: Flags, text: string, zero = flags.zero): string {
+  if (flags.width === undefined) return text;
+  const missing = flags.width - (isAscii(text) ? text.length : runes(text).length);
+  if (missing <= 0) return text;
+  if (flags.minus) return text + ' '.repeat(missing);
+  return (zero ? '0' : ' ').repeat(missing) + text;
+}
+
+/** An integer in a base, with sign, prefix, precision and padding. `verb` matters for `O` and `X` only. */
+export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16, verb: string): string {
+  const negative = value < 0n;
+  let digits = (negative ? -value : value).toString(base);
+  const signed = negative || flags.plus || flags.space;
+  if (flags.precision !== undefined) {
+    if (flags.precision === 0 && value === 0n) return ' '.repeat(flags.width ?? 0);
+    digits = digits.padStart(flags.precision, '0');
+  } else if (flags.zero && !flags.minus && flags.width !== undefined) {
+    digits = digits.padStart(signed ? flags.width - 1 : flags.width, '0');
+  }
+  if (flags.sharp && base === 8 && !digits.startsWith('0')) digits = `0${digits}`;
+  else if (flags.sharp && base !== 10 && base !== 8) digits = (base === 2 ? '0b' : '0x') + digits;
+  if (verb === 'O') digits = `0o${digits}`;
+  if (verb === 'X') digits = digits.toUpperCase();
+  const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
+  return pad(flags, sign + digits, false);
+}
+
+/** %U: U+0041, with # also the character. */
+export function formatUnicode(flags: Flags, value: bigint): string {
+  const digits = value
+    .toString(16)
+    .toUpperCase()
+    .padStart(Math.max(flags.precision ?? 4, 4), '0');
+  const character =
+    value <= 0x10ffffn && !(value >= 0xd800n && value < 0xe000n) ? String.fromCodePoint(Number(value)) : '';
+  return pad(flags, `U+${digits}${flags.sharp && isPrintable(character) ? ` '${character}'` : ''}`, false);
+}
+
+/** A float by one of strconv's formats. `precision` is the verb's default; -1 for the shortest. */
+export function formatFloatVerb(flags: Flags, value: number, verb: string, precision: number): string {
+  const digits = flags.precision ?? precision;
+  const text = formatFloat(value, verb, digits);
+  const negative = text.startsWith('-');
+  let body = /^[+-]/.test(text) ? text.slice(1) : text;
+  const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
+  if (!Number.isFinite(value)) return pad(flags, (Number.isNaN(value) || sign !== '' ? sign : '+') + body, false);
+  if (flags.sharp && verb !== 'b') body = restorePoint(body, verb, digits);
+  const { width } = flags;
+  if (sign !== '' && flags.zero && !flags.minus && width !== undefined) return sign + body.padStart(width - 1, '0');
+  return pad(flags, sign + body);
+}
+
+/** The # flag: a decimal point always, and %g's trailing zeros. */
+function restorePoint(text: string, verb: string, precision: number): string {
+  const end = text.search(/[xX]/.test(verb) ? /[pP]|$/ : /[epEP]|$/);
+  const number = text.slice(0, end);
+  const tail = text.slice(end);
+  // %#X keeps no zeros, fmt forgets it.
+  let missing = /[gGx]/.test(verb) ? (precision === -1 ? 6 : precision) : 0;
+  missing -= number.replace('.', '').replace(/^0+/, '').length;
+  if (number.includes('.')) return number + '0'.repeat(Math.max(missing, 0)) + tail;
+  if (number === '0') missing -= 1;
+  return `${number}.${'0'.repeat(Math.max(missing, 0))}${tail}`;
+}

@@ -1,0 +1,164 @@
+import { GoFunction } from './go-function.ts';
+import { canonical, hasStrayBytes, sortedKeys } from '../../go-string.ts';
+import type { GoField, GoType, StructType } from '../../go-type.ts';
+import { Complex, Integer } from '../../integer.ts';
+import { mapCost } from '../../exec/meter.ts';
+import type { Meter } from '../../exec/meter.ts';
+import { readField, typed, TypedValue } from '../../typed-value.ts';
+import { isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
+
+/** How JSON is written. */
+export interface JsonStyle {
+  /** `<`, `>` and `&` as \u003c …, as Go does by default. */
+  readonly escapeHtml: boolean;
+  /** Two spaces per level and line breaks; otherwise no white space at all. */
+  readonly indented: boolean;
+}
+
+const compact: JsonStyle = { escapeHtml: true, indented: false };
+
+/**
+ * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
+ *
+ * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers.
+ */
+export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {
+  return new JsonEncoder(style, meter).value(value, 0);
+}
+
+const special = /[<>&\u2028\u2029]/;
+/** How JSON.stringify writes a stray byte (a lone surrogate), or a backslash. */
+const strayByte = /\\(?:\\|udc[89a-f][0-9a-f])/g;
+
+class JsonEncoder {
+  readonly #style: JsonStyle;
+  readonly #meter: Meter;
+
+  constructor(style: JsonStyle, meter: Meter) {
+    this.#style = style;
+    this.#meter = meter;
+  }
+
+  /** @param depth How many lists and maps the value is in. */
+  value(value: unknown, depth: number): string {
+    this.#meter.visit(depth);
+    if (this.#style.indented) this.#meter.spend(2 * depth);
+    switch (typeof value) {
+      case 'string':
+        return this.#string(value);
+      case 'number':
+        return encodeNumber(value);
+      case 'boolean':
+      case 'bigint':
+        return String(value);
+      default:
+        return this.#object(value, depth);
+    }
+  }
+
+  #string(text: string): string {
+    // Escapes are up to six times as long.
+    this.#meter.spend(text.length * 2);
+    // A byte that is no text is an escape; U+FFFD itself is not.
+    const quoted = hasStrayBytes(text)
+      ? JSON.stringify(canonical(text)).replace(strayByte, (escape) => (escape === '\\\\' ? escape : '\\ufffd'))
+      : JSON.stringify(text);
+    if (!special.test(quoted)) return quoted;
+    return quoted.replace(this.#style.escapeHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g, (character) => {
+      return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    });
+  }
+
+  #object(value: unknown, depth: number): string {
+    if (value === undefined || value === null) return 'null';
+    if (value instanceof GoFunction || value instanceof Complex)
+      throw new Error(`json: unsupported type: ${typeNameOf(value)}`);
+    if (value instanceof Integer) return String(value.value);
+    if (value instanceof TypedValue) {
+      if (value.isNil) return 'null';
+      const { type } = value;
+      if (type.kind === 'pointer') return this.value(typed(type.element, value.raw, true), depth);
+      if (type.toJson !== undefined) return this.#own(type.toJson(value.raw));
+      if (type.kind === 'struct') return this.#members(structMembers(value, type, this.#meter), depth);
+    }
+    switch (kindOf(value)) {
+      case 'slice':
+        return this.#list(value, depth);
+      case 'map':
+        return this.#map(value, depth);
+      default:
+        return this.value(underlying(value), depth);
+    }
+  }
+
+  /** What a type makes of its own. */
+  #own(text: string): string {
+    this.#meter.spend(text.length);
+    return text;
+  }
+
+  #list(list: unknown, depth: number): string {
+    const { element } = typeOf(list) as GoType & { readonly element: GoType };
+    return this.#enclose(
+      '[]',
+      rawElements(list).map((raw) => this.value(typed(element, raw, true), depth + 1)),
+      depth,
+    );
+  }
+
+  #map(map: unknown, depth: number): string {
+    const { element } = typeOf(map) as GoType & { readonly element: GoType };
+    const entries = rawEntries(map);
+    this.#meter.spend(mapCost(entries));
+    return this.#members(
+      sortedKeys(entries).map((key) => [key, typed(element, entries[key])]),
+      depth,
+    );
+  }
+
+  #members(members: readonly (readonly [string, unknown])[], depth: number): string {
+    const colon = this.#style.indented ? ': ' : ':';
+    return this.#enclose(
+      '{}',
+      members.map(([name, value]) => this.#string(name) + colon + this.value(value, depth + 1)),
+      depth,
+    );
+  }
+
+  #enclose(brackets: string, items: readonly string[], depth: number): string {
+    // Each level copies what the deeper ones have made.
+    this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
+    const open = brackets.charAt(0);
+    const close = brackets.charAt(1);
+    if (!this.#style.indented || items.length === 0) return open + items.join(',') + close;
+    const line = `\n${'  '.repeat(depth)}`;
+    return `${open}${line}  ${items.join(`,${line}  `)}${line}${close}`;
+  }
+}
+
+/** A float64 as Go writes it: JavaScript's notation has the same thresholds, but loses the sign of zero. */
+function encodeNumber(value: number): string {
+  if (!Number.isFinite(value))
+    throw new Error(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`);
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** A struct's JSON members: omitted fields left out, embedded ones flattened. */
+function structMembers(struct: TypedValue, type: StructType, meter: Meter): [string, unknown][] {
+  const members: [string, unknown][] = [];
+  for (const field of type.fields) {
+    const value = readField(struct, field);
+    if (field.inline === true && field.type.kind === 'struct') {
+      members.push(...structMembers(value as TypedValue, field.type, meter));
+    } else if (!isOmitted(field, value, meter)) {
+      members.push([field.json, value]);
+    }
+  }
+  return members;
+}
+
+function isOmitted(field: GoField, value: unknown, meter: Meter): boolean {
+  if (field.omitEmpty === true && !isTrue(value, meter)) return true;
+  if (field.omitZero !== true) return false;
+  return field.type.kind === 'struct' ? (value as TypedValue).raw === undefined : !isTrue(value, meter);
+}

@@ -1,0 +1,46 @@
+import type { Execution } from '../../exec/execution.ts';
+import { formatFloatShortest } from './format-float.ts';
+import { GoFunction } from './go-function.ts';
+import type { Meter } from '../../exec/meter.ts';
+import { printNode } from '../../parse/nodes.ts';
+import { Printer, stringMethod } from './printer.ts';
+import { pointerTo } from '../../go-type.ts';
+import { typed, TypedValue } from '../../typed-value.ts';
+
+/** Go's `%v`, nil included. */
+export function formatValue(value: unknown, meter: Meter): string {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return formatFloatShortest(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return new Printer(meter).argument(value, 'v');
+  }
+}
+
+/**
+ * A value as an action prints it: a missing one as `<no value>`, a pointer as what it points at.
+ *
+ * @throws TemplateError for functions, which cannot be printed.
+ */
+export function printValue(execution: Execution, value: unknown): string {
+  if (value === undefined) return '<no value>';
+  if (value instanceof GoFunction)
+    throw execution.error(`can't print ${printNode(execution.node)} of type ${value.typeName}`);
+  return formatValue(printable(value), execution.meter);
+}
+
+/** What text/template prints of a value: it follows pointers, and takes the address of what only describes itself by pointer. */
+export function printable(value: unknown): unknown {
+  if (!(value instanceof TypedValue)) return value;
+  const { type } = value;
+  const target = type.kind === 'pointer' && !value.isNil ? typed(type.element, value.raw, true) : value;
+  if (!(target instanceof TypedValue) || target.type.kind === 'pointer') return target;
+  return target.addressable && stringMethod(target.type)?.pointerReceiver === true
+    ? new TypedValue(pointerTo(target.type), target.raw)
+    : target;
+}

@@ -1,0 +1,215 @@
+import { noFlags } from './format-flags.ts';
+import type { Flags } from './format-flags.ts';
+import { Printer } from './printer.ts';
+import { cost } from '../../exec/meter.ts';
+import type { Meter } from '../../exec/meter.ts';
+import { formatValue } from './print-value.ts';
+import { Integer } from '../../integer.ts';
+import { kindOf, typeNameOf, underlying } from '../../value-kind.ts';
+
+/** Widths and precisions beyond this are refused, as in Go. */
+const maximumSize = 1_000_000;
+
+/** Go's fmt.Sprint: values side by side, a space between two that are not strings. */
+export function sprint(values: readonly unknown[], meter: Meter): string {
+  let text = '';
+  let afterString = true;
+  for (const value of values) {
+    const isString = kindOf(value) === 'string';
+    if (!isString && !afterString) text += ' ';
+    text += formatValue(value, meter);
+    afterString = isString;
+  }
+  return text;
+}
+
+/** Go's fmt.Sprintln: values with spaces between, and a newline. */
+export function sprintln(values: readonly unknown[], meter: Meter): string {
+  return `${values.map((value) => formatValue(value, meter)).join(' ')}\n`;
+}
+
+/** Go's fmt.Sprintf, its complaints about wrong formats included. */
+export function sprintf(format: string, values: readonly unknown[], meter: Meter): string {
+  // The two formats that nearly every template uses.
+  if (!format.includes('%')) return values.length === 0 ? format : format + extra(new Printer(meter), values, 0);
+  return new Formatter(format, values, meter).run();
+}
+
+function extra(printer: Printer, values: readonly unknown[], from: number): string {
+  const items = values.slice(from).map((value) => {
+    if (value === undefined || value === null) return '<nil>';
+    return `${typeNameOf(value)}=${printer.argument(value, 'v')}`;
+  });
+  return `%!(EXTRA ${items.join(', ')})`;
+}
+
+/** One run through a format. */
+class Formatter {
+  readonly #format: string;
+  readonly #values: readonly unknown[];
+  readonly #printer: Printer;
+  readonly #meter: Meter;
+  #at = 0;
+  #next = 0;
+  #reordered = false;
+  #goodIndex = true;
+  /** Whether no bracket closes in the rest of the format: then it is not looked for again and again. */
+  #isUnclosed = false;
+  /** Whether an explicit index such as [3] came last. */
+  #afterIndex = false;
+
+  constructor(format: string, values: readonly unknown[], meter: Meter) {
+    this.#format = format;
+    this.#values = values;
+    this.#printer = new Printer(meter);
+    this.#meter = meter;
+  }
+
+  run(): string {
+    const format = this.#format;
+    let text = '';
+    while (this.#at < format.length) {
+      const percent = format.indexOf('%', this.#at);
+      text += format.slice(this.#at, percent < 0 ? undefined : percent);
+      if (percent < 0) break;
+      this.#at = percent + 1;
+      text += this.#verb();
+    }
+    if (this.#reordered || this.#next >= this.#values.length) return text;
+    this.#printer.flags = noFlags();
+    return text + extra(this.#printer, this.#values, this.#next);
+  }
+
+  #verb(): string {
+    this.#meter.spend(cost.step);
+    const flags = this.#begin();
+    this.#index();
+    let complaint = this.#width(flags);
+    complaint += this.#precision(flags);
+    if (!this.#afterIndex) this.#index();
+    const code = this.#format.codePointAt(this.#at);
+    if (code === undefined) return `${complaint}%!(NOVERB)`;
+    const verb = String.fromCodePoint(code);
+    this.#at += verb.length;
+    if (verb === '%') return `${complaint}%`;
+    if (!this.#goodIndex) return `${complaint}%!${verb}(BADINDEX)`;
+    if (this.#next >= this.#values.length) return `${complaint}%!${verb}(MISSING)`;
+    if (verb === 'v' || verb === 'w') {
+      flags.sharpV = flags.sharp;
+      flags.sharp = false;
+      flags.plusV = flags.plus;
+      flags.plus = false;
+    }
+    const value = this.#values[this.#next];
+    this.#next += 1;
+    return complaint + this.#printer.argument(value, verb);
+  }
+
+  #begin(): Flags {
+    this.#goodIndex = true;
+    this.#afterIndex = false;
+    this.#printer.flags = this.#flags();
+    return this.#printer.flags;
+  }
+
+  #flags(): Flags {
+    const flags = noFlags();
+    for (; ; this.#at += 1) {
+      switch (this.#format[this.#at]) {
+        case '#':
+          flags.sharp = true;
+          break;
+        case '0':
+          flags.zero = true;
+          break;
+        case '+':
+          flags.plus = true;
+          break;
+        case '-':
+          flags.minus = true;
+          break;
+        case ' ':
+          flags.space = true;
+          break;
+        default:
+          return flags;
+      }
+    }
+  }
+
+  /** [n]: the next argument is the n-th. */
+  #index(): void {
+    this.#afterIndex = false;
+    if (this.#format[this.#at] !== '[') return;
+    this.#reordered = true;
+    const close = this.#isUnclosed ? -1 : this.#format.indexOf(']', this.#at);
+    if (close < 0) {
+      this.#isUnclosed = true;
+      this.#goodIndex = false;
+      this.#at += 1;
+      return;
+    }
+    const digits = this.#format.slice(this.#at + 1, close);
+    this.#at = close + 1;
+    const index = /^[0-9]{1,7}$/.test(digits) ? Number(digits) - 1 : undefined;
+    this.#afterIndex = index !== undefined;
+    if (index !== undefined && index >= 0 && index < this.#values.length) this.#next = index;
+    else this.#goodIndex = false;
+  }
+
+  #width(flags: Flags): string {
+    if (this.#format[this.#at] !== '*') {
+      flags.width = this.#number();
+      if (this.#afterIndex && flags.width !== undefined) this.#goodIndex = false;
+      return '';
+    }
+    this.#at += 1;
+    this.#afterIndex = false;
+    const width = this.#argument();
+    if (width === undefined) return '%!(BADWIDTH)';
+    flags.width = Math.abs(width);
+    if (width < 0) {
+      flags.minus = true;
+      flags.zero = false;
+    }
+    return '';
+  }
+
+  #precision(flags: Flags): string {
+    // A point at the very end is a verb.
+    if (this.#format[this.#at] !== '.' || this.#at + 1 >= this.#format.length) return '';
+    this.#at += 1;
+    if (this.#afterIndex) this.#goodIndex = false;
+    this.#index();
+    if (this.#format[this.#at] !== '*') {
+      flags.precision = this.#number() ?? 0;
+      return '';
+    }
+    this.#at += 1;
+    this.#afterIndex = false;
+    const precision = this.#argument();
+    if (precision === undefined || precision < 0) return '%!(BADPREC)';
+    flags.precision = precision;
+    return '';
+  }
+
+  /** Digits in the format; too large a number swallows the rest of it. */
+  #number(): number | undefined {
+    const [digits] = /^[0-9]*/.exec(this.#format.slice(this.#at)) as unknown as [string];
+    if (Number(digits.slice(0, -1)) > maximumSize) {
+      this.#at = this.#format.length;
+      return undefined;
+    }
+    this.#at += digits.length;
+    return digits === '' ? undefined : Number(digits);
+  }
+
+  /** An argument that is a width or precision (*). */
+  #argument(): number | undefined {
+    if (this.#next >= this.#values.length) return undefined;
+    const value = underlying(this.#values[this.#next]);
+    this.#next += 1;
+    const number = typeof value === 'bigint' ? value : value instanceof Integer ? value.value : undefined;
+    return number === undefined || number > maximumSize || number < -maximumSize ? undefined : Number(number);
+  }
+}

@@ -1,0 +1,84 @@
+import { parseFloat64, parseInteger } from '../../parse/number-literal.ts';
+
+/** How a scalar is written. */
+export type ScalarStyle = 'plain' | 'single' | 'double' | 'literal';
+
+const reserved: ReadonlySet<string> = new Set([
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'],
+  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'],
+  ...['', '~', 'null', 'Null', 'NULL', '.nan', '.NaN', '.NAN', '.inf', '.Inf', '.INF'],
+  ...['+.inf', '+.Inf', '+.INF', '-.inf', '-.Inf', '-.INF'],
+]);
+const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
+const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+const timestamp =
+  /^[0-9]{4}-([0-9]{1,2})-([0-9]{1,2})(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+]([0-9]{2}):([0-9]{2}))| ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?$/;
+
+/** Whether YAML 1.1, as go-yaml 2 reads it, takes the plain text for something else than a string. */
+export function resolvesToOther(text: string): boolean {
+  if (reserved.has(text)) return true;
+  if (!/^[-+.0-9]/.test(text)) return false;
+  if (text.startsWith('.')) return parseFloat64(text) !== undefined;
+  if (isTimestamp(text) || sexagesimal.test(text)) return true;
+  const plain = text.replaceAll('_', '');
+  const value = parseInteger(plain);
+  if (value !== undefined && value >= -(2n ** 63n) && value < (/^[-+]/.test(plain) ? 2n ** 63n : 2n ** 64n))
+    return true;
+  return float.test(plain) && Number.isFinite(Number(plain));
+}
+
+function isTimestamp(text: string): boolean {
+  const match = timestamp.exec(text);
+  if (match === null) return false;
+  const [month = 0, day = 0, ...time] = match.slice(1).map((part: string | undefined) => Number(part ?? 0));
+  const [hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0, hour2 = 0, minute2 = 0, second2 = 0] = time;
+  const days = new Date(Date.UTC((Number(text.slice(0, 4)) % 400) + 2000, month, 0)).getUTCDate();
+  const inRange = month >= 1 && month <= 12 && day >= 1 && day <= days;
+  return (
+    inRange && hour + hour2 < 24 && minute + minute2 < 60 && second + second2 < 60 && zoneHour <= 24 && zoneMinute < 60
+  );
+}
+
+/** What go-yaml's emitter knows of a scalar before it chooses a style. */
+interface Analysis {
+  readonly multiline: boolean;
+  readonly plainAllowed: boolean;
+  readonly singleAllowed: boolean;
+  readonly literalAllowed: boolean;
+}
+
+const lineBreak = /[\n\r\u0085\u2028\u2029]/;
+/** What must be escaped: controls (tab too), characters beyond U+FFFF, the byte order mark. */
+const unprintable = /[^\n\r\x20-\x7e\u0085\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+
+function analyze(text: string): Analysis {
+  const multiline = lineBreak.test(text);
+  // A carriage return and NEL are breaks, and yet not printable.
+  const unusual = unprintable.test(text) || /[\r\u0085]/.test(text);
+  const spaceBeforeBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
+  const spaceAfterBreak = /[\n\r\u0085\u2028\u2029] /.test(text);
+  const edges = /^[ \n\r\u0085\u2028\u2029]|[ \n\r\u0085\u2028\u2029]$/.test(text);
+  const indicator =
+    /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$))/.test(text) ||
+    /(?!^):(?:[ \t]|$)|[ \t\n\r\u0085\u2028\u2029\0]#/.test(text);
+  return {
+    multiline,
+    plainAllowed: !(multiline || unusual || edges || indicator),
+    singleAllowed: !(spaceAfterBreak || spaceBeforeBreak || unusual),
+    literalAllowed: !(text.endsWith(' ') || spaceBeforeBreak || unusual),
+  };
+}
+
+/** Plain words that need no closer look. */
+const word = /^[A-Za-z/][A-Za-z0-9/_.-]*$/;
+
+/** The style that go-yaml 2 gives a string, and whether it can be a key on one line. */
+export function styleOf(text: string, isKey: boolean): { readonly style: ScalarStyle; readonly multiline: boolean } {
+  if (word.test(text) && !reserved.has(text)) return { style: 'plain', multiline: false };
+  const analysis = analyze(text);
+  const { multiline } = analysis;
+  if (text.includes('\n')) return { style: analysis.literalAllowed && !isKey ? 'literal' : 'double', multiline };
+  if (resolvesToOther(text) || (isKey && multiline)) return { style: 'double', multiline };
+  if (analysis.plainAllowed) return { style: 'plain', multiline };
+  return { style: analysis.singleAllowed ? 'single' : 'double', multiline };
+}

@@ -1,0 +1,249 @@
+import { formatDuration } from '../../go-duration.ts';
+import {
+  goFunction,
+  goVariadic,
+  meteredFunction,
+  meteredVariadic,
+  type FunctionTable,
+  type GoFunction,
+  type Parameter,
+} from '../go/go-function.ts';
+import { decodeJson } from '../go/json-decode.ts';
+import { encodeJson } from '../go/json-encode.ts';
+import { limitOf, type Meter, cost, mapCost } from '../../exec/meter.ts';
+import { any, integer, string, stringMap } from '../../exec/parameters.ts';
+import { formatValue } from '../go/print-value.ts';
+import { sprint } from '../go/printf.ts';
+import { toLower } from '../sprig/text/letter-case.ts';
+import { emptyMap, stringMapOf } from '../sprig/elements.ts';
+import { occurrences, stringFunctions } from '../sprig/text/strings.ts';
+import { behaviourOf, type PointerType, pointerTo, sliceOf, type GoType, type InterfaceType } from '../../go-type.ts';
+import { dereference, property, type TypedValue } from '../../typed-value.ts';
+import { rawElements, rawEntries, isPlainMap } from '../../value-kind.ts';
+import { encodeYaml } from '../go/yaml-encode.ts';
+import { otelResourceAttributes } from './otel-attributes.ts';
+import { sortedKeys } from '../../go-string.ts';
+
+/** The types that Istio's functions demand, by Go name; whoever supplies the data describes their fields. */
+function named(name: string): GoType {
+  return { kind: 'struct', name, fields: [] };
+}
+
+export const objectMetaType = named('v1.ObjectMeta');
+export const containersType = sliceOf(named('v1.Container'));
+export const durationType = pointerTo(named('durationpb.Duration'));
+export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig'));
+
+/** Any pointer to a message that can be written as protobuf JSON. */
+export const messageType: InterfaceType = {
+  kind: 'interface',
+  name: 'protoreflect.ProtoMessage',
+  accepts: (type) => type.kind === 'pointer' && behaviourOf(type.element).protoToJson !== undefined,
+};
+
+/** What takes a text apart makes more of it than it is. */
+const splitting = { weight: 8 };
+
+/** What Istio's functions may know of the world. */
+export interface IstioFunctionOptions {
+  /** The variables that `env` finds. Default none. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const objectMeta = objectMetaType as Parameter<TypedValue>;
+const containers = containersType as Parameter<TypedValue>;
+const duration = durationType as Parameter<TypedValue>;
+const meshConfig = meshConfigType as Parameter<TypedValue>;
+const message = messageType as Parameter<TypedValue | null>;
+
+/** The name of Istio's own container, whose ports are no application's. */
+const proxyContainerName = 'istio-proxy';
+
+/** The result, or `{}` and the like when it cannot be encoded: Istio only logs that. */
+function orElse<Result>(run: () => Result, otherwise: Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return otherwise;
+  }
+}
+
+/** All lines but the first are indented: the first continues the template's own. */
+function indent(meter: Meter, count: bigint, text: string): string {
+  const lines = occurrences(text, '\n');
+  if (lines === 0) return text;
+  const width = Number(count < 0n ? -count : count);
+  meter.spend(width * lines);
+  return text.replaceAll('\n', `\n${' '.repeat(width)}`);
+}
+
+function merged(maps: readonly TypedValue[]): Record<string, string> {
+  return Object.assign(emptyMap(), ...maps.map(rawEntries)) as Record<string, string>;
+}
+
+/** Names and values in turn; the last name without a value gets "". */
+function stringDictionary(...values: readonly string[]): TypedValue {
+  const map = emptyMap() as Record<string, string>;
+  for (let index = 0; index < values.length; index += 2) map[values[index] as string] = values[index + 1] ?? '';
+  return stringMapOf(map);
+}
+
+/** A list of ports with one more, unless it is there already. */
+function excludeInboundPort(meter: Meter, port: unknown, excluded: string): string {
+  const added = sprint([port], meter).trim();
+  if (added === '' || added === '0') return excluded;
+  const ports = excluded.split(',');
+  if (ports.includes(added)) return excluded;
+  return [...ports.map((one) => one.trim()).filter((one) => one !== ''), added].join(',');
+}
+
+/** The TCP ports of containers, as a list of numbers. */
+function ports(meter: Meter, value: TypedValue, isIncluded: (name: unknown) => boolean): string {
+  return rawElements(value)
+    .filter((container) => isIncluded(property(container, 'name')))
+    .flatMap((container) => (property(container, 'ports') ?? []) as readonly unknown[])
+    .filter((port) => !['UDP', 'SCTP'].includes(formatValue(property(port, 'protocol'), meter)))
+    .map((port) => formatValue(property(port, 'containerPort') ?? 0, meter))
+    .join(',');
+}
+
+function durationText(value: TypedValue): string {
+  if (value.isNil) return '0s';
+  const { content } = dereference(value as TypedValue & { readonly type: PointerType }) as TypedValue;
+  const seconds = BigInt((property(content, 'seconds') ?? 0) as string | number);
+  const nanoseconds = BigInt((property(content, 'nanos') ?? 0) as string | number);
+  return formatDuration(seconds * 1_000_000_000n + nanoseconds);
+}
+
+/** The type of a message says how it is written. */
+function protoToJson(message: TypedValue | null): string {
+  if (message?.type.kind !== 'pointer' || message.isNil) return '{}';
+  // Other messages are refused before the call.
+  return (behaviourOf(message.type.element).protoToJson as (raw: unknown) => string)(message.raw);
+}
+
+function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unknown): string {
+  const value = property(property(meta.content, 'annotations'), name);
+  return value === undefined ? sprint([otherwise], meter) : formatValue(value, meter);
+}
+
+/**
+ * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`, `omit`. Another
+ * family of injectors has its own table.
+ *
+ * The types of Kubernetes and Istio (`v1.ObjectMeta`, `[]v1.Container`, `*durationpb.Duration`, `*v1alpha1.MeshConfig`) are recognised by
+ * name; their JSON keys are the usual ones.
+ */
+export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
+  return {
+    annotation: meteredFunction([objectMeta, string, any], annotation, {
+      looksUp: { operands: 3, below: ['annotations'] },
+      looksInto: true,
+    }),
+    appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
+    applicationPorts: meteredFunction([containers], (meter, value) =>
+      ports(meter, value, (name) => name !== proxyContainerName),
+    ),
+    contains: stringFunctions.contains as GoFunction,
+    directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
+    env: goFunction([string, string], (name, otherwise) => {
+      const value = property(environment, name);
+      return value === undefined || value === '' ? otherwise : value;
+    }),
+    excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
+    excludeInterfaces: goFunction([string], (names) => names),
+    formatDuration: goFunction([duration], durationText),
+    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
+    includeInboundPorts: meteredFunction([containers], (meter, value) => ports(meter, value, () => true)),
+    indent: meteredFunction([integer, string], indent),
+    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
+      looksUp: { operands: 2, below: [] },
+      looksInto: true,
+    }),
+    kubevirtInterfaces: goFunction([string], (names) => names),
+    mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
+    omit: goVariadic([stringMap], string, (map, ...keys) => {
+      const omitted = new Set(keys);
+      const kept = Object.entries(rawEntries(map)).filter(([key]) => !omitted.has(key));
+      return stringMapOf(Object.assign(emptyMap(), Object.fromEntries(kept)) as Record<string, string>);
+    }),
+    omitNil: meteredFunction([any], omitNil),
+    otelResourceAttributes: goFunction(
+      [meshConfig, stringMap, stringMap, string, containers],
+      (mesh, annotations, labels, namespace, value) =>
+        otelResourceAttributes({
+          mesh: mesh.raw,
+          annotations: annotations.raw,
+          labels: labels.raw,
+          namespace,
+          containers: rawElements(value),
+        }),
+    ),
+    protoToJSON: goFunction([message], protoToJson),
+    strdict: goVariadic([], string, stringDictionary),
+    structToJSON: meteredFunction([any], (meter, value) =>
+      value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
+    ),
+    toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
+    toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
+    toLower: goFunction([string], toLower),
+    toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
+    valueOrDefault: goFunction([any, any], (value, otherwise) => (value === null || value === '' ? otherwise : value), {
+      looksInto: true,
+    }),
+  };
+}
+
+/**
+ * The value of the annotation `k8s.v1.cni.cncf.io/networks` with Istio's network added: a list of names, or JSON. JSON that cannot be
+ * read stays as it is.
+ *
+ * @param network `name` or `namespace/name`.
+ */
+function appendMultusNetwork(existing: string, network: string): string {
+  if (existing === '') return network;
+  const end = existing.lastIndexOf(']');
+  if (end < 0) {
+    const names = existing.split(',').map((name) => name.trim());
+    return names.includes(network) ? existing : `${existing}, ${network}`;
+  }
+  const slash = network.indexOf('/');
+  const namespace = slash < 0 ? '' : network.slice(0, slash);
+  const name = network.slice(slash + 1);
+  const networks = readNetworks(existing);
+  const isPresent = (item: unknown): boolean =>
+    property(item, 'name') === name && (namespace === '' || property(item, 'namespace') === namespace);
+  if (networks === undefined || networks.some(isPresent)) return existing;
+  const added = namespace === '' ? `{"name": "${name}"}` : `{"name": "${name}", "namespace": "${namespace}"}`;
+  return `${existing.slice(0, end)}, ${added}${existing.slice(end)}`;
+}
+
+function readNetworks(json: string): readonly unknown[] | undefined {
+  try {
+    const value = decodeJson(json);
+    return Array.isArray(value) ? (value as unknown[]) : undefined;
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return undefined;
+  }
+}
+
+/** A value without its nils; maps and lists that are empty then are nil themselves. */
+function omitNil(meter: Meter, value: unknown): unknown {
+  return withoutNil(value, meter, 0);
+}
+
+function withoutNil(value: unknown, meter: Meter, depth: number): unknown {
+  meter.visit(depth);
+  if (Array.isArray(value)) {
+    const kept = value.map((element) => withoutNil(element, meter, depth + 1)).filter((element) => element !== null);
+    return kept.length === 0 ? null : kept;
+  }
+  if (!isPlainMap(value)) return value ?? null;
+  meter.spend(cost.container + mapCost(value));
+  const kept = sortedKeys(value)
+    .map((key): [string, unknown] => [key, withoutNil(value[key], meter, depth + 1)])
+    .filter(([, element]) => element !== null);
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}

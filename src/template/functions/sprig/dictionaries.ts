@@ -1,0 +1,183 @@
+import { goFunction, goVariadic, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
+import { typeName } from '../../go-type.ts';
+import { cost, mapCost, type Meter } from '../../exec/meter.ts';
+import { any, anyMap, string, type AnyMap } from '../../exec/parameters.ts';
+import { property, typed, TypedValue } from '../../typed-value.ts';
+import { isPlainMap, kindOf, rawElements, rawEntries, typeNameOf, typeOf, isTrue } from '../../value-kind.ts';
+import { emptyMap, entriesOf, setEntry, stringSlice, writableMap } from './elements.ts';
+import { stringValue } from './text/string-value.ts';
+
+/** Keys and values in turn; the last key without a value gets "". */
+function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string, unknown> {
+  const map = emptyMap();
+  meter.spend(cost.container + values.length * cost.entry);
+  for (let index = 0; index < values.length; index += 2) {
+    map[stringValue(values[index], meter)] = index + 1 < values.length ? values[index + 1] : '';
+  }
+  return map;
+}
+
+/** The entries that pass, as a new map. */
+function filtered(map: AnyMap, passes: (key: string) => boolean): Record<string, unknown> {
+  const result = emptyMap();
+  for (const [key, value] of entriesOf(map)) {
+    if (passes(key)) result[key] = value;
+  }
+  return result;
+}
+
+/** dig "a" "b" DEFAULT MAP: the value below these keys. */
+function dig(...parameters: readonly unknown[]): unknown {
+  if (parameters.length < 3) throw new Error('dig needs at least three arguments');
+  const keys = parameters.slice(0, -2).map((key) => {
+    if (typeof key !== 'string') throw conversion(key, 'string');
+    return key;
+  });
+  let current = parameters.at(-1);
+  for (const key of keys) {
+    if (!isPlainMap(current) && !isNilMap(current)) throw conversion(current, 'map[string]interface {}');
+    const value = property(rawEntries(current), key);
+    if (value === undefined) return parameters.at(-2);
+    current = value;
+  }
+  return current;
+}
+
+function isNilMap(value: unknown): boolean {
+  return value instanceof TypedValue && typeName(value.type) === 'map[string]interface {}';
+}
+
+function conversion(value: unknown, wanted: string): Error {
+  const is = value === null ? 'nil' : typeNameOf(value);
+  return new Error(`interface conversion: interface {} is ${is}, not ${wanted}`);
+}
+
+/** A copy that shares no list or map with the value. */
+function deepCopy(meter: Meter, value: unknown): unknown {
+  if (value === null) throw new Error('reflect: call of reflect.Value.Type on zero Value');
+  return copyOf(value, meter, 0);
+}
+
+function copyOf(value: unknown, meter: Meter, depth: number): unknown {
+  meter.visit(depth);
+  switch (kindOf(value)) {
+    case 'slice':
+      if (value instanceof TypedValue && value.isNil) return value;
+      return typed(typeOf(value), copiedElements(rawElements(value), meter, depth));
+    case 'map': {
+      if (value instanceof TypedValue && value.isNil) return value;
+      const entries = rawEntries(value);
+      meter.spend(cost.container + mapCost(entries));
+      const copy = emptyMap();
+      for (const key of Object.keys(entries)) copy[key] = copyOf(entries[key], meter, depth + 1);
+      return typed(typeOf(value), copy);
+    }
+    default:
+      return value;
+  }
+}
+
+function copiedElements(elements: readonly unknown[], meter: Meter, depth: number): unknown[] {
+  meter.spend(cost.container + elements.length * cost.element);
+  return elements.map((element) => copyOf(element, meter, depth + 1));
+}
+
+function merging(overwrite: boolean): FunctionTable[string] {
+  return meteredVariadic(
+    [anyMap],
+    anyMap,
+    (meter, target, ...sources) => {
+      // The nil map is replaced by a new one, as soon as there is something to merge.
+      const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
+      if (!(result instanceof TypedValue))
+        for (const source of sources) mergeMaps(meter, result, rawEntries(source), overwrite);
+      return result;
+    },
+    changing,
+  );
+}
+
+const changing = { changesData: true };
+const changingEntry = { changesData: true, looksInto: true };
+const looking = { looksInto: true };
+const copy = meteredFunction([any], deepCopy, looking);
+
+/** sprig's functions on maps. */
+export const dictionaryFunctions: FunctionTable = {
+  deepCopy: copy,
+  dict: meteredVariadic([], any, dictionary, { looksInto: true }),
+  dig: goVariadic([], any, dig, looking),
+  get: goFunction(
+    [anyMap, string],
+    (map, key) => {
+      const value = property(rawEntries(map), key);
+      return value === undefined ? '' : value;
+    },
+    looking,
+  ),
+  hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),
+  // Go gives the keys in any order; ours is sorted.
+  keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
+  merge: merging(false),
+  mergeOverwrite: merging(true),
+  mustDeepCopy: copy,
+  mustMerge: merging(false),
+  mustMergeOverwrite: merging(true),
+  omit: goVariadic([anyMap], string, (map, ...keys) => {
+    const omitted = new Set(keys);
+    return filtered(map, (key) => !omitted.has(key));
+  }),
+  pick: goVariadic([anyMap], string, (map, ...keys) => {
+    const picked = new Set(keys);
+    return filtered(map, (key) => picked.has(key));
+  }),
+  pluck: goVariadic([string], anyMap, (key, ...maps) =>
+    maps.map((map) => property(rawEntries(map), key)).filter((value) => value !== undefined),
+  ),
+  set: meteredFunction(
+    [anyMap, string, any],
+    (meter, map, key, value) => {
+      meter.spend(cost.entry);
+      const target = writableMap(map);
+      setEntry(target, key, value);
+      return target;
+    },
+    changingEntry,
+  ),
+  unset: goFunction(
+    [anyMap, string],
+    (map, key) => {
+      if (!(map instanceof TypedValue)) Reflect.deleteProperty(map, key);
+      return map;
+    },
+    changingEntry,
+  ),
+  values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
+};
+
+/**
+ * mergo's Merge on maps: fills what is missing or empty in `target`, maps recursively; with `overwrite` the source's values win.
+ */
+function mergeMaps(
+  meter: Meter,
+  target: Record<string, unknown>,
+  source: Readonly<Record<string, unknown>>,
+  overwrite: boolean,
+  depth = 0,
+): void {
+  meter.visit(depth);
+  meter.spend(cost.container + mapCost(source));
+  for (const key of Object.keys(source)) {
+    const value = source[key] ?? null;
+    const has = Object.hasOwn(target, key);
+    const present = has ? target[key] : undefined;
+    if (value === null) {
+      if (overwrite) setEntry(target, key, null);
+    } else if (isPlainMap(value) && isPlainMap(present)) {
+      mergeMaps(meter, present, value, overwrite, depth + 1);
+      if (!isTrue(present, meter)) setEntry(target, key, value);
+    } else if (overwrite || !has || !isTrue(present, meter)) {
+      setEntry(target, key, value);
+    }
+  }
+}

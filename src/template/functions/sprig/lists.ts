@@ -1,0 +1,165 @@
+import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import type { FunctionTable } from '../go/go-function.ts';
+import { canonical, compareStrings } from '../../go-string.ts';
+import { anySliceType, sliceOf } from '../../go-type.ts';
+import { encodeJson } from '../go/json-encode.ts';
+import { cost, limitOf, type Meter } from '../../exec/meter.ts';
+import { any, integer, string } from '../../exec/parameters.ts';
+import { typed, TypedValue } from '../../typed-value.ts';
+import { isTrue, rawElements, typeOf } from '../../value-kind.ts';
+import { deepEqual } from './deep-equal.ts';
+import { elementsOf, nilSlice, requireElements, stringSlice } from './elements.ts';
+import { floatToInt64, toInt64 } from './number-value.ts';
+import { stringValue, stringValues } from './text/string-value.ts';
+
+const append = goFunction([any, any], (list, value) => [...requireElements(list, 'Cannot push on type'), value]);
+const prepend = goFunction([any, any], (list, value) => [value, ...requireElements(list, 'Cannot prepend on type')]);
+const first = goFunction([any], (list) => requireElements(list, 'Cannot find first on type')[0] ?? null);
+const last = goFunction([any], (list) => requireElements(list, 'Cannot find last on type').at(-1) ?? null);
+const rest = goFunction([any], (list) => {
+  const elements = requireElements(list, 'Cannot find rest on type');
+  return elements.length === 0 ? nilSlice() : elements.slice(1);
+});
+const initial = goFunction([any], (list) => {
+  const elements = requireElements(list, 'Cannot find initial on type');
+  return elements.length === 0 ? nilSlice() : elements.slice(0, -1);
+});
+const reverse = goFunction([any], (list) => [...requireElements(list, 'Cannot find reverse on type')].reverse());
+const compact = meteredFunction([any], (meter, list) =>
+  requireElements(list, 'Cannot compact on type').filter((element) => isTrue(element, meter)),
+);
+const uniq = meteredFunction([any], (meter, list) => {
+  const found: unknown[] = [];
+  const seen = new Seen();
+  for (const element of requireElements(list, 'Cannot find uniq on type')) {
+    if (seen.has(meter, element)) continue;
+    seen.add(meter, element);
+    found.push(element);
+  }
+  return found;
+});
+const without = meteredVariadic([any], any, (meter, list, ...omitted) => {
+  const seen = new Seen();
+  for (const element of omitted) seen.add(meter, element);
+  return requireElements(list, 'Cannot find without on type').filter((element) => !seen.has(meter, element));
+});
+const has = meteredFunction([any, any], (meter, needle, haystack) => {
+  return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
+});
+const list = goVariadic([], any, (...values) => values);
+const slice = goVariadic([any], any, sliceList);
+const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 });
+
+/** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
+class Seen {
+  readonly #texts = new Set<string>();
+  readonly #others = new Map<string, unknown[]>();
+
+  add(meter: Meter, element: unknown): void {
+    if (typeof element === 'string') this.#texts.add(canonical(element));
+    else this.#alike(meter, element).push(element);
+  }
+
+  has(meter: Meter, element: unknown): boolean {
+    return typeof element === 'string'
+      ? this.#texts.has(canonical(element))
+      : includes(meter, this.#alike(meter, element), element);
+  }
+
+  #alike(meter: Meter, element: unknown): unknown[] {
+    const looks = looksOf(meter, element);
+    const found = this.#others.get(looks) ?? [];
+    this.#others.set(looks, found);
+    return found;
+  }
+}
+
+function looksOf(meter: Meter, element: unknown): string {
+  try {
+    return encodeJson(element, meter);
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return '';
+  }
+}
+
+function includes(meter: Meter, elements: readonly unknown[], wanted: unknown): boolean {
+  return elements.some((element) => deepEqual(meter, element, wanted));
+}
+
+/** The list's own type is kept; nil for an empty list, whatever the indices. */
+function sliceList(value: unknown, ...indices: readonly unknown[]): unknown {
+  const elements = requireElements(value, 'list should be type of slice or array but');
+  if (elements.length === 0) return null;
+  const start = indices.length > 0 ? toInt64(indices[0]) : 0n;
+  const end = indices.length > 1 ? toInt64(indices[1]) : BigInt(elements.length);
+  if (start < 0n || end < start || end > elements.length)
+    throw new Error('reflect.Value.Slice: slice index out of bounds');
+  return typed(typeOf(value), rawElements(value).slice(Number(start), Number(end)));
+}
+
+function comparing(meter: Meter, left: string, right: string): number {
+  meter.spend(cost.step + ((left.length + right.length) >> 2));
+  return compareStrings(left, right);
+}
+
+function chunks(size: number, value: unknown): TypedValue {
+  const elements = requireElements(value, 'Cannot chunk type');
+  const count = Number(floatToInt64(Math.floor((elements.length - 1) / size) + 1));
+  if (count < 0) throw new Error('reflect: makeslice: len out of range');
+  const parts: unknown[][] = [];
+  for (let index = 0; index < count; index += 1) {
+    const length = index < count - 1 ? size : elements.length % size || size;
+    if (length < 0 || index * size + length > elements.length) throw new Error('reflect: slice index out of range');
+    parts.push(elements.slice(index * size, index * size + length));
+  }
+  return new TypedValue(sliceOf(anySliceType), parts);
+}
+
+/** sprig's functions on lists, with their `must` forms: both fail the template when the value is no list. */
+export const listFunctions: FunctionTable = {
+  append,
+  chunk,
+  compact,
+  concat: goVariadic([], any, (...lists) => {
+    const all = lists.flatMap((value) => requireElements(value, 'Cannot concat type as list:'));
+    return all.length === 0 ? nilSlice() : all;
+  }),
+  first,
+  has,
+  initial,
+  join: meteredFunction([string, any], (meter, separator, value) => {
+    const texts = stringValues(value, meter);
+    meter.spend(texts.length * separator.length);
+    return texts.join(separator);
+  }),
+  last,
+  list,
+  mustAppend: append,
+  mustChunk: chunk,
+  mustCompact: compact,
+  mustFirst: first,
+  mustHas: has,
+  mustInitial: initial,
+  mustLast: last,
+  mustPrepend: prepend,
+  mustPush: append,
+  mustRest: rest,
+  mustReverse: reverse,
+  mustSlice: slice,
+  mustUniq: uniq,
+  mustWithout: without,
+  prepend,
+  push: append,
+  rest,
+  reverse,
+  slice,
+  sortAlpha: meteredFunction([any], (meter, value) => {
+    if (elementsOf(value) === undefined) return stringSlice([stringValue(value, meter)]);
+    return stringSlice(stringValues(value, meter).sort((left, right) => comparing(meter, left, right)));
+  }),
+  toStrings: meteredFunction([any], (meter, value) => stringSlice(stringValues(value, meter))),
+  tuple: list,
+  uniq,
+  without,
+};

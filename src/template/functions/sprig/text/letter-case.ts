@@ -1,0 +1,85 @@
+import { isAscii, toWellFormed } from '../../../go-string.ts';
+
+/** Go's unicode.IsSpace. */
+export const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+/** Letters whose titlecase is not their uppercase: the digraphs. */
+const digraphs = ['Ǆǅǆ', 'Ǉǈǉ', 'Ǌǋǌ', 'Ǳǲǳ'];
+
+/** Go's unicode.ToUpper of one character: always one character. */
+export function upperCharacter(character: string): string {
+  const upper = character.toUpperCase();
+  if (Array.from(upper).length === 1) return upper;
+  // Greek with iota subscript has a single uppercase letter that JavaScript expands.
+  const code = character.codePointAt(0) as number;
+  if (code >= 0x1f80 && code <= 0x1faf) return String.fromCodePoint(code | 8);
+  const single = { ᾳ: 'ᾼ', ῃ: 'ῌ', ῳ: 'ῼ' }[character];
+  return single ?? character;
+}
+
+/** Go's unicode.ToLower of one character. */
+export function lowerCharacter(character: string): string {
+  return character === 'İ' ? 'i' : character.toLowerCase();
+}
+
+/** Go's unicode.ToTitle of one character. */
+export function titleCharacter(character: string): string {
+  const digraph = digraphs.find((forms) => forms.includes(character));
+  if (digraph !== undefined) return digraph.charAt(1);
+  // Georgian letters have an uppercase, but it is not their titlecase.
+  return /[\u10d0-\u10fa\u10fd-\u10ff]/.test(character) ? character : upperCharacter(character);
+}
+
+/** Go's strings.ToUpper. */
+export function toUpper(text: string): string {
+  return isAscii(text) ? text.toUpperCase() : mapCharacters(text, upperCharacter);
+}
+
+/** Go's strings.ToLower. */
+export function toLower(text: string): string {
+  return isAscii(text) ? text.toLowerCase() : mapCharacters(text, lowerCharacter);
+}
+
+/** Replaces each character; stray bytes become U+FFFD on the way, as in Go's strings.Map. */
+export function mapCharacters(text: string, replace: (character: string, before: string) => string): string {
+  let before = ' ';
+  let result = '';
+  for (const character of toWellFormed(text)) {
+    result += replace(character, before);
+    before = character;
+  }
+  return result;
+}
+
+/** Go's strings.Title: the first letter of each word in titlecase. A word goes on through letters, digits and underscores. */
+export function toTitle(text: string): string {
+  return mapCharacters(text, (character, before) => (separates(before) ? titleCharacter(character) : character));
+}
+
+function separates(character: string): boolean {
+  if (isAscii(character)) return !/[0-9A-Za-z_]/.test(character);
+  return !/[\p{L}\p{Nd}]/u.test(character) && space.test(character);
+}
+
+/** goutils.Uncapitalize: the first character of each word in lowercase; only spaces separate words. */
+export function untitle(text: string): string {
+  return mapCharacters(text, (character, before) => (space.test(before) ? lowerCharacter(character) : character));
+}
+
+/** goutils.SwapCase: upper and lower exchanged, but a word's first lowercase letter gets titlecase. */
+export function swapCase(text: string): string {
+  let afterSpace = true;
+  return mapCharacters(text, (character) => {
+    if (/[\p{Lu}\p{Lt}]/u.test(character)) {
+      afterSpace = false;
+      return lowerCharacter(character);
+    }
+    if (/\p{Ll}/u.test(character)) {
+      const swapped = afterSpace ? titleCharacter(character) : upperCharacter(character);
+      afterSpace = false;
+      return swapped;
+    }
+    afterSpace = space.test(character);
+    return character;
+  });
+}

@@ -1,0 +1,154 @@
+import type { Matcher } from 're2js';
+import { goFunction, meteredFunction } from '../../go/go-function.ts';
+import type { FunctionTable } from '../../go/go-function.ts';
+import { cost, limitOf } from '../../../exec/meter.ts';
+import type { Meter } from '../../../exec/meter.ts';
+import { integer, string } from '../../../exec/parameters.ts';
+import { TypedValue } from '../../../typed-value.ts';
+import { stringSliceType } from '../../../go-type.ts';
+import { stringSlice } from '../elements.ts';
+import { compileExpression as compile } from './regular-expression.ts';
+import type { RegularExpression } from './regular-expression.ts';
+
+/** Where an expression matched: start and end of the whole and of each group (-1 for one that took no part). */
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  /** What a group matched; `undefined` when it took no part or does not exist. */
+  readonly group: (group: number) => string | undefined;
+}
+
+/** Looks for the next match. However soon it ends, each instruction may have looked at the whole rest of the text. */
+function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
+  return (from) => {
+    meter.spend(cost.element + (rest - from) * size);
+    return matcher.find(from);
+  };
+}
+
+/** All matches by Go's rule: an empty one right after another does not count. */
+function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Match> {
+  const matcher = expression.matcher(text);
+  const find = finds(meter, matcher, expression.size, text.length);
+  let previousEnd = -1;
+  for (let from = 0; from <= text.length && find(from);) {
+    const start = matcher.start();
+    const end = matcher.end();
+    if (end > start || start !== previousEnd) yield { start, end, group: (group) => matcher.group(group) ?? undefined };
+    previousEnd = end;
+    const width = (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+    from = end > start ? end : end + width;
+  }
+}
+
+function find(meter: Meter, expression: string, text: string): string {
+  for (const match of matches(meter, compile(meter, expression), text)) return text.slice(match.start, match.end);
+  return '';
+}
+
+/** At most `count` matches (all of them when negative); nil when there is none. */
+function findAll(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
+  const compiled = compile(meter, expression);
+  const found: string[] = [];
+  for (const match of matches(meter, compiled, text)) {
+    if (count >= 0n && BigInt(found.length) >= count) break;
+    found.push(text.slice(match.start, match.end));
+  }
+  return found.length === 0 ? new TypedValue(stringSliceType, null) : stringSlice(found);
+}
+
+function replaceAll(
+  meter: Meter,
+  expression: RegularExpression,
+  text: string,
+  replacement: (match: Match) => string,
+): string {
+  let result = '';
+  let end = 0;
+  for (const match of matches(meter, expression, text)) {
+    result += text.slice(end, match.start) + replacement(match);
+    ({ end } = match);
+  }
+  return result + text.slice(end);
+}
+
+const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
+
+/** Go's Regexp.Expand: $1, $name, ${name}, $$; the longest possible name counts, an unknown one is empty. */
+function expand(meter: Meter, template: string, match: Match, { names }: RegularExpression): string {
+  meter.spend(template.length);
+  const taken = (text = ''): string => {
+    meter.spend(cost.step + text.length);
+    return text;
+  };
+  return template.replace(reference, (_whole, braced: string | undefined, bare: string | undefined) => {
+    const name = braced ?? bare;
+    if (name === undefined) return '$';
+    if (/^(?:0|[1-9][0-9]*)$/.test(name)) return Number(name) <= names.length ? taken(match.group(Number(name))) : '';
+    meter.spend(names.length);
+    const groups = names.flatMap((known, index) => (known === name ? [index + 1] : []));
+    return taken(groups.map((group) => match.group(group)).find((text) => text !== undefined));
+  });
+}
+
+/** Go's Regexp.Split: at most `count` parts (all when negative, none when 0). */
+function split(meter: Meter, expression: string, text: string, count: bigint): TypedValue {
+  const compiled = compile(meter, expression);
+  if (count === 0n) return new TypedValue(stringSliceType, null);
+  if (expression !== '' && text === '') return stringSlice(['']);
+  const parts: string[] = [];
+  let begin = 0;
+  let end = 0;
+  for (const match of matches(meter, compiled, text)) {
+    if (count > 0n && BigInt(parts.length) === count - 1n) break;
+    ({ start: end } = match);
+    if (match.end !== 0) parts.push(text.slice(begin, end));
+    begin = match.end;
+  }
+  if (end !== text.length) parts.push(text.slice(begin));
+  return stringSlice(parts);
+}
+
+function isMatch(meter: Meter, expression: string, text: string): boolean {
+  const compiled = compile(meter, expression);
+  return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
+}
+
+const regexFind = meteredFunction([string, string], find);
+const regexFindAll = meteredFunction([string, string, integer], findAll);
+const regexReplaceAll = meteredFunction([string, string, string], (meter, expression, text, template) => {
+  const compiled = compile(meter, expression);
+  return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
+});
+const regexReplaceAllLiteral = meteredFunction([string, string, string], (meter, expression, text, replacement) =>
+  replaceAll(meter, compile(meter, expression), text, () => {
+    meter.spend(replacement.length);
+    return replacement;
+  }),
+);
+const regexSplit = meteredFunction([string, string, integer], split);
+
+/** sprig's regular expressions: RE2 syntax, time linear in the text. */
+export const regularExpressionFunctions: FunctionTable = {
+  mustRegexFind: regexFind,
+  mustRegexFindAll: regexFindAll,
+  mustRegexMatch: meteredFunction([string, string], isMatch),
+  mustRegexReplaceAll: regexReplaceAll,
+  mustRegexReplaceAllLiteral: regexReplaceAllLiteral,
+  mustRegexSplit: regexSplit,
+  regexFind,
+  regexFindAll,
+  regexMatch: meteredFunction([string, string], (meter, expression, text) => {
+    try {
+      return isMatch(meter, expression, text);
+    } catch (error) {
+      if (limitOf(error) !== undefined) throw error;
+      // sprig ignores the error of a wrong expression here, and here only.
+      return false;
+    }
+  }),
+  regexQuoteMeta: goFunction([string], (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')),
+  regexReplaceAll,
+  regexReplaceAllLiteral,
+  regexSplit,
+};

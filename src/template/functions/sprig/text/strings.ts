@@ -1,0 +1,291 @@
+import { goFunction, meteredFunction, meteredVariadic, type FunctionTable } from '../../go/go-function.ts';
+import { byteLength, canonical, sliceBytes, fromBytes, hasStrayBytes, isAscii, toBytes } from '../../../go-string.ts';
+import { cost, type Meter } from '../../../exec/meter.ts';
+import { any, integer, string } from '../../../exec/parameters.ts';
+import { formatValue } from '../../go/print-value.ts';
+import { quoteString } from '../../../quote.ts';
+import { stringMapOf, stringSlice } from '../elements.ts';
+import { space, swapCase, toLower, toTitle, toUpper, untitle } from './letter-case.ts';
+import { includesPart, splitAt } from './search.ts';
+import { stringValue } from './string-value.ts';
+import { pascalCase, separatedCase } from './word-case.ts';
+
+/** Go's strings.Repeat. */
+function repeat(meter: Meter, text: string, count: bigint): string {
+  if (count < 0n) throw new Error('strings: negative Repeat count');
+  meter.spend(Number(count) * text.length);
+  return text.repeat(text === '' ? 0 : Number(count));
+}
+
+/** Go's strings.Trim: removes characters of the set from both ends. */
+export function trimSet(text: string, set: string): string {
+  const characters = Array.from(canonical(text));
+  const cut = new Set(Array.from(canonical(set)));
+  let start = 0;
+  let end = characters.length;
+  while (start < end && cut.has(characters[start] as string)) start += 1;
+  while (end > start && cut.has(characters[end - 1] as string)) end -= 1;
+  return characters.slice(start, end).join('');
+}
+
+function trimSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && space.test(text.charAt(start))) start += 1;
+  while (end > start && space.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** sprig's trunc: the first bytes, of a negative count the last ones. */
+function truncate(count: bigint, text: string): string {
+  const length = byteLength(text);
+  if (count < 0n) return BigInt(length) + count > 0n ? sliceBytes(text, length + Number(count), length) : text;
+  return BigInt(length) > count ? sliceBytes(text, 0, Number(count)) : text;
+}
+
+/** sprig's substr: bytes from start to end; a negative start is the beginning, a negative end the end. */
+function substring(start: bigint, end: bigint, text: string): string {
+  const length = byteLength(text);
+  const from = start < 0n ? 0 : Number(start);
+  const to = start >= 0n && (end < 0n || end > length) ? length : Number(end);
+  if (to < 0 || to > length || from > to) throw new Error('runtime error: slice bounds out of range');
+  return sliceBytes(text, from, to);
+}
+
+/** goutils.AbbreviateFull on a string of bytes: at most `width` bytes (4, with an offset 7), with an ellipsis where something is left out. */
+function abbreviate(text: string, offset: number, width: number): string {
+  const { length } = text;
+  if (length <= width) return text;
+  const limited = Math.min(offset, length);
+  const start = length - limited < width - 3 ? length - (width - 3) : limited;
+  if (start <= 4) return `${text.slice(0, width - 3)}...`;
+  if (start + width - 3 < length) return `...${abbreviate(text.slice(start), 0, width - 3)}`;
+  return `...${text.slice(length - (width - 3))}`;
+}
+
+function abbreviateBoth(left: bigint, right: bigint, text: string): string {
+  if (right < 4n || (left > 0n && right < 7n)) return text;
+  return onBytes((bytes = '') => abbreviate(bytes, Number(left), Number(right)), text);
+}
+
+/** goutils.DeleteWhiteSpace takes bytes for characters: where it deletes anything, other bytes are encoded anew. */
+function deleteSpace(text: string): string {
+  let result = text;
+  onBytes((bytes = '') => {
+    const kept = Array.from(bytes).filter((byte) => !byteSpace.test(byte));
+    if (kept.length < bytes.length) result = kept.join('');
+    return '';
+  }, text);
+  return result;
+}
+
+/** goutils.Initials, which takes bytes for characters too. */
+function initials(text: string): string {
+  let result = '';
+  onBytes((bytes = '') => {
+    result = Array.from(bytes)
+      .filter((byte, index) => !byteSpace.test(byte) && (index === 0 || byteSpace.test(bytes.charAt(index - 1))))
+      .join('');
+    return '';
+  }, text);
+  return result;
+}
+
+/** Each line begins with this many spaces, the first one too. */
+function indent(meter: Meter, count: bigint, text: string): string {
+  meter.spend(Number(count) * occurrences(text, '\n'));
+  const padding = repeat(meter, ' ', count);
+  return padding + text.replaceAll('\n', `\n${padding}`);
+}
+
+/** How often a part occurs in a text. */
+export function occurrences(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
+  return count;
+}
+
+/** Go's strings.Split: by an empty separator into characters. */
+function splitText(meter: Meter, text: string, separator: string, units: number): string[] {
+  const parts = separator === '' ? splitCharacters(text) : splitAt(text, separator);
+  meter.spend(units * parts.length);
+  return parts;
+}
+
+/** Go's strings.SplitN: at most `count` parts, the last with the rest. */
+function splitCount(meter: Meter, text: string, separator: string, count: bigint): string[] {
+  const parts = splitText(meter, text, separator, partCost);
+  if (count < 0n || BigInt(parts.length) <= count) return parts;
+  if (count === 0n) return [];
+  const kept = Number(count) - 1;
+  return [...parts.slice(0, kept), parts.slice(kept).join(separator)];
+}
+
+/** A part under a name of its own, and the pair that it is in on the way there. */
+const partCost = 2 * cost.entry;
+
+/** sprig names the parts _0, _1 … */
+function numbered(parts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(parts.map((part, index) => [`_${index}`, part]));
+}
+
+const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
+
+/** What looks at every character by itself, and what looks at the words that these make, costs so many times what copying a text does. */
+const byCharacters = { weight: 8 };
+const byWords = { weight: 32 };
+
+/** sprig's functions on strings. */
+export const stringFunctions: FunctionTable = {
+  abbrev: goFunction([integer, string], (width, text) =>
+    width < 4n ? text : onBytes((bytes = '') => abbreviate(bytes, 0, Number(width)), text),
+  ),
+  abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
+  camelcase: goFunction([string], pascalCase, byCharacters),
+  cat: meteredVariadic([], any, (meter, ...values) =>
+    values
+      .filter((value) => value !== null)
+      .map((value) => formatValue(value, meter))
+      .join(' '),
+  ),
+  contains: goFunction([string, string], (part, text) =>
+    tests(part, text, (needle, bytes) => includesPart(bytes, needle)),
+  ),
+  hasPrefix: goFunction([string, string], (part, text) =>
+    tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
+  ),
+  hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
+  indent: meteredFunction([integer, string], indent),
+  initials: goFunction([string], initials, byCharacters),
+  kebabcase: goFunction([string], (text) => separatedCase(text, '-'), byWords),
+  lower: goFunction([string], toLower),
+  nindent: meteredFunction([integer, string], (meter, count, text) => `\n${indent(meter, count, text)}`),
+  nospace: goFunction([string], deleteSpace, byCharacters),
+  plural: goFunction([string, string, integer], (one, many, count) => (count === 1n ? one : many)),
+  quote: meteredVariadic([], any, (meter, ...values) =>
+    values
+      .filter((value) => value !== null)
+      .map((value) => quoteString(stringValue(value, meter)))
+      .join(' '),
+  ),
+  repeat: meteredFunction([integer, string], (meter, count, text) => repeat(meter, text, count)),
+  replace: meteredFunction([string, string, string], (meter, old, replacement, text) =>
+    changes(old, (needle, bytes, other) => replaceText(meter, bytes, needle, other), text, replacement),
+  ),
+  snakecase: goFunction([string], (text) => separatedCase(text, '_'), byWords),
+  split: meteredFunction([string, string], (meter, separator, text) =>
+    stringMapOf(numbered(splitText(meter, text, separator, partCost))),
+  ),
+  splitList: meteredFunction([string, string], (meter, separator, text) =>
+    stringSlice(splitText(meter, text, separator, cost.element)),
+  ),
+  splitn: meteredFunction([string, integer, string], (meter, separator, count, text) =>
+    stringMapOf(numbered(splitCount(meter, text, separator, count))),
+  ),
+  squote: meteredVariadic([], any, (meter, ...values) =>
+    values
+      .filter((value) => value !== null)
+      .map((value) => `'${formatValue(value, meter)}'`)
+      .join(' '),
+  ),
+  substr: goFunction([integer, integer, string], substring),
+  swapcase: goFunction([string], swapCase, byCharacters),
+  title: goFunction([string], toTitle, byCharacters),
+  toString: meteredFunction([any], (meter, value) => stringValue(value, meter)),
+  trim: goFunction([string], trimSpace),
+  trimAll,
+  trimPrefix: goFunction([string, string], (prefix, text) =>
+    changes(prefix, (needle, bytes) => (bytes.startsWith(needle) ? bytes.slice(needle.length) : bytes), text),
+  ),
+  trimSuffix: goFunction([string, string], (suffix, text) =>
+    changes(
+      suffix,
+      (needle, bytes) => (bytes.endsWith(needle) ? bytes.slice(0, bytes.length - needle.length) : bytes),
+      text,
+    ),
+  ),
+  trimall: trimAll,
+  trunc: goFunction([integer, string], truncate),
+  untitle: goFunction([string], untitle),
+  upper: goFunction([string], toUpper),
+  wrap: meteredFunction([integer, string], (meter, width, text) =>
+    onBytes((bytes = '') => wrap(meter, bytes, Number(width), '', false), text),
+  ),
+  wrapWith: meteredFunction([integer, string, string], (meter, width, newline, text) =>
+    onBytes((bytes = '', separator = '') => wrap(meter, bytes, Number(width), separator, true), text, newline),
+  ),
+};
+
+/** Go replaces the empty string before each character and at the end. */
+function replaceText(meter: Meter, text: string, old: string, replacement: string): string {
+  const parts = old === '' ? ['', ...splitCharacters(text), ''] : splitAt(text, old);
+  meter.spend((parts.length - 1) * (cost.element + replacement.length));
+  return parts.join(replacement);
+}
+
+function splitCharacters(text: string): string[] {
+  return Array.from(canonical(text));
+}
+
+/** Applies to Go strings what works byte by byte: in the arguments each character is one byte, as in the result. */
+function onBytes(change: (...bytes: string[]) => string, ...texts: readonly string[]): string {
+  if (texts.every(isAscii)) return change(...texts);
+  return fromBytes(Buffer.from(change(...texts.map(latin1)), 'latin1'));
+}
+
+/** Go's white space among single bytes taken for runes. */
+const byteSpace = /[\t-\r \x85\xa0]/;
+
+/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
+function tests(part: string, text: string, test: (part: string, text: string) => boolean): boolean {
+  return hasStrayBytes(part) ? test(latin1(part), latin1(text)) : test(part, text);
+}
+
+/** A change of a text that looks for a part in it, by the same rule. `other` is a text that the result may contain. */
+function changes(
+  part: string,
+  change: (part: string, text: string, other: string) => string,
+  text: string,
+  other = '',
+): string {
+  if (!hasStrayBytes(part)) return change(part, text, other);
+  return onBytes((needle = '', bytes = '', rest = '') => change(needle, bytes, rest), part, text, other);
+}
+
+function latin1(text: string): string {
+  return toBytes(text).toString('latin1');
+}
+
+/**
+ * goutils.WrapCustom: breaks a text at spaces so that no line is longer than `width` bytes. Works on a string of bytes.
+ *
+ * @param breakWords Whether words longer than the width are broken; otherwise they get a line of their own.
+ */
+function wrap(meter: Meter, text: string, width: number, newline: string, breakWords: boolean): string {
+  const limit = Math.max(width, 1);
+  const separator = newline === '' ? '\n' : newline;
+  let result = '';
+  let offset = 0;
+  while (text.length - offset > limit) {
+    if (text[offset] === ' ') {
+      offset += 1;
+      continue;
+    }
+    meter.spend(cost.element + separator.length);
+    const at = text.slice(offset, offset + limit + 1).lastIndexOf(' ');
+    const next = at >= 0 || breakWords ? -1 : text.indexOf(' ', offset + limit);
+    if (at >= 0) {
+      result += text.slice(offset, offset + at) + separator;
+      offset += at + 1;
+    } else if (breakWords) {
+      result += text.slice(offset, offset + limit) + separator;
+      offset += limit;
+    } else if (next >= 0) {
+      result += text.slice(offset, next) + separator;
+      offset = next + 1;
+    } else {
+      return result + text.slice(offset);
+    }
+  }
+  return result + text.slice(offset);
+}

@@ -1,0 +1,178 @@
+import { canonical, toWellFormed } from '../../../go-string.ts';
+import { lowerCharacter, space, upperCharacter } from './letter-case.ts';
+
+function isConnector(character: string): boolean {
+  return character === '-' || character === '_' || space.test(character);
+}
+
+function isUpper(character: string): boolean {
+  return /\p{Lu}/u.test(character);
+}
+
+/** xstrings.ToPascalCase: `foo_bar` → `FooBar`. Leading connectors stay, of several in the middle all but one. */
+export function pascalCase(text: string): string {
+  const characters = Array.from(toWellFormed(text));
+  const start = characters.findIndex((character) => !isConnector(character));
+  // Of nothing but connectors the last one is written twice.
+  if (start < 0) return text + (characters.at(-1) ?? '');
+  let result = characters.slice(0, start).join('');
+  const first = characters[start] as string;
+  if (start === characters.length - 1) return result + upperCharacter(first);
+  let lowering = isUpper(first);
+  let pending = upperCharacter(first);
+  for (const character of characters.slice(start + 1)) {
+    let next = character;
+    if (isConnector(character) && isConnector(pending)) {
+      result += pending;
+    } else if (isConnector(pending)) {
+      lowering = isUpper(character);
+      next = upperCharacter(character);
+    } else {
+      if (lowering && isUpper(character)) next = lowerCharacter(character);
+      else lowering = false;
+      result += pending;
+    }
+    pending = next;
+  }
+  return result + pending;
+}
+
+type WordType = 'none' | 'number' | 'upper' | 'alphabet' | 'connector' | 'punctuation' | 'other';
+
+interface Word {
+  readonly type: WordType;
+  readonly text: string;
+  /** Where the next word begins. */
+  readonly end: number;
+}
+
+/** A character with what is no text around it: that never counts. */
+interface Rune {
+  readonly text: string;
+  readonly character: string;
+}
+
+function runesOf(text: string): Rune[] {
+  const runes: Rune[] = [];
+  let before = '';
+  for (const character of canonical(text)) {
+    if (/[\ufffd\udc80-\udcff]/u.test(character)) {
+      before += character;
+    } else {
+      runes.push({ text: before + character, character });
+      before = '';
+    }
+  }
+  const last = runes.pop();
+  if (last !== undefined) runes.push({ text: last.text + before, character: last.character });
+  else if (before !== '') runes.push({ text: before, character: '\ufffd' });
+  return runes;
+}
+
+/** A letter, but no Chinese character (in the ranges that xstrings knows). */
+function isAlphabet(character: string): boolean {
+  return /\p{L}/u.test(character) && !/[\u4e00-\u9fcc\u3400-\u4d85\u{20000}-\u{2b81d}]/u.test(character);
+}
+
+/** Splits at changes of kind; capitals followed by small letters leave the last capital to the next word (HTTP|Server). */
+function wordAt(runes: readonly Rune[], start: number): Word {
+  const first = runes[start]?.character;
+  if (first === undefined) return { type: 'none', text: '', end: start };
+  const at = (index: number): string => runes[index]?.character ?? '';
+  const until = (accept: (character: string) => boolean): number => {
+    let end = start + 1;
+    while (end < runes.length && accept(at(end))) end += 1;
+    return end;
+  };
+  const word = (type: WordType, end: number): Word => {
+    return {
+      type,
+      end,
+      text: runes
+        .slice(start, end)
+        .map(({ text }) => text)
+        .join(''),
+    };
+  };
+  if (first === '\ufffd') return word('none', start + 1);
+  if (isConnector(first)) return word('connector', until(isConnector));
+  if (/\p{P}/u.test(first))
+    return word(
+      'punctuation',
+      until((character) => /\p{P}/u.test(character)),
+    );
+  const lower = (character: string): boolean => isAlphabet(character) && !isUpper(character);
+  if (isUpper(first)) {
+    if (!isUpper(at(start + 1))) return word('upper', until(lower));
+    const end = until(isUpper);
+    return word('upper', isAlphabet(at(end)) ? end - 1 : end);
+  }
+  if (isAlphabet(first)) return word('alphabet', until(lower));
+  if (/\p{N}/u.test(first))
+    return word(
+      'number',
+      until((character) => /\p{N}/u.test(character)),
+    );
+  const other = (character: string): boolean =>
+    !isConnector(character) && !/[\p{P}\p{N}]/u.test(character) && !isAlphabet(character);
+  return word('other', until(other));
+}
+
+function lowered({ type, text }: Word, connector: string): string {
+  if (type !== 'upper' && type !== 'connector') return text;
+  return Array.from(toWellFormed(text), (character) =>
+    isConnector(character) ? connector : lowerCharacter(character),
+  ).join('');
+}
+
+/** xstrings.ToSnakeCase (connector `_`) and ToKebabCase (`-`): `HTTPServer20x` → `http_server_20x`. */
+export function separatedCase(text: string, connector: string): string {
+  const characters = runesOf(text);
+  let word = wordAt(characters, 0);
+  let result = '';
+  const write = (): void => {
+    result += lowered(word, connector);
+    word = wordAt(characters, word.end);
+  };
+  const separate = (...except: readonly WordType[]): void => {
+    if (!except.includes(word.type)) result += connector;
+  };
+  const writeNumber = (): void => {
+    while (word.type === 'alphabet' || word.type === 'number') write();
+    separate('none', 'punctuation', 'connector');
+  };
+  while (word.end < characters.length) {
+    const previous = word;
+    if (previous.type !== 'connector') result += lowered(previous, connector);
+    word = wordAt(characters, previous.end);
+    switch (previous.type) {
+      case 'number':
+        writeNumber();
+        break;
+      case 'connector':
+        result += lowered(previous, connector);
+        break;
+      case 'punctuation':
+        break;
+      default: {
+        if (word.type !== 'number') {
+          separate('connector', 'punctuation');
+          break;
+        }
+        if (word.end >= characters.length) break;
+        const number = word;
+        word = wordAt(characters, number.end);
+        if (word.type !== 'alphabet') {
+          // A number belongs to the word before it.
+          result += number.text;
+          separate('connector', 'punctuation');
+          break;
+        }
+        // Unless small letters follow.
+        result += connector + number.text;
+        writeNumber();
+      }
+    }
+  }
+  return result + lowered(word, connector);
+}

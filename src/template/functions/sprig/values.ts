@@ -1,0 +1,76 @@
+import { goFunction, meteredFunction, meteredVariadic } from '../go/go-function.ts';
+import type { FunctionTable } from '../go/go-function.ts';
+import { decodeJson, decodeJsonLeniently } from '../go/json-decode.ts';
+import { encodeJson } from '../go/json-encode.ts';
+import { limitOf } from '../../exec/meter.ts';
+import type { Meter } from '../../exec/meter.ts';
+import { any, bool, string } from '../../exec/parameters.ts';
+import { isTrue, typeNameOf } from '../../value-kind.ts';
+import { deepEqual } from './deep-equal.ts';
+import { kindName } from './elements.ts';
+
+function nameOfType(value: unknown): string {
+  return value === null ? '<nil>' : typeNameOf(value);
+}
+
+/** The result, or what stands for it when the function fails: sprig drops such errors. */
+function orElse<Result>(run: () => Result, otherwise: Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return otherwise;
+  }
+}
+
+function pretty(meter: Meter, value: unknown): string {
+  return encodeJson(value, meter, { escapeHtml: true, indented: true });
+}
+
+const looking = { looksInto: true };
+/** A list in a list takes two characters of JSON, and ten times as much memory as they do. */
+const decoding = { weight: 8 };
+
+const rawJson = meteredFunction(
+  [any],
+  (meter, value) => encodeJson(value, meter, { escapeHtml: false, indented: false }),
+  looking,
+);
+
+/** sprig's functions on values of any type: defaults, JSON, types. */
+export const valueFunctions: FunctionTable = {
+  all: meteredVariadic([], any, (meter, ...values) => values.every((value) => isTrue(value, meter)), looking),
+  any: meteredVariadic([], any, (meter, ...values) => values.some((value) => isTrue(value, meter)), looking),
+  coalesce: meteredVariadic(
+    [],
+    any,
+    (meter, ...values) => values.find((value) => isTrue(value, meter)) ?? null,
+    looking,
+  ),
+  deepEqual: meteredFunction([any, any], (meter, left, right) => deepEqual(meter, left, right), looking),
+  default: meteredVariadic(
+    [any],
+    any,
+    (meter, otherwise, ...given) => (isTrue(given[0], meter) ? given[0] : otherwise),
+    looking,
+  ),
+  empty: meteredFunction([any], (meter, value) => !isTrue(value, meter), looking),
+  fail: goFunction([string], (message) => {
+    throw new Error(message);
+  }),
+  fromJson: goFunction([string], decodeJsonLeniently, decoding),
+  hello: goFunction([], () => 'Hello!'),
+  kindIs: goFunction([string, any], (kind, value) => kind === kindName(value), looking),
+  kindOf: goFunction([any], kindName, looking),
+  mustFromJson: goFunction([string], decodeJson, decoding),
+  mustToJson: meteredFunction([any], (meter, value) => encodeJson(value, meter), looking),
+  mustToPrettyJson: meteredFunction([any], pretty, looking),
+  mustToRawJson: rawJson,
+  ternary: goFunction([any, any, bool], (yes, no, condition) => (condition ? yes : no), looking),
+  toJson: meteredFunction([any], (meter, value) => orElse(() => encodeJson(value, meter), ''), looking),
+  toPrettyJson: meteredFunction([any], (meter, value) => orElse(() => pretty(meter, value), ''), looking),
+  toRawJson: rawJson,
+  typeIs: goFunction([string, any], (type, value) => type === nameOfType(value), looking),
+  typeIsLike: goFunction([string, any], (type, value) => [type, `*${type}`].includes(nameOfType(value)), looking),
+  typeOf: goFunction([any], nameOfType, looking),
+};

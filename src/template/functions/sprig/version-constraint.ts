@@ -1,0 +1,192 @@
+import { quoteString } from '../../quote.ts';
+import { comparePrereleases, compareVersions, parseVersion } from './semantic-version.ts';
+import type { SemanticVersion } from './semantic-version.ts';
+
+/** One comparison: `>=1.2`, `~1`, `^2.x`. */
+interface Constraint {
+  readonly operator: string;
+  readonly version: SemanticVersion;
+  /** Whether the minor, the patch, or any of the numbers is left open. */
+  readonly anyMinor: boolean;
+  readonly anyPatch: boolean;
+  readonly open: boolean;
+}
+
+/** The longest that stands at a place; none is one too. */
+const operator = /!=|>=|=>|<=|=<|~>|[=><~^]|/y;
+const version =
+  /v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
+/** Two versions with a hyphen between them. */
+const range =
+  /(v?[0-9|xX*]+(?:\.[0-9|xX*]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)\s+-\s+(v?[0-9|xX*]+(?:\.[0-9|xX*]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)\s*/g;
+const longest = 512;
+const mostGroups = 32;
+
+/**
+ * Whether a version satisfies a constraint such as `>=1.2, <2 || ^3` (github.com/Masterminds/semver 3.5).
+ *
+ * @throws Error with the library's message when either is malformed.
+ */
+export function satisfies(constraint: string, versionText: string): boolean {
+  if (Buffer.byteLength(constraint) > longest) throw new Error(`constraint string is too long (max ${longest} bytes)`);
+  const groups = rewriteRanges(constraint).split('||');
+  if (groups.length > mostGroups) throw new Error(`too many constraint groups (max ${mostGroups})`);
+  const parsed = groups.map(parseGroup);
+  const candidate = parseVersion(versionText);
+  return parsed.some((group) => {
+    const prereleases = group.some(({ version: { prerelease } }) => prerelease !== '');
+    return group.every((one) => (candidate.prerelease === '' || prereleases) && checks(one, candidate));
+  });
+}
+
+/** 1.2 - 2.3 is >= 1.2, <= 2.3. */
+function rewriteRanges(constraint: string): string {
+  const pieces: string[] = [];
+  let end = 0;
+  for (const match of constraint.matchAll(range)) {
+    const [all, from, to] = match;
+    pieces.push(constraint.slice(end, match.index).trimEnd(), `>= ${String(from)}, <= ${String(to)} `);
+    end = match.index + all.length;
+  }
+  return pieces.join('') + constraint.slice(end);
+}
+
+/** Constraints with spaces or a comma between them. */
+function parseGroup(group: string): Constraint[] {
+  const found: [sign: string, numbers: RegExpExecArray][] = [];
+  let at = skipSpace(group, 0);
+  for (;;) {
+    const [sign = ''] = matchAt(operator, group, at) ?? [];
+    const numbers = matchAt(version, group, skipSpace(group, at + sign.length));
+    if (numbers === null) throw new Error(`improper constraint: ${quoteString(group)}`);
+    found.push([sign, numbers]);
+    const end = numbers.index + numbers[0].length;
+    at = skipSpace(group, end);
+    if (at === group.length) return found.map(constraintOf);
+    if (group[at] === ',') at = skipSpace(group, at + 1);
+    else if (at === end) throw new Error(`improper constraint: ${quoteString(group)}`);
+  }
+}
+
+function matchAt(expression: RegExp, text: string, at: number): RegExpExecArray | null {
+  expression.lastIndex = at;
+  return expression.exec(text);
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function constraintOf([sign, [, major, minor, patch, prerelease = '']]: [string, RegExpExecArray]): Constraint {
+  const anyMajor = isOpen(major);
+  const anyMinor = !anyMajor && isOpen(minor);
+  const anyPatch = !anyMajor && !anyMinor && isOpen(patch);
+  let numbers = `${String(major)}${String(minor)}${String(patch)}`;
+  if (anyMajor) numbers = '0.0.0';
+  else if (anyMinor) numbers = `${String(major)}.0.0`;
+  else if (anyPatch) numbers = `${String(major)}${String(minor)}.0`;
+  return {
+    operator: sign,
+    version: parsed(numbers + prerelease),
+    anyMinor,
+    anyPatch,
+    open: anyMajor || anyMinor || anyPatch,
+  };
+}
+
+function parsed(text: string): SemanticVersion {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    throw new Error('constraint parser error', { cause: error });
+  }
+}
+
+function isOpen(part: string | undefined): boolean {
+  return part === undefined || /^\.?[xX*]$/.test(part);
+}
+
+function checks(constraint: Constraint, candidate: SemanticVersion): boolean {
+  const compared = compareVersions(candidate, constraint.version);
+  switch (constraint.operator) {
+    case '!=':
+      return isOther(constraint, candidate, compared);
+    case '>':
+      return isGreater(constraint, candidate, compared);
+    case '<':
+      return compared < 0;
+    case '>=':
+    case '=>':
+      return compared >= 0;
+    case '<=':
+    case '=<':
+      return isAtMost(constraint, candidate, compared);
+    case '~':
+    case '~>':
+      return isTilde(constraint, candidate, compared);
+    case '^':
+      return isCaret(constraint, candidate, compared);
+    default:
+      return constraint.open ? isTilde(constraint, candidate, compared) : compared === 0;
+  }
+}
+
+function isOther(
+  { version: wanted, anyMinor, anyPatch, open }: Constraint,
+  candidate: SemanticVersion,
+  compared: number,
+): boolean {
+  if (!open) return compared !== 0;
+  if (wanted.major !== candidate.major) return true;
+  if (anyMinor) return false;
+  if (wanted.minor !== candidate.minor) return true;
+  if (anyPatch) return comparePrereleases(candidate.prerelease, wanted.prerelease) !== 0;
+  return wanted.patch !== candidate.patch || compared !== 0;
+}
+
+function isGreater(
+  { version: wanted, anyMinor, anyPatch, open }: Constraint,
+  candidate: SemanticVersion,
+  compared: number,
+): boolean {
+  if (!open || candidate.major !== wanted.major) return compared > 0;
+  if (anyMinor) return false;
+  return anyPatch ? candidate.minor > wanted.minor : compared > 0;
+}
+
+function isAtMost(
+  { version: wanted, anyMinor, open }: Constraint,
+  candidate: SemanticVersion,
+  compared: number,
+): boolean {
+  if (!open) return compared <= 0;
+  if (candidate.major !== wanted.major) return candidate.major < wanted.major;
+  return anyMinor || candidate.minor <= wanted.minor;
+}
+
+/** Patches only; minors too where none is given. */
+function isTilde(
+  { version: wanted, anyMinor, anyPatch }: Constraint,
+  candidate: SemanticVersion,
+  compared: number,
+): boolean {
+  if (compared < 0) return false;
+  const zero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;
+  if (zero && !anyMinor && !anyPatch) return true;
+  return candidate.major === wanted.major && (anyMinor || candidate.minor === wanted.minor);
+}
+
+/** Everything that keeps the first number that is not zero. */
+function isCaret(
+  { version: wanted, anyMinor, anyPatch }: Constraint,
+  candidate: SemanticVersion,
+  compared: number,
+): boolean {
+  if (compared < 0) return false;
+  if (wanted.major > 0n || anyMinor) return candidate.major === wanted.major;
+  if (candidate.major > 0n) return false;
+  if (wanted.minor > 0n || anyPatch) return candidate.minor === wanted.minor;
+  return candidate.minor === 0n && candidate.patch === wanted.patch;
+}

@@ -1,0 +1,117 @@
+import { quoteString } from '../quote.ts';
+import { unquote } from './unquote.ts';
+import { Complex, readDigits } from '../integer.ts';
+
+/** A number in a template: every kind of value that it can stand for. */
+export interface NumberLiteral {
+  /** As int64, when it is integral and fits. `1e3` is; so is `'a'`. */
+  readonly integer: bigint | undefined;
+  /** As uint64, when it is integral and fits. */
+  readonly unsigned: bigint | undefined;
+  readonly float: number | undefined;
+  readonly complex: Complex | undefined;
+}
+
+/** Go has no bound here; nothing that is meant has so many digits, and what reads them takes longer than they are long. */
+const longestLiteral = 1000;
+
+const integerForm =
+  /^([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]((?:_?[0-7])+)|0((?:_?[0-7])+)|(0|[1-9](?:_?[0-9])*))$/;
+const decimalForm =
+  /^[+-]?(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?$/;
+const hexadecimalForm =
+  /^([+-]?)0[xX](?=_?[0-9a-fA-F]|\.[0-9a-fA-F])((?:_?[0-9a-fA-F])*)(?:\.((?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP]([+-]?[0-9](?:_?[0-9])*)$/;
+const bits64 = 2n ** 64n;
+const bits63 = 2n ** 63n;
+
+/**
+ * Parses a rune constant.
+ *
+ * @returns The literal, or what is wrong with it.
+ */
+export function parseRune(text: string): NumberLiteral | string {
+  const character = unquote(text);
+  const code = character?.codePointAt(0);
+  if (character === undefined) return 'invalid syntax';
+  if (code === undefined || String.fromCodePoint(code) !== character) return `malformed character constant: ${text}`;
+  return { integer: BigInt(code), unsigned: BigInt(code), float: code, complex: undefined };
+}
+
+/**
+ * Parses a number constant: integers in any base, floats, imaginary and complex numbers.
+ *
+ * @returns The literal, or what is wrong with it.
+ */
+export function parseNumber(text: string): NumberLiteral | string {
+  if (text.length > longestLiteral) return `number constant of more than ${longestLiteral} characters`;
+  if (text.endsWith('i')) return parseComplex(text) ?? `illegal number syntax: ${quoteString(text)}`;
+  const value = parseInteger(text);
+  const integer = value !== undefined && value >= -bits63 && value < bits63 ? value : undefined;
+  const unsigned =
+    value !== undefined && value >= 0n && value < bits64 && !/^[+-]/.test(value === 0n ? '' : text) ? value : undefined;
+  const exact = integer ?? unsigned;
+  if (exact !== undefined) return { integer, unsigned, float: Number(exact), complex: undefined };
+  const float = parseFloat64(text);
+  if (float === undefined) return `illegal number syntax: ${quoteString(text)}`;
+  if (!/[.eEpP]/.test(text)) return `integer overflow: ${quoteString(text)}`;
+  return { ...integersOf(float), float, complex: undefined };
+}
+
+/** Go's strconv.ParseInt(text, 0, …); `undefined` when it is not an integer literal, a number beyond 64 bits for one that is beyond them. */
+export function parseInteger(text: string): bigint | undefined {
+  const match = integerForm.exec(text);
+  if (match === null) return undefined;
+  const [, sign, hexadecimal, binary, octal, legacyOctal, decimal] = match;
+  const old = octal ?? legacyOctal;
+  const prefix = hexadecimal !== undefined ? '0x' : binary !== undefined ? '0b' : old !== undefined ? '0o' : '';
+  const digits = String(hexadecimal ?? binary ?? old ?? decimal).replaceAll('_', '');
+  const value = prefix === '' ? readDigits(digits) : BigInt(prefix + digits);
+  return sign === '-' ? -value : value;
+}
+
+/** A float literal's value; `undefined` when it is none, or out of range. */
+export function parseFloat64(text: string): number | undefined {
+  const value = decimalForm.test(text) ? Number(text.replaceAll('_', '')) : parseHexadecimalFloat(text);
+  return value === undefined || Number.isFinite(value) ? value : undefined;
+}
+
+function parseHexadecimalFloat(text: string): number | undefined {
+  const match = hexadecimalForm.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', exponent = ''] = match.map((part: string | undefined) =>
+    part?.replaceAll('_', ''),
+  );
+  const mantissa = Number(BigInt(`0x0${whole}${fraction}`));
+  const power = Number(exponent) - 4 * fraction.length;
+  // In two steps, since the power alone may be too large or too small.
+  const value = mantissa === 0 ? 0 : mantissa * 2 ** Math.trunc(power / 2) * 2 ** (power - Math.trunc(power / 2));
+  return sign === '-' ? -value : value;
+}
+
+function parseComplex(text: string): NumberLiteral | undefined {
+  const split = startOfImaginary(text);
+  const real = split === 0 ? 0 : parseFloat64(text.slice(0, split));
+  const imaginary = parseFloat64(text.slice(split, -1));
+  if (real === undefined || imaginary === undefined) return undefined;
+  const complex = new Complex(real, imaginary);
+  return imaginary === 0
+    ? { ...integersOf(real), float: real, complex }
+    : { integer: undefined, unsigned: undefined, float: undefined, complex };
+}
+
+/** Where the imaginary part begins: at the last sign behind a digit or a point. An exponent's sign separates nothing: 1e+2i is imaginary. */
+function startOfImaginary(text: string): number {
+  for (let at = text.length - 2; at > 0; at -= 1) {
+    if ((text[at] === '+' || text[at] === '-') && /[0-9.]/.test(text.charAt(at - 1))) return at;
+  }
+  return 0;
+}
+
+/** The integers that a float is equal to. */
+function integersOf(float: number): Pick<NumberLiteral, 'integer' | 'unsigned'> {
+  const value = Number.isInteger(float) ? BigInt(float) : undefined;
+  return {
+    integer: value !== undefined && value >= -bits63 && value < bits63 ? value : undefined,
+    unsigned: value !== undefined && value >= 0n && value < bits64 ? value : undefined,
+  };
+}

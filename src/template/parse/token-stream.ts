@@ -1,0 +1,76 @@
+import type { Lexer } from './lexer.ts';
+import type { SourceText } from './source-text.ts';
+import type { TemplateError } from '../template-error.ts';
+import { describeToken } from './tokens.ts';
+import type { Token, TokenType } from './tokens.ts';
+
+/** The tokens of a template, with as many put back as the parser needs to look ahead, and the errors about them. */
+export class TokenStream {
+  /** Where the action being parsed began, for errors about its end. */
+  actionStart: number | undefined;
+  readonly #source: SourceText;
+  readonly #lexer: Lexer;
+  /** Tokens put back, the next one last. */
+  readonly #pending: Token[] = [];
+  /** The last token that the lexer gave: errors are reported at its line. */
+  #lexed: Token = { type: 'end of input', position: 0, value: '' };
+
+  constructor(source: SourceText, lexer: Lexer) {
+    this.#source = source;
+    this.#lexer = lexer;
+  }
+
+  next(): Token {
+    const token = this.#pending.pop();
+    if (token !== undefined) return token;
+    this.#lexed = this.#lexer.next();
+    return this.#lexed;
+  }
+
+  /** Puts tokens back: the last one given will be the next. */
+  pushBack(...tokens: readonly Token[]): void {
+    this.#pending.push(...tokens);
+  }
+
+  peek(): Token {
+    const token = this.next();
+    this.pushBack(token);
+    return token;
+  }
+
+  nextNonSpace(): Token {
+    let token = this.next();
+    while (token.type === 'space') token = this.next();
+    return token;
+  }
+
+  peekNonSpace(): Token {
+    const token = this.nextNonSpace();
+    this.pushBack(token);
+    return token;
+  }
+
+  /** The next token, which must be of this type. */
+  expect(type: TokenType, context: string): Token {
+    const token = this.nextNonSpace();
+    if (token.type !== type) throw this.unexpected(token, context);
+    return token;
+  }
+
+  /** An error; by default it is where the last token is. */
+  error(reason: string, position = this.#lexed.position): TemplateError {
+    return this.#source.syntaxError(this.#lexed.position, position, reason);
+  }
+
+  /** An error about a token that does not belong here, or is itself an error of the lexer. */
+  unexpected(token: Token, context: string): TemplateError {
+    if (token.type !== 'error') return this.error(`unexpected ${describeToken(token)} in ${context}`, token.position);
+    const start = this.actionStart;
+    let extra = '';
+    if (start !== undefined && this.#source.line(start) !== this.#source.line(token.position)) {
+      const action = token.value.endsWith(' action') ? '' : ' in action';
+      extra = `${action} started at ${this.#source.name}:${this.#source.line(start)}`;
+    }
+    return this.error(token.value + extra, token.position);
+  }
+}
