@@ -47,7 +47,7 @@ describe('DecisionMemory', () => {
     assert.deepEqual(found.decision, { ...allowed('Any'), patch: [] });
   });
 
-  it('is not mistaken by other bytes, wherever they differ, even if their key does not', () => {
+  it('is not mistaken by other bytes, wherever they differ, even if their fingerprint does not', () => {
     const memory = new DecisionMemory(roomy);
     rememberTwice(memory, 'x'.repeat(3000), 'x');
     const question = review(3, 'x'.repeat(3000));
@@ -58,6 +58,7 @@ describe('DecisionMemory', () => {
       assert.equal(memory.find({ ...question, rest: other }, none), undefined);
     }
     assert.equal(memory.find({ ...question, rest: rest.subarray(0, -1) }, none), undefined);
+    assert.equal(memory.find({ ...question, place: 'v1 /b' }, none), undefined);
     assert.equal(memory.find(question, none)?.encoded, 'x');
   });
 

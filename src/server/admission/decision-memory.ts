@@ -14,11 +14,11 @@ export interface RememberedDecision {
 }
 
 interface Entry {
+  readonly place: string;
   /** The bytes of the review behind its uid. */
   readonly rest: Buffer;
   readonly dependencies: readonly unknown[];
-  /** Undefined for a review that was seen once. */
-  readonly made?: RememberedDecision;
+  readonly made: RememberedDecision;
 }
 
 /** A review as it arrived. */
@@ -27,8 +27,10 @@ export interface ReviewQuestion {
   readonly uid: string;
   /** Its bytes behind the uid. */
   readonly rest: Buffer;
-  /** Says fast that two questions differ: path, version and 32 bits of the rest. {@link DecisionMemory} compares the rest. */
-  readonly key: string;
+  /** Path and version. */
+  readonly place: string;
+  /** 32 bits of place and rest: says fast that two questions differ. */
+  readonly fingerprint: number;
 }
 
 /** What a review could be known by; undefined when it is not written as the API server writes it. */
@@ -37,7 +39,8 @@ export function questionOf(path: string, body: Buffer): ReviewQuestion | undefin
   if (bytes === undefined) return undefined;
   const { version, uid, restStart } = bytes;
   const rest = body.subarray(restStart);
-  return { version, uid, rest, key: `${crc32(rest)} ${version} ${path}` };
+  const place = `${version} ${path}`;
+  return { version, uid, rest, place, fingerprint: crc32(rest, crc32(place)) };
 }
 
 export interface DecisionMemoryLimits {
@@ -47,10 +50,6 @@ export interface DecisionMemoryLimits {
   readonly maxReviewBytes: number;
 }
 
-/** What a review counts that was seen once, in bytes. */
-const seenBytes = 128;
-const seen: Entry = { rest: Buffer.alloc(0), dependencies: [] };
-
 /**
  * Decisions that can be given again. All pods of a ReplicaSet arrive as the same bytes but for the uid; a decision for the same bytes on the same path, with
  * everything else that it depends on still the very same objects, is the same decision. Bytes are compared in full, never by a hash alone.
@@ -58,8 +57,10 @@ const seen: Entry = { rest: Buffer.alloc(0), dependencies: [] };
  */
 export class DecisionMemory {
   readonly #limits: DecisionMemoryLimits;
-  /** By key, in order of use. */
-  readonly #entries = new Map<string, Entry>();
+  /** By fingerprint, in order of use. */
+  readonly #entries = new Map<number, Entry>();
+  /** Fingerprints of reviews that were seen once, each in the slot of its last bits: 16 KiB, however many pods come once. */
+  readonly #seen = new Uint32Array(4096);
   #bytes = 0;
 
   constructor(limits: DecisionMemoryLimits) {
@@ -78,23 +79,30 @@ export class DecisionMemory {
 
   /** @param dependencies what the decision for the remembered request would depend on now */
   find(
-    { key, rest }: ReviewQuestion,
+    { place, fingerprint, rest }: ReviewQuestion,
     dependencies: (request: AdmissionRequest) => readonly unknown[],
   ): RememberedDecision | undefined {
-    const entry = this.#entries.get(key);
-    if (entry?.made === undefined || !rest.equals(entry.rest)) return undefined;
+    const entry = this.#entries.get(fingerprint);
+    if (entry?.place !== place || !rest.equals(entry.rest)) return undefined;
     const now = dependencies(entry.made.request);
     if (!entry.dependencies.every((each, index) => each === now[index])) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    this.#entries.delete(fingerprint);
+    this.#entries.set(fingerprint, entry);
     return entry.made;
   }
 
   /** @param dependencies what the decision depended on when it was made */
-  remember({ key, rest }: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
+  remember(question: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
+    const { place, fingerprint, rest } = question;
     if (!this.takes(rest.length)) return;
-    const entry = this.#forget(key) ? { rest: Buffer.from(rest), dependencies, made: withoutObjects(made) } : seen;
-    this.#entries.set(key, entry);
+    const slot = fingerprint % this.#seen.length;
+    if (this.#seen[slot] !== fingerprint) {
+      this.#seen[slot] = fingerprint;
+      return;
+    }
+    this.#forget(fingerprint);
+    const entry = { place, rest: Buffer.from(rest), dependencies, made: withoutObjects(made) };
+    this.#entries.set(fingerprint, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#limits.maxBytes) return;
@@ -102,11 +110,10 @@ export class DecisionMemory {
     }
   }
 
-  /** @returns whether it was known */
-  #forget(key: string): boolean {
-    const entry = this.#entries.get(key);
+  #forget(fingerprint: number): void {
+    const entry = this.#entries.get(fingerprint);
     if (entry !== undefined) this.#bytes -= sizeOf(entry);
-    return this.#entries.delete(key);
+    this.#entries.delete(fingerprint);
   }
 }
 
@@ -119,5 +126,5 @@ function withoutObjects({ request, decision, encoded }: RememberedDecision): Rem
 }
 
 function sizeOf({ rest, made }: Entry): number {
-  return made === undefined ? seenBytes : rest.length + 2 * made.encoded.length;
+  return rest.length + 2 * made.encoded.length;
 }
