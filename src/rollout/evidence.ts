@@ -25,7 +25,8 @@ export function podEvidence(
 ): Evidence {
   const { analysis } = judgement;
   const share = workloads.filter(({ rank }) => getsCanary(rank, state.threshold));
-  const inShare = share.reduce((sum, workload) => sum + workload.pods, 0);
+  // A workload without pods had some a moment ago: it is being restarted, and is waited for.
+  const inShare = share.reduce((sum, { pods: present }) => sum + Math.max(present, 1), 0);
   const needed = inShare === 0 ? analysis.minimumPods : Math.min(analysis.minimumPods, inShare);
   const stepSince = Date.parse(state.stepStartedAt);
   const at = evidenceAt(pods.canary, { needed, stepSince }, judgement);

@@ -27,6 +27,15 @@ describe('A rollout with few workloads', () => {
     assert.match(tag.now.message, /1 of 2 pods of the canary are ready/);
   });
 
+  it('waits for a workload whose only pod is being replaced', () => {
+    const tag = new TagHistory(strategyOf([{ weight: 100 }], { minimumPods: 3 }));
+    const [one, ...others] = workloads(3);
+    tag.see(0, { workloads: workloads(3) });
+    const fields = { workloads: [{ ...one!, pods: 0 }, ...others], pods: { stable: [], canary: readyPods(2) } };
+    assert.equal(tag.see(100, fields), 'WaitingForPods/NotEnoughPods');
+    assert.equal(tag.see(160, { ...fields, workloads: others }), 'Promoted/Promoted', 'it has gone for good');
+  });
+
   it('never advances without any', () => {
     const tag = new TagHistory(strategyOf([{ weight: 5 }, { weight: 100 }], { minimumPods: 1, minReadySeconds: 0 }));
     const nobody = { workloads: [], pods: { stable: [], canary: [] } };
