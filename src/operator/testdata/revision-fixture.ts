@@ -25,11 +25,6 @@ export class RevisionFixture extends OperatorFixture {
     return this.hash('blue');
   }
 
-  async startInstalled(): Promise<string> {
-    await this.start();
-    return this.installed();
-  }
-
   /** Expects what a condition says, as `Status/Reason: message`. */
   says(name: string, type: string, expected: RegExp): void {
     assert.match(this.condition(name, type), expected);
