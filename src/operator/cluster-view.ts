@@ -5,6 +5,7 @@ import { objectNames, servingRoleName, tagWebhookConfiguration } from '../api/na
 import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
+import type { ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 import { rolloutInForce, webhooksOf } from './webhooks/published-webhook.ts';
 
@@ -22,13 +23,10 @@ export const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 
 export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
 
 /** One collection that is followed. */
-export interface Followed {
-  readonly resource: ResourceKind;
-  readonly store: ObjectStore;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
+type Followed = Pick<
+  ReflectorOptions<KubernetesObject>,
+  'resource' | 'store' | 'namespace' | 'labelSelector' | 'fieldSelector'
+>;
 
 /** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
 export class ClusterView {
