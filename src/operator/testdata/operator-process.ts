@@ -43,8 +43,7 @@ export class OperatorProcess {
   constructor(cluster: MemoryCluster, identity: string, settings: Partial<OperatorSettings>) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
-    const { namespace, operatorClass } = context;
-    const place = { ...shared, namespace, operatorClass };
+    const place = { ...shared, ...context };
     this.#replica = new Replica({ ...place, registry: this.registry, load: loadAtOnce, certificates: new ServingCertificates() });
     this.#reporter = new ReplicaReporter({ ...place, identity, instance: 'test', serves: () => this.#replica.serves() });
     this.#reports = new ReplicaLeases(place);
