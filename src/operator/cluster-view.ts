@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { objectNames, servingRoleName, tagWebhookConfiguration } from '../api/names.ts';
 import { isPathProbeName } from '../api/path-probe.ts';
 import { ObjectStore } from '../kube/object-store.ts';
 import type { ObjectKey } from '../kube/request-options.ts';
+import type { ReflectorOptions } from '../kube/reflector.ts';
 import { apiVersionOf, resourceKind, type ResourceKind } from '../kube/resource-kinds.ts';
 import { rolloutInForce, webhooksOf } from './webhooks/published-webhook.ts';
 
@@ -21,13 +23,10 @@ export const mutatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 
 export const validatingWebhooks = resourceKind('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration');
 
 /** One collection that is followed. */
-export interface Followed {
-  readonly resource: ResourceKind;
-  readonly store: ObjectStore;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
+type Followed = Pick<
+  ReflectorOptions<KubernetesObject>,
+  'resource' | 'store' | 'namespace' | 'labelSelector' | 'fieldSelector'
+>;
 
 /** Everything that the controller sees of the cluster, from watches; it never lists on its own. */
 export class ClusterView {
@@ -70,22 +69,9 @@ export class ClusterView {
 
   /** The store in which an object of ours is to be found. */
   storeOf(kind: string): ObjectStore {
-    switch (kind) {
-      case 'ConfigMap':
-        return this.configMaps;
-      case 'Secret':
-        return this.secrets;
-      case 'Service':
-        return this.services;
-      case 'MutatingWebhookConfiguration':
-        return this.mutatingWebhooks;
-      case 'ValidatingWebhookConfiguration':
-        return this.validatingWebhooks;
-      case 'Role':
-        return this.roles;
-      default:
-        throw new Error(`no store follows ${kind}`);
-    }
+    const followed = this.owned().find(({ resource }) => resource.kind === kind);
+    if (followed === undefined) throw new Error(`no store follows ${kind}`);
+    return followed.store;
   }
 
   /** An object like this one, as last seen. */
@@ -93,19 +79,21 @@ export class ClusterView {
     return this.storeOf(like.kind).get(like.metadata.name ?? '', like.metadata.namespace);
   }
 
+  /** What InjectorConfigs have, as our labels say. */
+  #ours(): KubernetesObject[] {
+    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
+    return stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
+  }
+
   /** Everything that carries the label of an InjectorConfig. */
   belongingTo(name: string): KubernetesObject[] {
-    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
-    return stores.flatMap((store) =>
-      store.list().filter((object) => injectorConfigOf(object) === name && this.isOurs(object)),
-    );
+    return this.#ours().filter((object) => injectorConfigOf(object) === name);
   }
 
   /** The webhook configuration that bears the name of an InjectorConfig's own; that of the default may lead to another one, by a tag. */
   ownWebhook(name: string): KubernetesObject | undefined {
     const own = this.mutatingWebhooks.get(objectNames(name).webhookConfiguration);
-    const target = own && injectorConfigOf(own);
-    return target === undefined || target === name ? own : undefined;
+    return own && (injectorConfigOf(own) ?? name) === name ? own : undefined;
   }
 
   /**
@@ -163,21 +151,19 @@ export class ClusterView {
 
   /** What an InjectorConfig has under fixed names, as keys: so it is found also when somebody took its labels off. The webhook comes first. */
   namedAfter(name: string): ObjectKey[] {
-    const names = objectNames(name);
-    const inNamespace = (kind: string, object: string): ObjectKey => {
-      return { apiVersion: 'v1', kind, metadata: { name: object, namespace: this.#namespace } };
-    };
-    return [
-      {
-        apiVersion: apiVersionOf(mutatingWebhooks),
-        kind: mutatingWebhooks.kind,
-        metadata: { name: names.webhookConfiguration },
-      },
-      inNamespace('ConfigMap', names.configMap),
-      inNamespace('Service', names.service),
-      inNamespace('Secret', names.authoritySecret),
-      inNamespace('Secret', names.servingSecret),
+    const { webhookConfiguration, configMap, service, authoritySecret, servingSecret } = objectNames(name);
+    const named: [ResourceKind, string][] = [
+      [mutatingWebhooks, webhookConfiguration],
+      [configMaps, configMap],
+      [services, service],
+      [secrets, authoritySecret],
+      [secrets, servingSecret],
     ];
+    return named.map(([resource, object]) => ({
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      metadata: { name: object, ...(resource.namespaced && { namespace: this.#namespace }) },
+    }));
   }
 
   /**
@@ -201,31 +187,23 @@ export class ClusterView {
 
   /** The InjectorConfigs that own anything, also those that are gone. */
   names(): string[] {
-    const stores = [this.mutatingWebhooks, this.configMaps, this.services, this.secrets];
-    const ours = stores.flatMap((store) => store.list().filter((object) => this.isOurs(object)));
-    return [...new Set(ours.flatMap((object) => injectorConfigOf(object) ?? []))];
+    return [...new Set(this.#ours().flatMap((object) => injectorConfigOf(object) ?? []))];
+  }
+
+  #stores(): ObjectStore[] {
+    return [this.configs, this.tags, ...this.owned().map(({ store }) => store)];
   }
 
   /** True once every collection has been listed. */
   get hasSynced(): boolean {
-    return [this.configs, this.tags, ...this.owned().map(({ store }) => store)].every((store) => store.hasSynced);
+    return this.#stores().every((store) => store.hasSynced);
   }
 
   /** Waits until every collection has been listed once, or the signal aborts. */
   async synced(signal: AbortSignal): Promise<void> {
-    const stores = [this.configs, this.tags, ...this.owned().map(({ store }) => store)];
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else
-        signal.addEventListener(
-          'abort',
-          () => {
-            resolve();
-          },
-          { once: true },
-        );
-    });
-    await Promise.race([Promise.all(stores.map((store) => store.synced())), aborted]);
+    const synced = Promise.all(this.#stores().map((store) => store.synced()));
+    const aborted = signal.aborted ? undefined : once(signal, 'abort');
+    await Promise.race([synced, aborted]);
   }
 
   /** Whether operators of our class have written it, as its labels say. */

@@ -60,8 +60,6 @@ export interface ReplicaReports {
   shadowReport(pair: RolloutPair): ShadowReport;
   /** Is told after each change of what is served. */
   subscribe(listener: () => void): void;
-  /** Is told after each change of what {@link ReplicaReports.shadowReport} sums up. */
-  subscribeShadow(listener: () => void): void;
   /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
   removeExpired(signal: AbortSignal): Promise<number>;
 }

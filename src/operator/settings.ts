@@ -1,5 +1,4 @@
 import type { ManifestContext } from '../manifests/manifest-context.ts';
-import type { OwnerReference } from '../api/kubernetes/kubernetes.ts';
 import type { ClusterView } from './cluster-view.ts';
 
 /** What the operator is told when it starts. */
@@ -39,13 +38,8 @@ export function manifestContext(
   view: ClusterView,
 ): ManifestContext | undefined {
   if (name === undefined) return context;
-  const owner = ownerReference(name, view);
-  return owner && { ...context, owner };
-}
-
-function ownerReference(name: string, view: ClusterView): OwnerReference | undefined {
-  const found = view.mutatingWebhooks.get(name);
-  const { uid, deletionTimestamp } = found?.metadata ?? {};
-  if (found === undefined || uid === undefined || deletionTimestamp !== undefined) return undefined;
-  return { apiVersion: found.apiVersion, kind: found.kind, name, uid };
+  const owner = view.mutatingWebhooks.get(name);
+  const { uid, deletionTimestamp } = owner?.metadata ?? {};
+  if (owner === undefined || uid === undefined || deletionTimestamp !== undefined) return undefined;
+  return { ...context, owner: { apiVersion: owner.apiVersion, kind: owner.kind, name, uid } };
 }

@@ -12,7 +12,7 @@ import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
 import type { Validation } from '../../server/admission/validate-route.ts';
 import { inUseRefusal } from './in-use.ts';
-import { configMistakes, hostMistakes, tagMistakes, tagsLeadingTo } from '../../operator/controller/review-mistakes.ts';
+import { configMistakes, tagMistakes, tagsLeadingTo } from '../../operator/controller/review-mistakes.ts';
 
 /** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
 const trialMs = 2000;
@@ -60,10 +60,7 @@ async function validateWritten(
   }
   const config = parseInjectorConfig(object);
   const own = validateInjectorConfig(config);
-  const mistakes =
-    own.length > 0 || known === undefined
-      ? own
-      : [...configMistakes(config, oldObject, known), ...hostMistakes(config, oldObject, known)];
+  const mistakes = own.length > 0 || known === undefined ? own : configMistakes(config, oldObject, known);
   return { mistakes, warnings: mistakes.length === 0 ? await compileWarnings(load, config) : [] };
 }
 

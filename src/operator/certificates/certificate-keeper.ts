@@ -1,41 +1,28 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { CertificateNames } from '../../certs/certificate-names.ts';
-import type { CertificatePolicy } from '../../certs/certificate-policy.ts';
-import type { CertificateSource } from '../../certs/rotation/given-certificates.ts';
 import type { GenerateKeyPair } from '../../certs/key-pair.ts';
 import type { RandomBytes } from '../../certs/random-source.ts';
-import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
+import type { RotationInput } from '../../certs/rotation/rotation-input.ts';
 import { rotate, type Rotation } from '../../certs/rotation/rotation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { Clock } from '../../kube/ports.ts';
-import { secrets, type ClusterView } from '../cluster-view.ts';
-import type { OwnedObjects, WriteOutcome } from '../controller/owned-objects.ts';
+import { secrets } from '../cluster-view.ts';
+import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { PassContext } from '../controller/pass-context.ts';
 import { caBundlesOf } from '../webhooks/published-webhook.ts';
 import { secretText, servingPairOf } from './secret-text.ts';
 import { fieldManager } from '../settings.ts';
 
 /** Whose certificates: the two Secrets, and what is to be in them. */
-export interface CertificateSubject {
-  readonly namespace: string;
+export interface CertificateSubject extends Pick<RotationInput, 'policy' | 'names' | 'source' | 'request'> {
   /** The Secret that holds the rotation's own data. */
   readonly rotationSecret: (stored: Rotation['stored']) => KubernetesObject;
   /** Name of the Secret that replicas serve. */
   readonly servingSecret: string;
-  readonly policy: CertificatePolicy;
-  readonly names: CertificateNames;
   /** The webhook configurations whose clients must trust what is served. */
   readonly webhooks: readonly (KubernetesObject | undefined)[];
-  /** Absent: the rotation issues what it needs. */
-  readonly source?: CertificateSource;
-  /** The renewal that a person asks for. */
-  readonly request?: RenewalRequest;
 }
 
-export interface CertificateKeeperOptions {
+export interface CertificateKeeperOptions extends PassContext {
   readonly client: Pick<ApiClient, 'find' | 'create'>;
-  readonly owned: OwnedObjects;
-  readonly view: ClusterView;
-  readonly clock: Clock;
   readonly random: RandomBytes;
   readonly generateKeyPair: GenerateKeyPair;
 }
@@ -54,50 +41,39 @@ export class CertificateKeeper {
    * @throws CertificatePolicyError for terms that cannot work; nothing has been written then
    */
   async advance(subject: CertificateSubject, into: WriteOutcome, signal: AbortSignal): Promise<Rotation> {
-    const { owned, clock, random, generateKeyPair } = this.#options;
-    const stored = await this.#secret(nameOf(subject), subject.namespace, signal);
-    const serving = await this.#secret(subject.servingSecret, subject.namespace, signal);
+    const { client, view, owned, clock, random, generateKeyPair } = this.#options;
+    const { rotationSecret, servingSecret, webhooks, ...terms } = subject;
+    const stored = await this.#secret(rotationSecret({}).metadata.name ?? '', signal);
+    const serving = await this.#secret(servingSecret, signal);
     const rotation = await rotate({
+      ...terms,
       stored: stored && secretText(stored),
       serving: serving && servingPairOf(serving),
-      bundles: subject.webhooks.flatMap(caBundlesOf),
-      policy: subject.policy,
-      names: subject.names,
+      bundles: webhooks.flatMap(caBundlesOf),
       now: clock.now(),
       random,
       generateKeyPair,
-      ...(subject.source && { source: subject.source }),
-      ...(subject.request && { request: subject.request }),
     });
-    const desired = subject.rotationSecret(rotation.stored);
-    if (stored === undefined) await this.#create(desired, signal);
-    else await owned.apply(atVersion(desired, stored), into, signal);
+    const desired = rotationSecret(rotation.stored);
+    if (stored !== undefined) {
+      const { resourceVersion } = stored.metadata;
+      const metadata = resourceVersion === undefined ? desired.metadata : { ...desired.metadata, resourceVersion };
+      await owned.apply({ ...desired, metadata }, into, signal);
+    } else {
+      // Of two leaders that both find nothing, one gets a Conflict (AlreadyExists) and looks again.
+      view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
+    }
     return rotation;
   }
 
   /** From the view; a Secret that is not in it may only have lost its labels, and keys must not be made anew for that. */
-  async #secret(name: string, namespace: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {
-    const { client, view } = this.#options;
+  async #secret(name: string, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const { client, view, settings } = this.#options;
+    const { namespace } = settings.context;
     const seen = view.secrets.get(name, namespace);
     if (seen !== undefined) return seen;
     const found = await client.find(secrets, name, { namespace, signal });
     if (found !== undefined) view.secrets.upsert(found);
     return found;
   }
-
-  /** Of two leaders that both find nothing, one gets a Conflict (AlreadyExists) and looks again. */
-  async #create(desired: KubernetesObject, signal: AbortSignal): Promise<void> {
-    const { client, view } = this.#options;
-    view.secrets.upsert(await client.create(desired, { fieldManager, signal }));
-  }
-}
-
-function nameOf({ rotationSecret }: CertificateSubject): string {
-  return rotationSecret({}).metadata.name ?? '';
-}
-
-/** Written only onto the version that was read. */
-function atVersion(desired: KubernetesObject, read: KubernetesObject): KubernetesObject {
-  const { resourceVersion } = read.metadata;
-  return resourceVersion === undefined ? desired : { ...desired, metadata: { ...desired.metadata, resourceVersion } };
 }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import { issueAuthority } from '../../certs/authority.ts';
 import { parseBundle } from '../../certs/bundle.ts';
 import { seededBytes } from '../../certs/testdata/key-pool.ts';
 import { issueServingCertificate } from '../../certs/serving-certificate.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
-import { nextKeyPair } from '../testdata/operator-fixture.ts';
+import { secrets as secretKind } from '../cluster-view.ts';
+import { FollowedObjects } from '../followed-objects.ts';
+import { secretProvider } from './certificate-secret-provider.ts';
+import { eachTest, nextKeyPair } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 const hour = 3_600_000;
@@ -16,11 +20,7 @@ const certificate = { provider: 'Secret', secretRef: { name: 'own' } };
 class SecretFixture extends RevisionFixture {
   readonly #random = seededBytes(5);
 
-  async pair(
-    service = 'sidecar-injector-blue',
-    duration = 240 * hour,
-    hosts: readonly string[] = [],
-  ): Promise<ServingPair> {
+  async pair(service = 'sidecar-injector-blue', duration = 240 * hour, hosts: string[] = []): Promise<ServingPair> {
     const now = this.clock.now();
     const options = { now, random: this.#random };
     const authority = issueAuthority('own', await nextKeyPair(), { ...options, duration: 1000 * hour });
@@ -32,19 +32,10 @@ class SecretFixture extends RevisionFixture {
   /** Puts the user's Secret there, and waits until the operator has been told, if it follows it. */
   async give(pair: ServingPair, without?: string): Promise<void> {
     const texts = { 'tls.crt': pair.certificatePem, 'tls.key': pair.privateKeyPem, 'ca.crt': pair.caPem };
-    const data = Object.fromEntries(
-      Object.entries(texts)
-        .filter(([key]) => key !== without)
-        .map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-    );
-    await this.#told(() =>
-      this.cluster.put('secrets', {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'own', namespace: 'injection' },
-        data,
-      }),
-    );
+    const given = Object.entries(texts).filter(([key]) => key !== without);
+    const data = Object.fromEntries(given.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+    const metadata = { name: 'own', namespace: 'injection' };
+    await this.#told(() => this.cluster.put('secrets', { apiVersion: 'v1', kind: 'Secret', metadata, data }));
   }
 
   async takeAway(): Promise<void> {
@@ -67,11 +58,8 @@ class SecretFixture extends RevisionFixture {
   }
 
   served(): { certificatePem: string; authorities: string[] } {
-    const { data } = this.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
-      data: Record<string, string>;
-    };
-    const text = (key: string): string => Buffer.from(data[key]!, 'base64').toString();
-    return { certificatePem: text('tls.crt'), authorities: parseBundle(text('ca.crt')).map(({ pem }) => pem) };
+    const { 'tls.crt': certificatePem = '', 'ca.crt': bundle = '' } = this.secret('blue-serving');
+    return { certificatePem, authorities: parseBundle(bundle).map(({ pem }) => pem) };
   }
 
   /** Passes at the times that they ask for until this is served; the seconds that it took. */
@@ -88,12 +76,7 @@ class SecretFixture extends RevisionFixture {
 }
 
 describe('CertificateSecretProvider', () => {
-  let fixture: SecretFixture;
-  beforeEach(async () => {
-    fixture = new SecretFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new SecretFixture());
 
   it('serves what the Secret holds, from the first pass on, and keeps no key of the authority', async () => {
     const pair = await fixture.pair();
@@ -101,22 +84,17 @@ describe('CertificateSecretProvider', () => {
     await fixture.install('blue', { certificate });
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
     assert.deepEqual(fixture.served().authorities, [pair.caPem]);
-    assert.match(fixture.condition('blue', 'CertificateReady'), /^True\/Stable: .* valid until 2026-06-11T00:00:00/);
-    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection') as unknown as {
-      data: object;
-    };
-    assert.ok(!('ca.key' in data));
+    fixture.says('blue', 'CertificateReady', /^True\/Stable: .* valid until 2026-06-11T00:00:00/);
+    assert.ok(!('ca.key' in fixture.secret('blue')));
     await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: given by Secret injection\/own$/);
   });
 
   it('publishes nothing before there is a certificate, and follows the Secret', async () => {
     await fixture.install('blue', { certificate });
-    assert.match(
-      fixture.condition('blue', 'CertificateReady'),
-      /^False\/SecretMissing: spec\.certificate\.secretRef: Secret injection\/own does not exist; create it with tls\.crt .*; no certificate is served$/,
-    );
+    const missing =
+      /^False\/SecretMissing: spec\.certificate\.secretRef: Secret injection\/own does not exist; create it with tls\.crt .*; no certificate is served$/;
+    fixture.says('blue', 'CertificateReady', missing);
     assert.equal(fixture.path('blue'), undefined);
-    await fixture.until(() => fixture.referenceChanges.length > 0 || true);
     await fixture.passes();
     const pair = await fixture.pair();
     await fixture.give(pair);
@@ -173,7 +151,7 @@ describe('CertificateSecretProvider', () => {
       await change();
       await fixture.reconcile('blue');
       await fixture.reconcile('blue');
-      assert.match(fixture.condition('blue', 'CertificateReady'), expected);
+      fixture.says('blue', 'CertificateReady', expected);
       assert.equal(fixture.served().certificatePem, good.certificatePem);
       assert.deepEqual(fixture.served().authorities, [good.caPem]);
     }
@@ -183,7 +161,7 @@ describe('CertificateSecretProvider', () => {
     );
     await fixture.give(good);
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'CertificateReady'), /^True\/Stable/);
+    fixture.says('blue', 'CertificateReady', /^True\/Stable/);
     assert.doesNotMatch(JSON.stringify(fixture.events()), /PRIVATE/);
   });
 
@@ -192,11 +170,8 @@ describe('CertificateSecretProvider', () => {
     await fixture.install('before', { webhook });
     await fixture.give(await fixture.pair('sidecar-injector-blue', 240 * hour, ['injector.example.com']));
     await fixture.install('blue', { certificate, webhook });
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/HostTaken: .*InjectorConfig before has the host/);
-    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') ?? {
-      data: undefined,
-    };
-    assert.equal((data as Record<string, string> | undefined)?.['tls.crt'], undefined);
+    fixture.says('blue', 'Ready', /^False\/HostTaken: .*InjectorConfig before has the host/);
+    assert.equal(fixture.secret('blue-serving')['tls.crt'], undefined);
     assert.equal(fixture.path('blue'), undefined);
   });
 
@@ -206,39 +181,31 @@ describe('CertificateSecretProvider', () => {
     await fixture.install('blue', { certificate });
     fixture.clock.sleep(20 * hour);
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.condition('blue', 'CertificateReady'),
-      /^True\/RenewalDue: .*: replace it in Secret own before then$/,
-    );
+    fixture.says('blue', 'CertificateReady', /^True\/RenewalDue: .*: replace it in Secret own before then$/);
   });
 
   it('does not issue on request, since it is not asked to', async () => {
     const pair = await fixture.pair();
     await fixture.give(pair);
     await fixture.install('blue', { certificate });
-    fixture.cluster.edit('injectorconfigs', 'blue', undefined, ({ metadata }) => {
-      metadata.annotations = { [rotateAnnotation]: 'leaf:n' };
-    });
+    fixture.annotate('blue', { [rotateAnnotation]: 'leaf:n' });
     await fixture.reconcile('blue');
-    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as {
-      status: { certificate: { rotateRequest: { state: string; message: string } } };
-    };
-    assert.equal(status.certificate.rotateRequest.state, 'Refused');
-    assert.match(status.certificate.rotateRequest.message, /provider is Secret, so nothing is issued here; replace/);
+    const { rotateRequest } = fixture.statusOf('blue').certificate as { rotateRequest: Record<string, string> };
+    assert.equal(rotateRequest.state, 'Refused');
+    assert.match(rotateRequest.message ?? '', /provider is Secret, so nothing is issued here; replace/);
     assert.equal(fixture.served().certificatePem, pair.certificatePem);
   });
 
   it('stops following when the InjectorConfig names another Secret or goes', async () => {
-    const { CertificateSecretProvider } = await import('./certificate-secret-provider.ts');
     const followed: { name: string; signal: AbortSignal }[] = [];
-    const provider = new CertificateSecretProvider({
+    const secrets = new FollowedObjects({
+      resource: secretKind,
       client: { find: () => Promise.resolve(undefined) },
-      clock: fixture.clock,
-      namespace: 'injection',
-      follow: ({ name, signal }) => followed.push({ name, signal }),
+      follow: (_resource, _store, { name }, signal) => followed.push({ name, signal }),
       onChange: () => undefined,
     });
-    const config = (name: string): Parameters<typeof provider.provide>[0] =>
+    const provider = secretProvider(secrets, 'injection', fixture.clock);
+    const config = (name: string): InjectorConfig =>
       ({ metadata: { name: 'blue' }, spec: { webhook: {}, certificate: { secretRef: { name } } } }) as never;
     const { signal } = new AbortController();
     await provider.provide(config('one'), signal);

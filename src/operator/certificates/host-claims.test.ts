@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 const host = 'injector.example.com';
 
 describe('The host of spec.webhook.url', () => {
-  let fixture: RevisionFixture;
-  beforeEach(async () => {
-    fixture = new RevisionFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   /** Hosts by which an InjectorConfig is called, in its url of this path. */
   const at = (path: string, where = host) => ({ webhook: { url: `https://${where}/${path}` } });
   const urlOf = (name: string): string | undefined => fixture.webhooks(name)[0]?.clientConfig.url;
   /** The subject alternative names of what is served for an InjectorConfig. */
   const served = (name: string): string => {
-    const secret = fixture.cluster.get('secrets', `sidecar-injector-${name}-serving`, 'injection');
-    const pem = (secret?.data as Record<string, string> | undefined)?.['tls.crt'] ?? '';
-    return new X509Certificate(Buffer.from(pem, 'base64')).subjectAltName ?? '';
+    return new X509Certificate(fixture.secret(`${name}-serving`)['tls.crt'] ?? '').subjectAltName ?? '';
   };
   const message = (holder: string): RegExp =>
     new RegExp(`^False/HostTaken: spec\\.webhook\\.url: InjectorConfig ${holder} has the host ${host} too, .*`);
@@ -29,8 +23,8 @@ describe('The host of spec.webhook.url', () => {
     await fixture.install('second', at('b'));
     assert.equal(urlOf('second'), undefined);
     assert.doesNotMatch(served('second'), new RegExp(host));
-    for (const type of ['WebhookReady', 'Ready']) assert.match(fixture.condition('second', type), message('first'));
-    assert.match(fixture.condition('first', 'Ready'), /^True/);
+    for (const type of ['WebhookReady', 'Ready']) fixture.says('second', type, message('first'));
+    fixture.says('first', 'Ready', /^True/);
     await fixture.recorded(/^HostTaken: /);
     assert.equal(await fixture.reconcile('second'), 30_000);
     fixture.cluster.remove('injectorconfigs', 'first');
@@ -39,7 +33,7 @@ describe('The host of spec.webhook.url', () => {
       await fixture.clock.advance(2000);
     }
     await fixture.reconcile('second');
-    assert.match(fixture.condition('second', 'Ready'), /^True/);
+    fixture.says('second', 'Ready', /^True/);
     assert.match(served('second'), new RegExp(host));
   });
 
@@ -51,8 +45,8 @@ describe('The host of spec.webhook.url', () => {
     for (const name of ['a', 'b']) await fixture.reconcile(name);
     assert.equal(fixture.path('a'), path);
     assert.doesNotMatch(served('a'), new RegExp(host));
-    assert.match(fixture.condition('a', 'WebhookReady'), message('b'));
-    assert.match(fixture.condition('b', 'Ready'), /^True/);
+    fixture.says('a', 'WebhookReady', message('b'));
+    fixture.says('b', 'Ready', /^True/);
   });
 
   it('is still that of who has moved on in its spec and is called there yet', async () => {
@@ -60,7 +54,7 @@ describe('The host of spec.webhook.url', () => {
     fixture.cluster.answersProbes = false;
     fixture.setSpec('a', at('a', 'other.example.com'));
     await fixture.install('b', at('b'));
-    assert.match(fixture.condition('b', 'WebhookReady'), message('a'));
+    fixture.says('b', 'WebhookReady', message('a'));
   });
 
   it('is still that of who is being deleted, while somebody holds its webhook', async () => {
@@ -69,7 +63,7 @@ describe('The host of spec.webhook.url', () => {
       metadata.deletionTimestamp = fixture.clock.now().toISOString();
     });
     await fixture.install('second', at('b'));
-    assert.match(fixture.condition('second', 'WebhookReady'), message('first'));
+    fixture.says('second', 'WebhookReady', message('first'));
     assert.doesNotMatch(served('second'), new RegExp(host));
   });
 
@@ -78,11 +72,11 @@ describe('The host of spec.webhook.url', () => {
     await fixture.install('blue');
     fixture.setSpec('older', at('x', 'sidecar-injector-blue.injection.svc'));
     await fixture.reconcile('older');
-    assert.match(fixture.condition('older', 'WebhookReady'), /^False\/HostTaken: .*InjectorConfig blue has the host/);
+    fixture.says('older', 'WebhookReady', /^False\/HostTaken: .*InjectorConfig blue has the host/);
     assert.doesNotMatch(served('older'), /-blue/);
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
     await fixture.install('own', at('x', 'sidecar-injector-own.injection.svc'));
-    assert.match(fixture.condition('own', 'Ready'), /^True/);
+    fixture.says('own', 'Ready', /^True/);
   });
 
   it('stays in the certificate while the webhook is called there, and the new one is not reached', async () => {

@@ -1,4 +1,4 @@
-import { type InjectorConfig } from '../../api/injector-config/injector-config.ts';
+import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { subjectAltNames } from '../../certs/certificate-names.ts';
 import {
@@ -8,9 +8,11 @@ import {
   hostTaken,
   webhookHost,
 } from '../../manifests/certificate-terms.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import type { Finding } from '../controller/revision-status.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import { type Finding, no } from '../controller/revision-status.ts';
 import { ourWebhooksOf } from '../webhooks/published-webhook.ts';
+
+type ClaimContext = Pick<PassContext, 'view' | 'settings' | 'targets'>;
 
 /** By which hosts of its own, beside the Service's name, an InjectorConfig may be called. */
 export interface HostClaim {
@@ -26,60 +28,39 @@ export interface HostClaim {
  * is called there already keeps it, of several the oldest, then the first by name; the other gets no certificate for it and publishes nothing. The names
  * of a Service are never anybody else's.
  */
-export class HostClaims {
-  readonly #view: Pick<ClusterView, 'webhooksOf'>;
-  readonly #namespace: string;
-  readonly #configs: () => readonly InjectorConfig[];
+export function hostClaimOf(config: InjectorConfig, context: ClaimContext): HostClaim {
+  const called = calledHosts(config, context);
+  const host = webhookHost(config);
+  if (host === undefined) return { hosts: called, taken: undefined };
+  const holder = holderOf(host, config, context);
+  if (holder !== undefined) return { hosts: called, taken: no('HostTaken', hostTaken(host, holder)) };
+  return { hosts: [...new Set([host, ...called])], taken: undefined };
+}
 
-  /**
-   * @param namespace where the Services are
-   * @param configs the InjectorConfigs of our class that can be read
-   */
-  constructor(view: Pick<ClusterView, 'webhooksOf'>, namespace: string, configs: () => readonly InjectorConfig[]) {
-    this.#view = view;
-    this.#namespace = namespace;
-    this.#configs = configs;
-  }
+function holderOf(host: string, config: InjectorConfig, context: ClaimContext): InjectorConfig | undefined {
+  const isOfService = ({ metadata }: InjectorConfig): boolean => {
+    const names = certificateNames(metadata.name, context.settings.context.namespace, []);
+    return subjectAltNames(names).dns.includes(host);
+  };
+  const isCalled = (each: InjectorConfig): boolean => calledHosts(each, context).includes(host);
+  const rank = (each: InjectorConfig): string => {
+    const { creationTimestamp = '', name } = each.metadata;
+    return [isOfService(each) ? 0 : isCalled(each) ? 1 : 2, creationTimestamp, name].join(' ');
+  };
+  // One that is being deleted has what it is called by, for as long as somebody's finalizer holds its webhook.
+  const asks = (each: InjectorConfig): boolean =>
+    webhookHost(each) === host && each.metadata.deletionTimestamp === undefined;
+  const rivals = context.targets
+    .configs()
+    .filter((other) => other.metadata.name !== config.metadata.name && !haveOneCertificate(other, config))
+    .filter((other) => asks(other) || isOfService(other) || isCalled(other));
+  const [first] = [config, ...rivals].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+  return first === config ? undefined : first;
+}
 
-  of(config: InjectorConfig): HostClaim {
-    const called = this.#called(config);
-    const host = webhookHost(config);
-    const holder = host === undefined ? undefined : this.#holder(config, host);
-    if (host === undefined || holder === undefined) {
-      return { hosts: [...new Set([...(host === undefined ? [] : [host]), ...called])], taken: undefined };
-    }
-    return { hosts: called, taken: { status: 'False', reason: 'HostTaken', message: hostTaken(host, holder) } };
-  }
-
-  #holder(config: InjectorConfig, host: string): InjectorConfig | undefined {
-    const rank = (each: InjectorConfig): string => {
-      const { creationTimestamp = '', name } = each.metadata;
-      const first = this.#isOfService(each, host) ? 0 : this.#called(each).includes(host) ? 1 : 2;
-      return [first, creationTimestamp, name].join(' ');
-    };
-    const { name } = config.metadata;
-    const rivals = this.#configs().filter(
-      (other) =>
-        other.metadata.name !== name &&
-        !haveOneCertificate(other, config) &&
-        // One that is being deleted has what it is called by, for as long as somebody's finalizer holds its webhook.
-        ((webhookHost(other) === host && other.metadata.deletionTimestamp === undefined) ||
-          this.#isOfService(other, host) ||
-          this.#called(other).includes(host)),
-    );
-    const [first] = [config, ...rivals].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
-    return first === config ? undefined : first;
-  }
-
-  /** Whether the certificate of an InjectorConfig has this name in any case. */
-  #isOfService({ metadata }: InjectorConfig, host: string): boolean {
-    return subjectAltNames(certificateNames(metadata.name, this.#namespace, [])).dns.includes(host);
-  }
-
-  /** The hosts by which webhooks in force call an InjectorConfig, its own and those of tags that lead to it. */
-  #called({ metadata }: InjectorConfig): string[] {
-    return [...new Set(this.#view.webhooksOf(metadata.name).flatMap(hostsOf))];
-  }
+/** The hosts by which webhooks in force call an InjectorConfig, its own and those of tags that lead to it. */
+function calledHosts({ metadata }: InjectorConfig, { view }: ClaimContext): string[] {
+  return [...new Set(view.webhooksOf(metadata.name).flatMap(hostsOf))];
 }
 
 function hostsOf(configuration: KubernetesObject): string[] {

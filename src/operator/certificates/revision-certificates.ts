@@ -4,32 +4,22 @@ import { objectNames } from '../../api/names.ts';
 import { CertificatePolicyError } from '../../certs/certificate-policy-error.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
 import { certificateNames, certificatePolicy } from '../../manifests/certificate-terms.ts';
 import { rotationSecret } from '../../manifests/desired-objects.ts';
 import type { CertificateKeeper } from './certificate-keeper.ts';
 import type { CertificateProvider, ProvidedCertificates } from './certificate-secret-provider.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
-import type { WriteOutcome } from '../controller/owned-objects.ts';
-import type { HostClaims } from './host-claims.ts';
-import type { OperatorMetrics } from '../ports.ts';
+import type { PassContext, RevisionPass } from '../controller/pass-context.ts';
 import type { Refusals } from '../controller/refusals.ts';
-import type { RevisionEvents } from '../controller/revision-events.ts';
-import type { Finding, RevisionFindings } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
+import { hostClaimOf } from './host-claims.ts';
 import { askedRenewal, rotateAnswer } from './rotate-requests.ts';
-import type { OperatorSettings } from '../settings.ts';
 
-export interface RevisionCertificatesOptions {
-  readonly settings: OperatorSettings;
+export interface RevisionCertificatesOptions extends PassContext {
   readonly webhooks: Pick<WebhookWriter, 'callersOf'>;
   readonly certificates: Pick<CertificateKeeper, 'advance'>;
   readonly providers: Readonly<Record<InjectorConfig['spec']['certificate']['provider'], CertificateProvider>>;
-  readonly hosts: HostClaims;
   readonly refusals: Refusals;
-  readonly events: RevisionEvents;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Logger;
 }
 
 /** The certificates of one InjectorConfig: what it asks for goes into the rotation, what the rotation says goes to people. */
@@ -41,27 +31,20 @@ export class RevisionCertificates {
   }
 
   /** One pass of the rotation; undefined when the policy cannot work, which is left in `findings`: what is served goes on being served. */
-  async advance(
-    config: InjectorConfig,
-    object: KubernetesObject,
-    findings: RevisionFindings,
-    writes: WriteOutcome,
-    signal: AbortSignal,
-  ): Promise<Rotation | undefined> {
-    const { certificates, settings, webhooks, refusals, metrics } = this.#options;
+  async advance({ config, object, findings, writes, signal }: RevisionPass): Promise<Rotation | undefined> {
+    const { certificates, settings, webhooks, refusals, metrics, clock } = this.#options;
+    const { namespace } = settings.context;
     const { name } = config.metadata;
-    const names = objectNames(name);
     const asked = askedRenewal(object, config);
-    const { hosts, taken } = this.#options.hosts.of(config);
+    const { hosts, taken } = hostClaimOf(config, this.#options);
     const { source, refusal } = await this.#provided(config, taken, signal);
     try {
       const rotation = await certificates.advance(
         {
-          namespace: settings.context.namespace,
           rotationSecret: (stored) => rotationSecret(config, stored, settings.context),
-          servingSecret: names.servingSecret,
+          servingSecret: objectNames(name).servingSecret,
           policy: certificatePolicy(config, settings.certificateTimeScale),
-          names: certificateNames(name, settings.context.namespace, hosts),
+          names: certificateNames(name, namespace, hosts),
           webhooks: webhooks.callersOf(name),
           ...(source && { source }),
           ...(asked.request && { request: asked.request }),
@@ -71,7 +54,7 @@ export class RevisionCertificates {
       );
       findings.rotation = rotation;
       findings.rotateRequest = rotateAnswer(asked, rotation);
-      findings.CertificateReady = certificateFinding(rotation, config, this.#options.clock.now(), refusal);
+      findings.CertificateReady = certificateFinding(rotation, config, clock.now(), refusal);
       if (refusal === undefined) refusals.settled(name, 'Certificate');
       else if (refusals.refuse(object, 'Certificate', refusal.reason, refusal.message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
@@ -84,7 +67,7 @@ export class RevisionCertificates {
         throw error;
       }
       const message = `spec.certificate: ${error.message}`;
-      findings.CertificateReady = { status: 'False', reason: 'InvalidPolicy', message };
+      findings.CertificateReady = no('InvalidPolicy', message);
       if (refusals.refuse(object, 'Certificate', 'InvalidPolicy', message)) {
         metrics.certificateRotated?.(name, 'leaf', 'refused');
       }
@@ -141,16 +124,14 @@ function certificateFinding(
       serving === undefined
         ? 'no certificate is served'
         : `the one before, valid until ${serving.notAfter.toISOString()}, is served meanwhile`;
-    return { status: 'False', reason: refusal.reason, message: `${refusal.message}; ${goesOn}` };
+    return no(refusal.reason, `${refusal.message}; ${goesOn}`);
   }
   if (serving === undefined) {
-    const message = 'the new serving certificate is served once its authority is trusted everywhere';
-    return { status: 'False', reason: phase, message };
+    return no(phase, 'the new serving certificate is served once its authority is trusted everywhere');
   }
   const message = `the serving certificate is valid until ${serving.notAfter.toISOString()}`;
   if (certificate.secretRef !== undefined && renewAt <= now) {
-    const due = `${message}: replace it in Secret ${certificate.secretRef.name} before then`;
-    return { status: 'True', reason: 'RenewalDue', message: due };
+    return yes('RenewalDue', `${message}: replace it in Secret ${certificate.secretRef.name} before then`);
   }
-  return { status: 'True', reason: phase, message };
+  return yes(phase, message);
 }

@@ -2,33 +2,25 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import { parseBundle } from '../../certs/bundle.ts';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 /** The parts of a revision's certificates that a request changes. */
 class RequestFixture extends RevisionFixture {
   ask(value: string): void {
-    this.cluster.edit('injectorconfigs', 'blue', undefined, ({ metadata }) => {
-      metadata.annotations = { [rotateAnnotation]: value };
-    });
+    this.annotate('blue', { [rotateAnnotation]: value });
   }
 
   /** As status has it: `nonce State`, and the message of a refusal. */
   answer(): string {
-    const { status } = this.cluster.get('injectorconfigs', 'blue') as unknown as {
-      status: { certificate: { rotateRequest?: { nonce: string; state: string; message?: string } } };
-    };
-    return Object.values(status.certificate.rotateRequest ?? {}).join(' ');
+    const { rotateRequest = {} } = this.statusOf('blue').certificate as { rotateRequest?: object };
+    return Object.values(rotateRequest).join(' ');
   }
 
   serving(): { fingerprint: string; authorities: string[] } {
-    const { data } = this.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
-      data: Record<string, string>;
-    };
-    const text = (key: string): string => Buffer.from(data[key]!, 'base64').toString();
-    return {
-      fingerprint: new X509Certificate(text('tls.crt')).fingerprint256,
-      authorities: parseBundle(text('ca.crt')).map(({ fingerprint }) => fingerprint),
-    };
+    const { 'tls.crt': leaf = '', 'ca.crt': bundle = '' } = this.secret('blue-serving');
+    const authorities = parseBundle(bundle).map(({ fingerprint }) => fingerprint);
+    return { fingerprint: new X509Certificate(leaf).fingerprint256, authorities };
   }
 
   /** Passes at the times that they ask for, until status says this. */
@@ -43,13 +35,10 @@ class RequestFixture extends RevisionFixture {
 }
 
 describe('the rotate annotation', () => {
-  let fixture: RequestFixture;
+  const fixture = eachTest(new RequestFixture());
   beforeEach(async () => {
-    fixture = new RequestFixture();
-    await fixture.start();
     await fixture.install();
   });
-  afterEach(() => fixture.stop());
 
   it('has a leaf made, once, whoever leads and whatever becomes of the record', async () => {
     const before = fixture.serving();
@@ -63,7 +52,6 @@ describe('the rotate annotation', () => {
     await fixture.recorded(/^Issued: serving certificate [0-9a-f]{8}: asked for$/);
 
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.serving(), after);
     // The record of it goes with the Secret; status still knows.
@@ -91,7 +79,6 @@ describe('the rotate annotation', () => {
     fixture.ask('authority-force:n-3');
     await fixture.reconcile('blue');
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.answered('n-3 Done');
     assert.equal(fixture.serving().authorities.length, 1);
     assert.ok(!fixture.serving().authorities.includes(before.authorities[0]!));

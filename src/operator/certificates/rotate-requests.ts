@@ -3,6 +3,7 @@ import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-co
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
+import { readOrRefuse } from '../controller/parsed-configs.ts';
 import type { RenewalRequest } from '../../certs/rotation/rotation-request.ts';
 
 /** What status says of the latest request. */
@@ -23,20 +24,16 @@ export interface AskedRenewal {
 export function askedRenewal(object: KubernetesObject, { spec, status }: InjectorConfig): AskedRenewal {
   const value = object.metadata.annotations?.[rotateAnnotation];
   if (value === undefined) return {};
-  try {
-    const request = parseRotateRequest(value);
-    const answered = status?.certificate?.rotateRequest;
-    if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
-    const { provider } = spec.certificate;
-    if (provider !== 'SelfSigned' && request.target !== 'authority-force') {
-      const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so nothing is issued here; replace the certificate where it comes from`;
-      return { answer: { nonce: request.nonce, state: 'Refused', message } };
-    }
-    return { request };
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: error.message } };
+  const request = readOrRefuse(() => parseRotateRequest(value));
+  if (request instanceof ConfigurationError) {
+    return { answer: { nonce: value.slice(0, longestNonce), state: 'Refused', message: request.message } };
   }
+  const answered = status?.certificate?.rotateRequest;
+  if (answered?.nonce === request.nonce && answered.state !== 'Accepted') return { answer: answered };
+  const { provider } = spec.certificate;
+  if (provider === 'SelfSigned' || request.target === 'authority-force') return { request };
+  const message = `metadata.annotations[${rotateAnnotation}]: spec.certificate.provider is ${provider}, so nothing is issued here; replace the certificate where it comes from`;
+  return { answer: { nonce: request.nonce, state: 'Refused', message } };
 }
 
 /** What status is to say once the rotation was asked. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
+import { configMaps } from '../cluster-view.ts';
+import { FollowedObjects } from '../followed-objects.ts';
 import { ConfigurationCompiler, RefusedConfigurationError } from './compile-configuration.ts';
-import { ReferenceWatches } from './reference-watches.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
 
@@ -17,15 +18,10 @@ function config(generation: number, injection: Record<string, unknown>): Injecto
 
 function compilerReading(values: Record<string, string>, load: LoadConfiguration = loadAtOnce): ConfigurationCompiler {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', namespace: 'n' }, data: values };
-  const find = <T>(): Promise<T | undefined> => Promise.resolve(configMap as T);
-  return new ConfigurationCompiler(
-    new ReferenceWatches(
-      { find },
-      () => undefined,
-      () => undefined,
-    ),
-    load,
-  );
+  const client = { find: <T>() => Promise.resolve(configMap as T) };
+  const nothing = (): void => undefined;
+  const referred = new FollowedObjects({ resource: configMaps, client, follow: nothing, onChange: nothing });
+  return new ConfigurationCompiler(referred, load);
 }
 
 describe('ConfigurationCompiler', () => {
@@ -62,67 +58,51 @@ describe('ConfigurationCompiler', () => {
   });
 
   const istioTexts = { config: istio('a'), values: '{}', mesh: '' };
-  const where = (key: string): string => `key "${key}" of configmap "v" in namespace "n": `;
-  for (const [what, texts, message] of [
-    [
-      'a template',
-      { ...istioTexts, config: 'templates:\n  sidecar: "{{ if }}"\n' },
-      `configFrom: ${where('config')}config.templates.sidecar: line 1`,
-    ],
-    ['a config that is no YAML', { ...istioTexts, config: 'policy: [' }, `configFrom: ${where('config')}config: `],
-    [
-      'a selector',
-      { ...istioTexts, config: 'neverInjectSelector: [7]' },
-      `configFrom: ${where('config')}config.neverInjectSelector`,
-    ],
+  const place = (key: string): string => `key "${key}" of configmap "v" in namespace "n": `;
+  const missing = (key: string): string => `missing configuration map key "${key}" in configmap "v"`;
+  const mistakes: [what: string, texts: Partial<typeof istioTexts>, key: keyof typeof istioTexts, message: string][] = [
+    ['a template', { config: 'templates:\n  sidecar: "{{ if }}"\n' }, 'config', 'config.templates.sidecar: line 1'],
+    ['a config that is no YAML', { config: 'policy: [' }, 'config', 'config: '],
+    ['a selector', { config: 'neverInjectSelector: [7]' }, 'config', 'config.neverInjectSelector'],
     [
       'a policy that is none',
-      { ...istioTexts, config: istio('a').replace('enabled', '"on"') },
-      `configFrom: ${where('config')}config.policy must be enabled or disabled, found "on"`,
+      { config: istio('a').replace('enabled', '"on"') },
+      'config',
+      'config.policy must be enabled or disabled, found "on"',
     ],
-    [
-      'a config without a policy',
-      { ...istioTexts, config: '' },
-      `configFrom: ${where('config')}config.policy must be enabled or disabled, found nothing`,
-    ],
+    ['a config without a policy', { config: '' }, 'config', 'config.policy must be enabled or disabled, found nothing'],
     [
       'a config without templates',
-      { ...istioTexts, config: 'policy: enabled' },
-      `configFrom: ${where('config')}config.defaultTemplates names "sidecar", which is not in config.templates; there are none`,
+      { config: 'policy: enabled' },
+      'config',
+      'config.defaultTemplates names "sidecar", which is not in config.templates; there are none',
     ],
     [
       'a default template that does not exist',
-      { ...istioTexts, config: `defaultTemplates: [proxy]\n${istio('a')}` },
-      `configFrom: ${where('config')}config.defaultTemplates names "proxy", which is not in config.templates; have sidecar`,
+      { config: `defaultTemplates: [proxy]\n${istio('a')}` },
+      'config',
+      'config.defaultTemplates names "proxy", which is not in config.templates; have sidecar',
     ],
-    ['values', { ...istioTexts, values: '[1]' }, `configFrom: ${where('values')}the text must be a JSON or YAML map`],
-    [
-      'values of a wrong type',
-      { ...istioTexts, values: '{"global": {"hub": 7}}' },
-      `configFrom: ${where('values')}values.global.hub must be a string`,
-    ],
-    [
-      'a mesh config',
-      { ...istioTexts, mesh: 'defaultConfig: 7' },
-      `meshConfigFrom: ${where('mesh')}cannot parse mesh config`,
-    ],
+    ['values', { values: '[1]' }, 'values', 'the text must be a JSON or YAML map'],
+    ['values of a wrong type', { values: '{"global": {"hub": 7}}' }, 'values', 'values.global.hub must be a string'],
+    ['a mesh config', { mesh: 'defaultConfig: 7' }, 'mesh', 'cannot parse mesh config'],
     [
       'a mesh config that is not valid',
-      { ...istioTexts, mesh: 'defaultConfig: {drainDuration: 1ns}' },
-      `meshConfigFrom: ${where('mesh')}cannot parse mesh config: defaultConfig`,
+      { mesh: 'defaultConfig: {drainDuration: 1ns}' },
+      'mesh',
+      'cannot parse mesh config: defaultConfig',
     ],
-    [
-      'no config',
-      { values: '{}', mesh: '' },
-      'configFrom: missing configuration map key "config" in configmap "v" of namespace "n": it has mesh, values',
-    ],
-    ['no values', { config: '', mesh: '' }, 'configFrom: missing configuration map key "values" in configmap "v"'],
-    [
-      'no mesh config',
-      { config: '', values: '' },
-      'meshConfigFrom: missing configuration map key "mesh" in configmap "v"',
-    ],
-  ] as const) {
+  ];
+  const refusals: [what: string, texts: Record<string, string>, message: string][] = [
+    ...mistakes.map(([what, texts, key, message]): [string, Record<string, string>, string] => {
+      const field = key === 'mesh' ? 'meshConfigFrom' : 'configFrom';
+      return [what, { ...istioTexts, ...texts }, `${field}: ${place(key)}${message}`];
+    }),
+    ['no config', { values: '{}', mesh: '' }, `configFrom: ${missing('config')} of namespace "n": it has mesh, values`],
+    ['no values', { config: '', mesh: '' }, `configFrom: ${missing('values')}`],
+    ['no mesh config', { config: '', values: '' }, `meshConfigFrom: ${missing('mesh')}`],
+  ];
+  for (const [what, texts, message] of refusals) {
     it(`refuses ${what} that is referred to, with the place of its text`, async () => {
       const refers = config(1, { configFrom, meshConfigFrom });
       await assert.rejects(compilerReading(texts).compile(refers, signal), (error) => {
@@ -145,10 +125,8 @@ describe('ConfigurationCompiler', () => {
   it('compiles again when what is referred to has changed', async () => {
     const values = { key: '{"image": "a"}' };
     const compiler = compilerReading(values);
-    const refers = config(1, {
-      templates: { sidecar: template('x') },
-      valuesFrom: { namespace: 'n', name: 'v', key: 'key' },
-    });
+    const valuesFrom = { namespace: 'n', name: 'v', key: 'key' };
+    const refers = config(1, { templates: { sidecar: template('x') }, valuesFrom });
     const first = await compiler.compile(refers, signal);
     values.key = '{"image": "b"}';
     assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
@@ -185,23 +163,15 @@ describe('ConfigurationCompiler', () => {
     assert.equal(tried, 3);
   });
 
+  const valuesFrom = { namespace: 'n', name: 'v', key: 'key' };
+  const other = /defaultTemplates names "other".*have sidecar/;
   const refused: [what: string, injection: Record<string, unknown>, values: string, message: RegExp][] = [
     ['a template that does not parse', { templates: { sidecar: '{{ if }}' } }, '', /templates\.sidecar.*line 1/s],
-    [
-      'names of templates that do not exist',
-      { templates: { sidecar: '' }, defaultTemplates: ['other'] },
-      '',
-      /defaultTemplates names "other".*have sidecar/,
-    ],
-    [
-      'values that are none',
-      { templates: { sidecar: '' }, valuesFrom: { namespace: 'n', name: 'v', key: 'key' } },
-      '[1',
-      /valuesFrom/,
-    ],
+    ['names of templates that do not exist', { defaultTemplates: ['other'] }, '', other],
+    ['values that are none', { valuesFrom }, '[1', /valuesFrom/],
     [
       'what does not fit in a ConfigMap',
-      { templates: { sidecar: '' }, valuesFrom: { namespace: 'n', name: 'v', key: 'key' } },
+      { valuesFrom },
       JSON.stringify({ large: 'x'.repeat(950_000) }),
       /larger than the 900 KiB that fit in a ConfigMap: config 1 KiB, values 928 KiB, mesh 0 KiB, settings 1 KiB; shorten it/,
     ],
@@ -211,7 +181,7 @@ describe('ConfigurationCompiler', () => {
       const compiler = compilerReading({ key });
       for (let turn = 0; turn < 2; turn += 1) {
         await assert.rejects(
-          compiler.compile(config(1, injection), signal),
+          compiler.compile(config(1, { templates: { sidecar: '' }, ...injection }), signal),
           (error) => error instanceof ConfigurationError && message.test(error.message),
         );
       }

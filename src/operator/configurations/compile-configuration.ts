@@ -12,7 +12,8 @@ import {
   type ConfigurationReferences,
 } from '../../manifests/configuration-references.ts';
 import type { LoadConfiguration } from '../ports.ts';
-import type { ReferenceWatches } from './reference-watches.ts';
+import type { FollowedObjects } from '../followed-objects.ts';
+import { readReference } from './read-reference.ts';
 
 /** A configuration that compiles, and the name it is published under. */
 export interface CompiledConfiguration {
@@ -35,20 +36,16 @@ export class RefusedConfigurationError extends TooCostlyError {
 /** The reason of the condition TemplatesValid then. */
 export const tooCostlyReason = 'TooCostly';
 
-interface Compilation {
-  /** What the outcome depends on. */
-  readonly input: string;
-  readonly outcome: CompiledConfiguration | ConfigurationError;
-}
-
 /** Turns InjectorConfigs into configurations that compile; what has not changed is not compiled again. */
 export class ConfigurationCompiler {
-  readonly #references: ReferenceWatches;
+  readonly #configMaps: FollowedObjects;
   readonly #load: LoadConfiguration;
-  readonly #last = new Map<string, Compilation>();
+  /** By InjectorConfig: the last outcome, and what it depends on. */
+  readonly #last = new Map<string, { input: string; outcome: CompiledConfiguration | ConfigurationError }>();
 
-  constructor(references: ReferenceWatches, load: LoadConfiguration) {
-    this.#references = references;
+  /** @param configMaps those that InjectorConfigs refer to */
+  constructor(configMaps: FollowedObjects, load: LoadConfiguration) {
+    this.#configMaps = configMaps;
     this.#load = load;
   }
 
@@ -75,15 +72,11 @@ export class ConfigurationCompiler {
     signal: AbortSignal,
   ): Promise<ReferencedTexts> {
     const { name } = config.metadata;
-    const all = Object.entries(references) as [string, ConfigurationReference][];
-    this.#references.keepOnly(
-      name,
-      all.map(([, reference]) => reference),
-    );
-    const user = { name, revision: revisionOf(config) };
+    this.#configMaps.keepOnly(name, Object.values(references) as ConfigurationReference[]);
     const texts: Record<string, string> = {};
-    for (const [part, reference] of all) {
-      texts[part] = await this.#references.read(user, reference, signal);
+    for (const [part, reference] of Object.entries(references) as [string, ConfigurationReference][]) {
+      const where = whereOf(config, reference.field);
+      texts[part] = await readReference(this.#configMaps, name, where, reference, signal);
     }
     return texts;
   }
@@ -93,20 +86,8 @@ export class ConfigurationCompiler {
     references: ConfigurationReferences,
     texts: ReferencedTexts,
   ): Promise<CompiledConfiguration | ConfigurationError> {
-    try {
-      refuseMistakes(config);
-      return await this.#compileTexts(config, references, texts);
-    } catch (error) {
-      if (error instanceof ConfigurationError) return error;
-      throw error;
-    }
-  }
-
-  async #compileTexts(
-    config: InjectorConfig,
-    references: ConfigurationReferences,
-    texts: ReferencedTexts,
-  ): Promise<CompiledConfiguration> {
+    const mistake = mistakeIn(config);
+    if (mistake !== undefined) return mistake;
     try {
       const files = configurationFiles(config, texts);
       refuseOversize(files);
@@ -116,7 +97,8 @@ export class ConfigurationCompiler {
       const { templateNames, warnings } = injector;
       return { files, hash, templates: templateNames.length, warnings };
     } catch (error) {
-      throw error instanceof ConfigurationError ? placed(error, config, references) : error;
+      if (!(error instanceof ConfigurationError)) throw error;
+      return placed(error, config, references);
     }
   }
 
@@ -135,7 +117,7 @@ export class ConfigurationCompiler {
 
   forget(name: string): void {
     this.#last.delete(name);
-    this.#references.keepOnly(name, []);
+    this.#configMaps.keepOnly(name, []);
   }
 }
 
@@ -149,21 +131,20 @@ function placed(
   const reference = { config: whole, values, mesh, spec: values?.field === error.field ? values : undefined }[part];
   if (reference === undefined) return error;
   const { field, namespace, name, key } = reference;
-  const where = `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
-  const message = error.message.replace(`${field}: `, '');
-  return new ConfigurationError(
-    error.field,
-    `${where}: key "${key}" of configmap "${name}" in namespace "${namespace}": ${message}`,
-    { cause: error },
-  );
+  const place = `${whereOf(config, field)}: key "${key}" of configmap "${name}" in namespace "${namespace}"`;
+  const message = `${place}: ${error.message.replace(`${field}: `, '')}`;
+  return new ConfigurationError(error.field, message, { cause: error });
+}
+
+function whereOf(config: InjectorConfig, field: string): string {
+  return `InjectorConfig ${config.metadata.name} (revision ${revisionOf(config)}): ${field}`;
 }
 
 /** Mistakes in what is injected; those in how the webhook is called are none of the configuration's. */
-function refuseMistakes(config: InjectorConfig): void {
+function mistakeIn(config: InjectorConfig): ConfigurationError | undefined {
   const mistakes = validateInjectorConfig(config).filter(({ field }) => field.startsWith('spec.injection'));
   const [first] = mistakes;
-  if (first === undefined) return;
-  throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
+  return first && new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
 }
 
 /**
@@ -172,19 +153,14 @@ function refuseMistakes(config: InjectorConfig): void {
  */
 function refuseUseless({ rules: { policy }, defaultTemplates, aliases, templateNames }: Injector): void {
   if (policy !== 'enabled' && policy !== 'disabled') {
-    const found = policy === '' ? 'nothing' : JSON.stringify(policy);
-    throw new ConfigurationError(
-      'config.policy',
-      `config.policy must be enabled or disabled, found ${found}; correct it`,
-    );
+    const message = `config.policy must be enabled or disabled, found ${policy === '' ? 'nothing' : JSON.stringify(policy)}; correct it`;
+    throw new ConfigurationError('config.policy', message);
   }
   const unknown = defaultTemplates.find((name) => !templateNames.includes(name) && !aliases.has(name));
   if (unknown === undefined) return;
   const have = templateNames.length === 0 ? 'there are none' : `have ${templateNames.join(', ')}`;
-  throw new ConfigurationError(
-    'config.defaultTemplates',
-    `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`,
-  );
+  const message = `config.defaultTemplates names ${JSON.stringify(unknown)}, which is not in config.templates; ${have}`;
+  throw new ConfigurationError('config.defaultTemplates', message);
 }
 
 function refuseOversize(files: ConfigurationFiles): void {
@@ -192,8 +168,6 @@ function refuseOversize(files: ConfigurationFiles): void {
   const total = sizes.reduce((sum, [, size]) => sum + size, 0);
   if (total <= maximumConfigurationBytes) return;
   const each = sizes.map(([key, size]) => `${key} ${Math.ceil(size / 1024)} KiB`).join(', ');
-  throw new ConfigurationError(
-    'spec.injection',
-    `the configuration is larger than the 900 KiB that fit in a ConfigMap: ${each}; shorten it`,
-  );
+  const message = `the configuration is larger than the 900 KiB that fit in a ConfigMap: ${each}; shorten it`;
+  throw new ConfigurationError('spec.injection', message);
 }

@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict';
 import type { LoadConfiguration } from '../ports.ts';
 import { PublishedRules } from './published-rules.ts';
-import { context, loadAtOnce } from '../testdata/operator-fixture.ts';
+import { context, eachTest, loadAtOnce } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 describe('PublishedRules', () => {
-  let fixture: RevisionFixture;
+  const fixture = eachTest(new RevisionFixture());
   let loads: number;
   let rules: PublishedRules;
   beforeEach(async () => {
-    fixture = new RevisionFixture();
     loads = 0;
     const load: LoadConfiguration = (files) => {
       loads += 1;
       return loadAtOnce(files);
     };
-    await fixture.start();
     await fixture.install();
     await fixture.caughtUp();
     rules = new PublishedRules(fixture.view, context.namespace, load);
   });
-  afterEach(() => fixture.stop());
 
   it('are those of the configuration that the webhook points at, loaded once', async () => {
     assert.equal((await rules.of('blue'))?.policy, 'enabled');

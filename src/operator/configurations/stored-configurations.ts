@@ -3,28 +3,24 @@ import type { InjectorConfig } from '../../api/injector-config/injector-config.t
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName, objectNames } from '../../api/names.ts';
-import { configurationObjects } from '../../manifests/desired-objects.ts';
-import type { ManifestContext } from '../../manifests/manifest-context.ts';
-import type { ClusterView } from '../cluster-view.ts';
+import { configurationObjects, hashedConfigMap } from '../../manifests/desired-objects.ts';
 import type { CompiledConfiguration } from './compile-configuration.ts';
 import { filesOf, verifiedFiles } from './last-good.ts';
-import type { OwnedObjects, WriteOutcome } from '../controller/owned-objects.ts';
+import type { WriteOutcome } from '../controller/owned-objects.ts';
+import type { PassContext } from '../controller/pass-context.ts';
 import { namedHashes, publishedHash } from '../webhooks/published-webhook.ts';
 import { keptConfigurations } from '../settings.ts';
 
+type StoringContext = Pick<PassContext, 'view' | 'owned' | 'settings'>;
 type StoredConfiguration = Pick<CompiledConfiguration, 'files' | 'hash'>;
 
 /** The configurations of InjectorConfigs that replicas load: their ConfigMaps, and which of them is published. */
 export class StoredConfigurations {
-  readonly #view: ClusterView;
-  readonly #owned: OwnedObjects;
-  readonly #context: ManifestContext;
+  readonly #context: StoringContext;
   /** What is published, by InjectorConfig: to restore it when somebody deletes the ConfigMap that holds it. */
   readonly #remembered = new Map<string, StoredConfiguration>();
 
-  constructor(view: ClusterView, owned: OwnedObjects, context: ManifestContext) {
-    this.#view = view;
-    this.#owned = owned;
+  constructor(context: StoringContext) {
     this.#context = context;
   }
 
@@ -35,37 +31,37 @@ export class StoredConfigurations {
     into: WriteOutcome,
     signal: AbortSignal,
   ): Promise<void> {
-    const published = this.#lastGood(config);
+    const { view, owned, settings } = this.#context;
+    const lastHash = this.published(config, view.ownWebhook(config.metadata.name));
+    const published = lastHash === undefined ? undefined : this.held(config, lastHash);
     const current = compiled ?? published;
     if (current === undefined) return;
-    for (const object of configurationObjects(config, current.files, current.hash, this.#context)) {
-      await this.#owned.apply(object, into, signal);
-    }
+    const objects = configurationObjects(config, current.files, current.hash, settings.context);
     // While a newer one is waited for, replicas go on serving what is published: its ConfigMap must stay too.
-    if (published === undefined || published.hash === current.hash) return;
-    const [hashed] = configurationObjects(config, published.files, published.hash, this.#context);
-    if (hashed !== undefined) await this.#owned.apply(hashed, into, signal);
+    if (published !== undefined && published.hash !== current.hash) {
+      objects.push(hashedConfigMap(config, published.files, published.hash, settings.context.namespace));
+    }
+    for (const object of objects) await owned.apply(object, into, signal);
   }
 
   /** Removes the oldest configurations; never one that is published, wanted, or among the last. */
   async prune(config: InjectorConfig, inUse: readonly (string | undefined)[], signal: AbortSignal): Promise<void> {
+    const { view, owned } = this.#context;
+    const { name } = config.metadata;
     const hashOf = (object: KubernetesObject): string | undefined =>
       object.metadata.labels?.[labelNames.configurationHash];
-    const stored = this.#view
-      .belongingTo(config.metadata.name)
+    const stored = view
+      .belongingTo(name)
       .filter((object) => object.kind === 'ConfigMap' && hashOf(object) !== undefined);
     // A tag may not have moved on yet, or be on its way to this one by a rollout.
-    const named = this.#view
-      .webhooksNaming(config.metadata.name)
-      .flatMap((webhook) => namedHashes(webhook, config.metadata.name));
+    const named = view.webhooksNaming(name).flatMap((webhook) => namedHashes(webhook, name));
     const used = stored.filter((object) => [...inUse, ...named].includes(hashOf(object)));
     const spare = stored
       .filter((object) => !used.includes(object))
       .sort((one, other) =>
         (one.metadata.creationTimestamp ?? '') < (other.metadata.creationTimestamp ?? '') ? 1 : -1,
       );
-    for (const object of spare.slice(Math.max(0, keptConfigurations - used.length)))
-      await this.#owned.remove(object, signal);
+    for (const object of spare.slice(Math.max(0, keptConfigurations - used.length))) await owned.remove(object, signal);
   }
 
   /** It is published from now on. */
@@ -94,25 +90,18 @@ export class StoredConfigurations {
     return publishedHash(live, config.metadata.name) === hash || this.held(config, hash) !== undefined;
   }
 
-  #lastGood(config: InjectorConfig): StoredConfiguration | undefined {
-    const hash = this.published(config, this.#view.ownWebhook(config.metadata.name));
-    return hash === undefined ? undefined : this.held(config, hash);
-  }
-
   /** The configuration of this hash, wherever it is found whole. */
   held(config: InjectorConfig, hash: string): StoredConfiguration | undefined {
-    const remembered = this.#remembered.get(config.metadata.name);
+    const { configMaps } = this.#context.view;
+    const { namespace } = this.#context.settings.context;
+    const { name } = config.metadata;
+    const remembered = this.#remembered.get(name);
     if (remembered?.hash === hash) return remembered;
-    const stored = this.#hashed(config, hash);
+    const stored = configMaps.get(hashedConfigMapName(name, hash), namespace);
     const verified = stored && verifiedFiles(stored);
     if (verified?.hash === hash) return verified;
     // Somebody deleted it: the plain one holds the same.
-    const { configMap } = objectNames(config.metadata.name);
-    const files = filesOf(this.#view.configMaps.get(configMap, this.#context.namespace));
+    const files = filesOf(configMaps.get(objectNames(name).configMap, namespace));
     return files !== undefined && configurationHash(files) === hash ? { files, hash } : undefined;
-  }
-
-  #hashed(config: InjectorConfig, hash: string): KubernetesObject | undefined {
-    return this.#view.configMaps.get(hashedConfigMapName(config.metadata.name, hash), this.#context.namespace);
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { injectorConfig } from '../testdata/operator-fixture.ts';
 import { ProcessCluster } from '../testdata/operator-process.ts';
 
@@ -83,12 +82,8 @@ describe('InjectorOperator', () => {
   });
 
   it('does not stand for leader before it could do the work: where RevisionTags are not known yet, for instance', async () => {
-    cluster.faults.push({
-      matches: (_method, path) => path.endsWith('/revisiontags'),
-      answer: (response) => {
-        failure(response, 404, 'NotFound', 'the server could not find the requested resource');
-      },
-    });
+    const message = 'the server could not find the requested resource';
+    cluster.fail((_method, path) => path.endsWith('/revisiontags'), 404, 'NotFound', message);
     const process = await cluster.launch();
     await cluster.until(() =>
       process.logger.lines.some(({ message }) => /cannot follow revisiontags.*is its CustomResource/.test(message)),
@@ -105,13 +100,7 @@ describe('InjectorOperator', () => {
     const process = await cluster.launch();
     cluster.put('injectorconfigs', injectorConfig('blue'));
     await cluster.until(() => cluster.isReady('blue'));
-    const down = {
-      matches: () => true,
-      answer: (response: Parameters<typeof failure>[0]) => {
-        failure(response, 503, 'ServiceUnavailable', 'the server is going down');
-      },
-    };
-    cluster.faults.push(down);
+    cluster.fail(() => true, 503, 'ServiceUnavailable', 'the server is going down');
     cluster.dropWatches();
     cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await cluster.until(() => process.logger.lines.some(({ message }) => message.startsWith('cannot follow')));
@@ -121,12 +110,8 @@ describe('InjectorOperator', () => {
 
   it('does not let one InjectorConfig that fails hold up another', async () => {
     const process = await cluster.launch();
-    cluster.faults.push({
-      matches: (method, path) => method !== 'GET' && path.includes('sidecar-injector-bad'),
-      answer: (response) => {
-        failure(response, 500, 'InternalError', 'no');
-      },
-    });
+    const isBad = (method: string, path: string): boolean => method !== 'GET' && path.includes('sidecar-injector-bad');
+    cluster.fail(isBad, 500, 'InternalError', 'no');
     cluster.put('injectorconfigs', injectorConfig('bad'));
     cluster.put('injectorconfigs', injectorConfig('good'));
     await cluster.until(() => cluster.isReady('good'));

@@ -1,27 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
 import { group, injectorConfigPlural, version } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { revisionTagPlural } from '../../api/revision-tag/revision-tag.ts';
 import { type GenerateKeyPair, generateRsaKeyPair } from '../../certs/key-pair.ts';
-import type { RandomBytes } from '../../certs/random-source.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { systemClock } from '../../kube/clock.ts';
 import type { KubeConfig } from '../../kube/kube-config.ts';
 import { LeaseElector } from '../../kube/lease-elector.ts';
 import { objectKey, ObjectStore } from '../../kube/object-store.ts';
 import type { Clock, Logger, Random } from '../../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { apiVersionOf, kindServedAs, type ResourceKind, resourcePath } from '../../kube/resource-kinds.ts';
-import { ClusterView, configMaps, injectorConfigs, namespaces, pods, revisionTags, secrets } from '../cluster-view.ts';
+import { ClusterView, injectorConfigs, namespaces, pods, revisionTags } from '../cluster-view.ts';
 import { EventDispatcher } from './event-dispatcher.ts';
 import type { LoadConfiguration, OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { KeyPairPool } from '../certificates/key-pair-pool.ts';
 import { createReconcilers, type Reconcilers } from './create-reconcilers.ts';
 import type { OperatorSettings } from '../settings.ts';
-import { otherKeys, tagIn, tagKey, WakeUps } from './wake-ups.ts';
-import { withoutDefaultKubeconfig } from './without-default-kubeconfig.ts';
+import { otherKeys, tagIn, WakeUps } from './wake-ups.ts';
 
 export interface InjectorOperatorOptions {
   readonly kubeConfig: KubeConfig;
@@ -32,17 +28,17 @@ export interface InjectorOperatorOptions {
   /** Compiles a configuration as a replica will. */
   readonly load: LoadConfiguration;
   readonly logger: Logger;
-  readonly metrics?: OperatorMetrics;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  readonly randomBytes?: RandomBytes;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly generateKeyPair?: GenerateKeyPair;
 }
 
-/** Pods of a page: reading one must hardly be felt by the admissions that a process of role `all` answers meanwhile. */
-const podsPerPage = 25;
-/** Between two of them, in milliseconds: 10,000 pods are read in some 15 s, and nobody waits for them. */
-const podPagePauseMs = 20;
+/**
+ * Pods of a page, and the milliseconds between two of them: reading one must hardly be felt by the admissions that a process of role `all` answers
+ * meanwhile. 10,000 pods are read in some 15 s, and nobody waits for them.
+ */
+const gentlyPaged = { pageSize: 25, pagePauseMs: 20 };
 
 const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModule;
 
@@ -54,10 +50,6 @@ const { default: Operator, ResourceEventType, ResourceMetaImpl } = operatorModul
  */
 export class InjectorOperator extends Operator {
   readonly #options: InjectorOperatorOptions;
-  readonly #log: Logger;
-  readonly #clock: Clock;
-  readonly #random: Random;
-  readonly #metrics: OperatorMetrics;
   readonly #view: ClusterView;
   readonly #reconcilers: Reconcilers;
   readonly #keyPairs: KeyPairPool;
@@ -68,6 +60,9 @@ export class InjectorOperator extends Operator {
   readonly #wakeUps: WakeUps;
   /** Only while we lead. */
   #loop: ReconcileLoop | undefined;
+  readonly #enqueue = (key: string): void => {
+    this.#loop?.add(key);
+  };
 
   constructor(options: InjectorOperatorOptions) {
     const restoreEnvironment = withoutDefaultKubeconfig();
@@ -75,66 +70,39 @@ export class InjectorOperator extends Operator {
     restoreEnvironment();
     this.kubeConfig = options.kubeConfig;
     this.#options = options;
-    this.#log = options.logger;
-    this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
-    this.#metrics = options.metrics ?? {};
-    const { context, leaseTimeScale = 1 } = options.settings;
+    const { settings, logger } = options;
+    const { context, leaseTimeScale: timeScale = 1 } = settings;
     this.#view = new ClusterView(context.namespace, context.operatorClass);
-    this.#events = new EventDispatcher(this.#clock, options.logger);
+    this.#events = new EventDispatcher(options.clock, logger);
     this.#keyPairs = new KeyPairPool(options.generateKeyPair ?? generateRsaKeyPair);
     this.#elector = new LeaseElector({
-      client: options.client,
+      ...options,
       namespace: context.namespace,
       name: `injector-leader-${context.operatorClass}`,
-      identity: options.settings.identity,
-      clock: this.#clock,
-      random: this.#random,
-      logger: this.#log,
-      timeScale: leaseTimeScale,
+      identity: settings.identity,
+      timeScale,
       onHolder: (holder) => {
-        this.#log.info('another process leads; standing by', { holder });
+        logger.info('another process leads; standing by', { holder });
       },
     });
     this.#reconcilers = createReconcilers({
       ...options,
       holdsLease: () => this.#elector.holds,
       view: this.#view,
-      clock: this.#clock,
-      metrics: this.#metrics,
-      randomBytes: options.randomBytes ?? randomBytes,
       generateKeyPair: this.#keyPairs.take,
-      onUsage: (kind, name) => {
-        this.#enqueue(kind === 'RevisionTag' ? tagKey(name) : name);
-      },
-      onReferenceChange: (name) => {
-        this.#enqueue(name);
-      },
+      wake: this.#enqueue,
       onPublished: (name) => {
         this.#wakeUps.tagsOf(name);
       },
-      followConfigMap: ({ namespace, name, store, signal }) => {
-        this.#follow(configMaps, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
-      },
-      followSecret: ({ namespace, name, store, signal }) => {
-        this.#follow(secrets, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+      followObject: (resource, store, { namespace, name }, signal) => {
+        this.#follow(resource, store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
       },
       followCollection: ({ resource, store, keep, signal }) => {
-        const how = { transform: keep, pageSize: podsPerPage, pagePauseMs: podPagePauseMs };
-        this.#follow(resource, store, how, signal);
-      },
-      onRestarts: () => {
-        this.#enqueue(otherKeys.restarts);
+        this.#follow(resource, store, { transform: keep, ...gentlyPaged }, signal);
       },
     });
-    this.#wakeUps = new WakeUps({
-      view: this.#view,
-      targets: this.#reconcilers.targets,
-      owner: options.settings.owner,
-      add: (key) => {
-        this.#enqueue(key);
-      },
-    });
+    const { targets } = this.#reconcilers;
+    this.#wakeUps = new WakeUps({ view: this.#view, targets, owner: settings.owner, add: this.#enqueue });
   }
 
   /** True once everything that a reconcile looks at has been read. */
@@ -151,7 +119,6 @@ export class InjectorOperator extends Operator {
   override stop(): void {
     this.#stop.abort(new Error('the operator is stopping'));
     this.#events.stop();
-    this.#reconcilers.references.stop();
   }
 
   /** Resolves when all that was under way has ended and the lease is released. */
@@ -188,7 +155,7 @@ export class InjectorOperator extends Operator {
       this.#events.dispatch(`${id}/${objectKey(object)}`, () => onEvent(event));
     });
     this.#follow(resource, store, { namespace }, this.#stop.signal);
-    this.#log.debug(`watching ${id}`);
+    this.#options.logger.debug(`watching ${id}`);
     return Promise.resolve();
   }
 
@@ -198,11 +165,9 @@ export class InjectorOperator extends Operator {
   }
 
   protected override async init(): Promise<void> {
-    const { settings } = this.#options;
+    const { settings, logger, reports } = this.#options;
     if (settings.owner === undefined) {
-      this.#log.warn(
-        'no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods',
-      );
+      logger.warn('no owner is given (--owner): if the operator is removed by force, its webhooks stay and block pods');
     }
     for (const { resource, store, ...where } of this.#view.owned()) {
       store.subscribe((change) => {
@@ -210,7 +175,7 @@ export class InjectorOperator extends Operator {
       });
       this.#follow(resource, store, where, this.#stop.signal);
     }
-    this.#options.reports.subscribe(() => {
+    reports.subscribe(() => {
       this.#wakeUps.all();
     });
     this.#running.push(this.#events.run());
@@ -236,20 +201,19 @@ export class InjectorOperator extends Operator {
 
   /** One leadership: everything is looked at once, then whatever changes or is due. */
   async #lead(leading: AbortSignal): Promise<void> {
-    if (this.#options.settings.followPods !== false) this.#followPods(leading);
+    const { settings, metrics } = this.#options;
+    if (settings.followPods !== false) this.#followPods(leading);
     const loop = new ReconcileLoop({
-      clock: this.#clock,
-      logger: this.#log,
-      metrics: this.#metrics,
+      ...this.#options,
       reconcile: (key, signal) => this.#reconcile(key, signal),
     });
     this.#loop = loop;
-    this.#metrics.leading?.(true);
+    metrics.leading?.(true);
     this.#keyPairs.fill();
     this.#wakeUps.everything();
     await loop.run(leading);
     this.#loop = undefined;
-    this.#metrics.leading?.(false);
+    metrics.leading?.(false);
   }
 
   /** Pods are followed by the leader alone: to say why some were not injected, and who uses what. */
@@ -262,12 +226,7 @@ export class InjectorOperator extends Operator {
     };
     const stores = this.#reconcilers.pods.begin(signal, again, isAgain);
     this.#follow(namespaces, stores.namespaces, { transform: stores.keepOfNamespace }, signal);
-    this.#follow(
-      pods,
-      stores.pods,
-      { transform: stores.keepOfPod, pageSize: podsPerPage, pagePauseMs: podPagePauseMs },
-      signal,
-    );
+    this.#follow(pods, stores.pods, { transform: stores.keepOfPod, ...gentlyPaged }, signal);
   }
 
   #reconcile(key: string, signal: AbortSignal): Promise<number> {
@@ -288,27 +247,21 @@ export class InjectorOperator extends Operator {
     }
   }
 
-  #enqueue(key: string): void {
-    this.#loop?.add(key);
-  }
-
   #follow<T extends KubernetesObject>(
     resource: ResourceKind,
     store: ObjectStore<T>,
-    how: Pick<
-      ReflectorOptions<T>,
-      'namespace' | 'labelSelector' | 'fieldSelector' | 'pageSize' | 'pagePauseMs' | 'transform'
-    >,
+    how: Partial<ReflectorOptions<T>>,
     signal: AbortSignal,
   ): void {
+    const { client, clock, random, logger, metrics: observer } = this.#options;
     const reflector = new Reflector({
-      client: this.#options.client,
+      client,
       resource,
       store,
-      clock: this.#clock,
-      random: this.#random,
-      logger: this.#log,
-      observer: this.#metrics,
+      clock,
+      random,
+      logger,
+      observer,
       // What server-side apply says we own decides whether there is something to write.
       transform: (object) => object,
       onRecovered: () => this.#loop?.recovered(),
@@ -316,4 +269,18 @@ export class InjectorOperator extends Operator {
     });
     this.#running.push(reflector.run(AbortSignal.any([signal, this.#stop.signal])));
   }
+}
+
+/**
+ * Leaves an environment that names no kubeconfig until the returned function is called. The library's Operator loads the default one in its constructor, always,
+ * and a broken file there must not stop a process that was told to use another.
+ */
+function withoutDefaultKubeconfig(): () => void {
+  const { KUBECONFIG: kubeconfig, HOME: home } = process.env;
+  delete process.env.KUBECONFIG;
+  delete process.env.HOME;
+  return () => {
+    if (kubeconfig !== undefined) process.env.KUBECONFIG = kubeconfig;
+    if (home !== undefined) process.env.HOME = home;
+  };
 }

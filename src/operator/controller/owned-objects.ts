@@ -3,13 +3,8 @@ import type { AppliedObject, ForeignField } from '../../kube/apply-object.ts';
 import type { ObjectKey } from '../../kube/request-options.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 
-/** Something of ours was not as we had left it, and is again. */
-export interface Repair {
-  readonly object: KubernetesObject;
-  /** The first field that differed; undefined when the whole object was missing. */
-  readonly difference: string | undefined;
-  readonly foreign: readonly ForeignField[];
-}
+/** Something of ours was not as we had left it, and is again; `difference` is undefined when the whole object was missing. */
+export type Repair = Pick<AppliedObject, 'object' | 'difference' | 'foreign'>;
 
 /** What a series of writes came to. */
 export interface WriteOutcome {

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 const configuration = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
 
 describe('spec.paused', () => {
-  let fixture: RevisionFixture;
-  beforeEach(async () => {
-    fixture = new RevisionFixture();
-    await fixture.startInstalled();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
+  beforeEach(() => fixture.install());
 
   const pause = async (fields: Record<string, unknown> = {}): Promise<void> => {
     fixture.setSpec('blue', { paused: true, ...fields });
@@ -31,7 +28,6 @@ describe('spec.paused', () => {
     assert.equal(fixture.condition('blue', 'Paused'), `True/Paused: ${message}`);
     await fixture.recorded(/^Paused: /);
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     assert.equal(fixture.events().filter((event) => event.startsWith('Paused')).length, 1);
     assert.equal(fixture.cluster.writes.filter((write) => !write.includes(' events ')).length, 2);
@@ -50,8 +46,7 @@ describe('spec.paused', () => {
   it('works when the rest of the spec is invalid', async () => {
     await pause({ revision: 'one', webhook: { timeoutSeconds: 99 } });
     assert.equal(fixture.path('blue'), undefined);
-    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: { revision: string } };
-    assert.equal(status.revision, 'one');
+    assert.equal(fixture.statusOf('blue').revision, 'one');
   });
 
   it('restores through the probe the configuration that was published, when the one that is wanted is broken', async () => {
@@ -61,7 +56,7 @@ describe('spec.paused', () => {
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
     assert.equal(probes(), 1);
-    assert.match(fixture.condition('blue', 'Paused'), /^False\/NotPaused/);
+    fixture.says('blue', 'Paused', /^False\/NotPaused/);
     await fixture.recorded(/^Resumed: /);
     await fixture.reconcile('blue');
     assert.equal(fixture.events().filter((event) => event.startsWith('Resumed')).length, 1);
@@ -74,8 +69,8 @@ describe('spec.paused', () => {
     fixture.setSpec('blue', { paused: true });
     await assert.rejects(fixture.reconcile('blue'), { name: 'RemovalBlockedError' });
     const blocked = /ForeignFinalizer: .*sidecar-injector-blue \(example\.com\/hold\)/;
-    assert.match(fixture.condition('blue', 'RemovalBlocked'), blocked);
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/RemovalBlocked/);
+    fixture.says('blue', 'RemovalBlocked', blocked);
+    fixture.says('blue', 'Ready', /^False\/RemovalBlocked/);
     await fixture.recorded(/^RemovalBlocked: .*example\.com\/hold/);
     await assert.rejects(fixture.reconcile('blue'), { name: 'RemovalBlockedError' });
     assert.equal(fixture.events().filter((event) => event.startsWith('RemovalBlocked')).length, 1);
@@ -83,7 +78,7 @@ describe('spec.paused', () => {
       object.metadata.finalizers = [];
     });
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'RemovalBlocked'), /^False\/NotBlocked/);
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/Paused/);
+    fixture.says('blue', 'RemovalBlocked', /^False\/NotBlocked/);
+    fixture.says('blue', 'Ready', /^False\/Paused/);
   });
 });

@@ -1,50 +1,35 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
-import type { Logger } from '../../kube/ports.ts';
 import { claimOfConfig, isTagged as isStoodInFor } from '../../selection/pod-claims.ts';
 import { servingObjects } from '../../manifests/desired-objects.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import {
   type CompiledConfiguration,
   type ConfigurationCompiler,
   RefusedConfigurationError,
   tooCostlyReason,
 } from '../configurations/compile-configuration.ts';
-import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
-import type { OwnedObjects, WriteOutcome } from './owned-objects.ts';
-import type { ReplicaReports } from '../ports.ts';
+import { manifestContext, resyncMs } from '../settings.ts';
+import type { PassContext, RevisionPass } from './pass-context.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
-import type { HostClaims } from '../certificates/host-claims.ts';
+import { hostClaimOf } from '../certificates/host-claims.ts';
 import type { Publication } from '../webhooks/publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from '../certificates/revision-certificates.ts';
-import type { RevisionEvents } from './revision-events.ts';
-import type { Finding, RevisionFindings } from './revision-status.ts';
+import { no, yes } from './revision-status.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
-import type { TagTargets } from '../tags/tag-targets.ts';
 
-export interface RevisionProducerOptions {
-  readonly settings: OperatorSettings;
-  readonly view: ClusterView;
-  readonly owned: OwnedObjects;
+export interface RevisionProducerOptions extends PassContext {
   readonly compiler: ConfigurationCompiler;
   readonly certificates: Pick<RevisionCertificates, 'advance' | 'forget'>;
   readonly servingRole: Pick<ServingRoleKeeper, 'admit'>;
-  readonly reports: Pick<ReplicaReports, 'replicas'>;
   readonly configurations: StoredConfigurations;
   readonly publication: Publication;
-  readonly targets: TagTargets;
-  readonly hosts: HostClaims;
   readonly known: KnownRevisions;
   readonly refusals: Refusals;
-  readonly events: RevisionEvents;
-  readonly logger: Logger;
 }
 
 /** How soon to look again for what replicas report; their reports wake us sooner. */
@@ -74,70 +59,56 @@ export class RevisionProducer {
 
   /**
    * Everything but status, in the order in which nothing is ever called before it can answer. Resolves with the milliseconds until it wants to be
-   * called again; what it found before it rejected stands in `findings`.
+   * called again; what it found before it rejected stands in the pass.
    */
-  async produce(
-    config: InjectorConfig,
-    object: KubernetesObject,
-    findings: RevisionFindings,
-    writes: WriteOutcome,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const { publication, configurations, owned, settings, view, reports, events, logger } = this.#options;
+  async produce(pass: RevisionPass): Promise<number> {
+    const { config, object, findings, writes, signal } = pass;
+    const { publication, configurations, owned, settings, view, reports, events, logger, known, refusals } =
+      this.#options;
     const { name } = config.metadata;
     await this.#options.servingRole.admit(name, signal);
-    const rotation = await this.#options.certificates.advance(config, object, findings, writes, signal);
+    const rotation = await this.#options.certificates.advance(pass);
     // Without a rotation (its policy cannot work) what is served already goes on being trusted and repaired.
     const caBundlePem = rotation?.caBundlePem ?? this.#servedBundle(name);
-    const { known } = this.#options;
     // At once, before anything else is awaited: the webhooks of tags must never be written with the bundle of before, which a rotation may have left.
     if (caBundlePem !== undefined && caBundlePem !== '') known.set(name, { ...known.get(name), caBundlePem });
     for (const each of servingObjects(config, rotation?.serving, settings.context)) {
       await owned.apply(each, writes, signal);
     }
-    const compiled = await this.#compile(config, object, findings, signal);
+    const compiled = await this.#compile(pass);
     await configurations.store(config, compiled, writes, signal);
     // Without a certificate every call would fail TLS verification.
     if (caBundlePem === undefined || caBundlePem === '') return resyncMs;
     const isTagged = isStoodInFor(config, this.#options.targets.tags());
-    const { foreign, finding } = this.#foreignOverlap(config, isTagged);
-    findings.ForeignOverlap = finding;
-    const { taken } = this.#options.hosts.of(config);
-    const outcome = await publication.publish(
-      { config, compiled, caBundlePem, context: manifestContext(settings, view), isTagged, taken, foreign },
-      writes,
-      signal,
-    );
+    const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
+    const foreign = foreignFinding(claim, config);
+    findings.ForeignOverlap = foreign.finding;
+    const { taken } = hostClaimOf(config, this.#options);
+    const context = manifestContext(settings, view);
+    const input = { config, compiled, caBundlePem, context, isTagged, taken, foreign: foreign.foreign };
+    const { finding, narrowed, hash, before, isPending } = await publication.publish(input, writes, signal);
     const isInForce = isTagged || view.ownWebhook(name) !== undefined;
-    const { hash } = outcome;
     known.set(name, { caBundlePem, hash: isInForce ? hash : undefined });
-    if (outcome.finding !== undefined) {
-      findings.WebhookReady = outcome.finding;
-      const { reason, message } = outcome.finding;
-      if (forPeople.includes(reason)) this.#options.refusals.refuse(object, 'Webhook', reason, message);
-      else this.#options.refusals.settled(name, 'Webhook');
+    if (finding !== undefined) {
+      const { reason, message } = finding;
+      if (forPeople.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
+      else refusals.settled(name, 'Webhook');
     }
-    if (outcome.narrowed !== undefined) findings.Narrowed = outcome.narrowed;
-    findings.publishedHash = outcome.hash;
+    findings.WebhookReady = finding;
+    findings.Narrowed = narrowed;
+    findings.publishedHash = hash;
     const live = reports.replicas(name);
     // Of nobody nothing is known: before the Leases have been read, or while a process that does everything restarts.
-    if (live.length > 0 || outcome.finding?.reason === 'NoReplica') {
-      findings.servedBy = live.filter(({ hashes }) => hashes.some((hash) => hash === outcome.hash)).length;
+    if (live.length > 0 || finding?.reason === 'NoReplica') {
+      findings.servedBy = live.filter(({ hashes }) => hashes.some((each) => each === hash)).length;
     }
-    if (outcome.hash !== undefined && outcome.hash !== outcome.before) {
-      events.published(object, outcome.hash, outcome.before);
-      logger.info('published', { injectorConfig: name, hash: outcome.hash, before: outcome.before });
+    if (hash !== undefined && hash !== before) {
+      events.published(object, hash, before);
+      logger.info('published', { injectorConfig: name, hash, before });
     }
-    await configurations.prune(config, [outcome.hash, compiled?.hash], signal);
-    if (outcome.isPending) return pendingMs;
+    await configurations.prune(config, [hash, compiled?.hash], signal);
+    if (isPending) return pendingMs;
     return taken === undefined ? resyncMs : takenRetryMs;
-  }
-
-  /** Somebody else's injector of the same pods: it keeps us from publishing, unless we are told to take over. */
-  #foreignOverlap(config: InjectorConfig, isTagged: boolean): { foreign?: string; finding: Finding } {
-    const { view } = this.#options;
-    const claim = isTagged ? undefined : foreignOverlap(claimOfConfig(config), view.mutatingWebhooks.list());
-    return foreignFinding(claim, config);
   }
 
   #servedBundle(name: string): string | undefined {
@@ -146,26 +117,20 @@ export class RevisionProducer {
     return secret && servingPairOf(secret).caPem;
   }
 
-  async #compile(
-    config: InjectorConfig,
-    object: KubernetesObject,
-    findings: RevisionFindings,
-    signal: AbortSignal,
-  ): Promise<CompiledConfiguration | undefined> {
+  async #compile({ config, object, findings, signal }: RevisionPass): Promise<CompiledConfiguration | undefined> {
     const { compiler, refusals } = this.#options;
     try {
       const compiled = await compiler.compile(config, signal);
       const { templates, hash, warnings } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
-      const message = [`${count}; the configuration is ${hash}`, ...warnings].join('; ');
-      findings.TemplatesValid = { status: 'True', reason: 'Compiled', message };
+      findings.TemplatesValid = yes('Compiled', [`${count}; the configuration is ${hash}`, ...warnings].join('; '));
       findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
       return compiled;
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       const reason = reasonOf(error);
-      findings.TemplatesValid = { status: 'False', reason, message: error.message };
+      findings.TemplatesValid = no(reason, error.message);
       findings.refusedHash = error instanceof RefusedConfigurationError ? error.hash : undefined;
       refusals.refuse(object, 'Configuration', reason, error.message);
       return undefined;

@@ -82,19 +82,13 @@ export class ReconcileLoop {
     if (error instanceof ApiError && (error.code === 0 || error.code >= 500)) this.#isOutage = true;
     const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
     const delay = this.#queue.addRateLimited(key, asked);
-    const fields = {
-      key,
-      again: `${Math.round(delay)} ms`,
-      error: error instanceof Error ? error.message : String(error),
-    };
+    const { logger } = this.#options;
+    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+    const fields = { key, again: `${Math.round(delay)} ms`, error: message };
+    const isKnown = error instanceof ApiError || error instanceof RemovalBlockedError;
     // Somebody else was faster: the next pass starts from what they wrote.
-    if (isConflict(error)) this.#options.logger.debug('a write met a newer version; trying again', fields);
-    else if (error instanceof ApiError || error instanceof RemovalBlockedError)
-      this.#options.logger.warn('a reconcile failed; trying again', fields);
-    else
-      this.#options.logger.error('a reconcile failed unexpectedly; trying again', {
-        ...fields,
-        stack: error instanceof Error ? error.stack : undefined,
-      });
+    if (isConflict(error)) logger.debug('a write met a newer version; trying again', fields);
+    else if (isKnown) logger.warn('a reconcile failed; trying again', fields);
+    else logger.error('a reconcile failed unexpectedly; trying again', { ...fields, stack });
   }
 }

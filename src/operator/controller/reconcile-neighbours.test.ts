@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { injectorConfig } from '../testdata/operator-fixture.ts';
+import { eachTest, injectorConfig } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
+const webhookType = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' };
+
 describe('RevisionReconciler: neighbours', () => {
-  let fixture: RevisionFixture;
-  beforeEach(() => {
-    fixture = new RevisionFixture();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   it('lets the older of two win; the loser publishes nothing, names the winner, and comes when that is gone', async () => {
-    await fixture.start();
     await fixture.install('old');
     fixture.cluster.put('injectorconfigs', injectorConfig('young', { revision: 'old' }));
     await fixture.reconcile('young');
@@ -22,54 +19,38 @@ describe('RevisionReconciler: neighbours', () => {
     const message = 'InjectorConfig old is older and takes the same pods; nothing of this one is published';
     assert.equal(fixture.condition('young', 'Overlap'), `True/Overlap: ${message}`);
     assert.equal(fixture.condition('young', 'Ready'), `False/Overlap: ${message}`);
-    assert.match(fixture.condition('old', 'Ready'), /^True/);
+    fixture.says('old', 'Ready', /^True/);
     fixture.cluster.remove('injectorconfigs', 'old');
     await fixture.reconcile('young');
-    assert.match(fixture.condition('young', 'Ready'), /^True/);
-    assert.match(fixture.condition('young', 'Overlap'), /^False/);
+    fixture.says('young', 'Ready', /^True/);
+    fixture.says('young', 'Overlap', /^False/);
   });
 
   it('advises names of its own to one whose selectors could take the pods of another', async () => {
-    await fixture.start();
     await fixture.install('old');
     const webhook = { selection: 'Custom', namespaceSelector: { matchLabels: { team: 'a' } } };
     fixture.cluster.put('injectorconfigs', injectorConfig('young', { webhook }));
     await fixture.reconcile('young');
     assert.equal(fixture.path('young'), undefined);
-    assert.match(
-      fixture.condition('young', 'Ready'),
-      /^False\/Overlap: .* give one of the two its own spec\.webhook\.keys/,
-    );
+    fixture.says('young', 'Ready', /^False\/Overlap: .* give one of the two its own spec\.webhook\.keys/);
   });
 
   it('publishes nothing while the owner it was given does not exist, and then under that owner', async () => {
-    await fixture.start({ owner: 'injector' });
+    fixture.restart({ owner: 'injector' });
     await fixture.install();
     assert.equal(fixture.path('blue'), undefined);
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/OwnerMissing/);
-    fixture.cluster.put('mutatingwebhookconfigurations', {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: 'injector', uid: 'owner-uid' },
-    });
+    fixture.says('blue', 'Ready', /^False\/OwnerMissing/);
+    const owner = { name: 'injector', uid: 'owner-uid' };
+    fixture.cluster.put('mutatingwebhookconfigurations', { ...webhookType, metadata: { ...owner } });
     await fixture.reconcile('blue');
     const { ownerReferences } = fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-blue')!.metadata;
-    assert.deepEqual(ownerReferences, [
-      {
-        apiVersion: 'admissionregistration.k8s.io/v1',
-        kind: 'MutatingWebhookConfiguration',
-        name: 'injector',
-        uid: 'owner-uid',
-      },
-    ]);
+    assert.deepEqual(ownerReferences, [{ ...webhookType, ...owner }]);
   });
 
   it('writes nothing where another installation of its class has published, also on removal, until that is gone', async () => {
-    await fixture.start();
     const elsewhere = { service: { namespace: 'elsewhere', name: 'sidecar-injector-blue' } };
     fixture.cluster.put('mutatingwebhookconfigurations', {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
+      ...webhookType,
       metadata: {
         name: 'sidecar-injector-blue',
         labels: {
@@ -97,6 +78,6 @@ describe('RevisionReconciler: neighbours', () => {
     });
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
   });
 });

@@ -1,61 +1,43 @@
 import assert from 'node:assert/strict';
-import { injectorConfig, template } from '../testdata/operator-fixture.ts';
-import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
+import { eachTest, template } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 describe('RevisionReconciler: publication', () => {
-  let fixture: RevisionFixture;
-  beforeEach(() => {
-    fixture = new RevisionFixture();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   it('keeps the last good configuration when a template does not compile, with line and column, and takes the next good one', async () => {
-    const good = await fixture.startInstalled();
+    const good = await fixture.installed();
     fixture.setTemplate('blue', 'spec:\n  x: {{ .Broken');
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
-    assert.match(
-      fixture.condition('blue', 'TemplatesValid'),
-      /^False\/ConfigurationInvalid: .*templates\.sidecar.* line 2/s,
-    );
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/ConfigurationInvalid/);
-    assert.match(fixture.condition('blue', 'WebhookReady'), new RegExp(`^True/Published: .*${good}`));
-    const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as {
-      status: { observedGeneration: number; config: object };
-    };
-    assert.equal(status.observedGeneration, 2);
-    assert.deepEqual(status.config, { hash: good });
+    fixture.says('blue', 'TemplatesValid', /^False\/ConfigurationInvalid: .*templates\.sidecar.* line 2/s);
+    fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
+    fixture.says('blue', 'WebhookReady', new RegExp(`^True/Published: .*${good}`));
+    const { observedGeneration, config } = fixture.statusOf('blue');
+    assert.deepEqual([observedGeneration, config], [2, { hash: good }]);
     await fixture.reconcile('blue');
     await fixture.recorded(/^ConfigurationInvalid/);
     assert.equal(fixture.events().filter((event) => event.startsWith('ConfigurationInvalid')).length, 1);
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
     assert.notEqual(fixture.hash('blue'), good);
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
   });
 
   it('publishes nothing of a configuration that has never compiled', async () => {
-    await fixture.start();
-    fixture.cluster.put(
-      'injectorconfigs',
-      injectorConfig('blue', { injection: { templates: { sidecar: '{{ nope }}' } } }),
-    );
-    await fixture.reconcile('blue');
+    await fixture.install('blue', { injection: { templates: { sidecar: '{{ nope }}' } } });
     assert.equal(fixture.path('blue'), undefined);
     assert.deepEqual(fixture.cluster.names('configmaps'), []);
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/NothingToPublish/);
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/ConfigurationInvalid/);
+    fixture.says('blue', 'WebhookReady', /^False\/NothingToPublish/);
+    fixture.says('blue', 'Ready', /^False\/ConfigurationInvalid/);
   });
 
   it('moves the webhook only when every replica holds the configuration', async () => {
-    await fixture.start();
     fixture.reports.missing = ['replica-2'];
     await fixture.install();
     assert.equal(fixture.path('blue'), undefined);
-    assert.match(
-      fixture.condition('blue', 'WebhookReady'),
-      /^False\/WaitingForReplicas: configuration [0-9a-f]{8} is not served yet by replica-2/,
-    );
+    const waiting = /^False\/WaitingForReplicas: configuration [0-9a-f]{8} is not served yet by replica-2/;
+    fixture.says('blue', 'WebhookReady', waiting);
     fixture.reports.missing = [];
     assert.equal(await fixture.reconcile('blue'), 600_000);
     const first = fixture.hash('blue');
@@ -63,7 +45,7 @@ describe('RevisionReconciler: publication', () => {
     fixture.setTemplate('blue', template('two'));
     assert.equal(await fixture.reconcile('blue'), 1000);
     assert.equal(fixture.hash('blue'), first);
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/WaitingForReplicas/);
+    fixture.says('blue', 'Ready', /^False\/WaitingForReplicas/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
     assert.equal(fixture.path('blue'), undefined, 'with nothing published, nothing may be that replicas cannot answer');
@@ -73,16 +55,14 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('says how to end a wait that a replica makes long', async () => {
-    await fixture.start();
     fixture.reports.missing = ['replica-2'];
     await fixture.install();
     assert.doesNotMatch(fixture.condition('blue', 'WebhookReady'), /delete the pod/);
     await fixture.clock.advance(300_000);
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.condition('blue', 'WebhookReady'),
-      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/,
-    );
+    const advice =
+      /not served yet by replica-2; this has lasted for more than 5 minutes: .*delete the pod, and its Lease \(injector-replica-<pod>\)/;
+    fixture.says('blue', 'WebhookReady', advice);
     assert.equal(fixture.path('blue'), undefined);
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
@@ -90,23 +70,24 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('is not ready when for longer than a restart nobody answers for what is published, and is again when somebody does', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     const path = fixture.path('blue');
     fixture.reports.missing = ['any replica (none is running)'];
     assert.equal(await fixture.reconcile('blue'), 1000);
-    assert.match(fixture.condition('blue', 'Ready'), /^True/, 'a replica may be about to come back');
+    // A replica may be about to come back.
+    fixture.says('blue', 'Ready', /^True/);
     fixture.clock.sleep(30_000);
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/NoReplica: .*spec\.paused/);
+    fixture.says('blue', 'Ready', /^False\/NoReplica: .*spec\.paused/);
     assert.equal(fixture.path('blue'), path);
     await fixture.recorded(/^NoReplica/);
     fixture.reports.missing = [];
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
   });
 
   it('does not forget what it had published when nothing is left of it but the status', async () => {
-    const good = await fixture.startInstalled();
+    const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.reports.missing = ['replica-1'];
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
@@ -118,16 +99,14 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('finds what is published when its status is lost', async () => {
-    const good = await fixture.startInstalled();
+    const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       delete object.status;
     });
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
-    assert.deepEqual((fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: object }).config, {
-      hash: good,
-    });
+    assert.deepEqual(fixture.statusOf('blue').config, { hash: good });
   });
 
   for (const [what, isRestarted] of [
@@ -135,67 +114,58 @@ describe('RevisionReconciler: publication', () => {
     ['such a status after a restart', true],
   ] as const) {
     it(`leaves the webhook where it is for ${what}`, async () => {
-      const good = await fixture.startInstalled();
+      const good = await fixture.installed();
       fixture.setTemplate('blue', '{{');
       fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
         object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
       });
       if (isRestarted) fixture.restart();
-      await fixture.until(() => fixture.view.hasSynced);
       await fixture.reconcile('blue');
       assert.equal(fixture.hash('blue'), good);
-      assert.match(fixture.condition('blue', 'WebhookReady'), new RegExp(`^True/Published: .*${good}`));
-      const { status } = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: { config: object } };
-      assert.deepEqual(status.config, { hash: good });
+      fixture.says('blue', 'WebhookReady', new RegExp(`^True/Published: .*${good}`));
+      assert.deepEqual(fixture.statusOf('blue').config, { hash: good });
     });
   }
 
   it('says that what is published is lost, leaves the webhook there, and publishes what compiles next', async () => {
-    const good = await fixture.startInstalled();
+    const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
     fixture.cluster.remove('configmaps', 'sidecar-injector-blue', 'injection');
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.status = { ...(object.status as object), config: { hash: 'deadbeef' } };
     });
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
-    });
+    fixture.emptyBundles('blue');
     fixture.reports.missing = ['replica-1'];
     // The names of Events hold the time.
     await fixture.clock.advance(1);
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), good);
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
-    assert.match(
-      fixture.condition('blue', 'WebhookReady'),
-      new RegExp(`^False/ConfigurationLost: .*sidecar-injector-blue-${good} .*replica-1; correct`),
-    );
+    const lost = new RegExp(`^False/ConfigurationLost: .*sidecar-injector-blue-${good} .*replica-1; correct`);
+    fixture.says('blue', 'WebhookReady', lost);
     await fixture.recorded(/^ConfigurationLost: configuration [0-9a-f]{8}, which is published, is lost/);
     fixture.setTemplate('blue', template('two'));
     fixture.reports.missing = [];
     await fixture.reconcile('blue');
     assert.notEqual(fixture.hash('blue'), good);
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^True/);
+    fixture.says('blue', 'WebhookReady', /^True/);
   });
 
   it('repairs what is there while replicas are waited for', async () => {
-    const first = await fixture.startInstalled();
+    const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      (object.webhooks as Webhook[])[0]!.failurePolicy = 'Ignore';
-    });
+    fixture.editWebhooks('blue', (webhook) => (webhook.failurePolicy = 'Ignore'));
     await fixture.reconcile('blue');
     assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
     assert.equal(fixture.hash('blue'), first);
   });
 
   it('restores the ConfigMap of what is published while replicas load the next one', async () => {
-    const first = await fixture.startInstalled();
+    const first = await fixture.installed();
     fixture.reports.missing = ['replica-1'];
     fixture.setTemplate('blue', template('two'));
     await fixture.reconcile('blue');
@@ -206,7 +176,7 @@ describe('RevisionReconciler: publication', () => {
   });
 
   it('keeps the last three configurations, and what is in use, and editing back finds the old one', async () => {
-    const first = await fixture.startInstalled();
+    const first = await fixture.installed();
     for (const image of ['two', 'three', 'four']) {
       fixture.setTemplate('blue', template(image));
       await fixture.reconcile('blue');

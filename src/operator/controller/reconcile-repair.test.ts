@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { failure, json } from '../../kube/testdata/fake-api-server.ts';
-import { template } from '../testdata/operator-fixture.ts';
-import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
+import { json } from '../../kube/testdata/fake-api-server.ts';
+import { eachTest, template } from '../testdata/operator-fixture.ts';
+import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 describe('RevisionReconciler: repair', () => {
-  let fixture: RevisionFixture;
-  beforeEach(() => {
-    fixture = new RevisionFixture();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   it('repairs the webhook and the ConfigMaps of the last good configuration while the spec is broken', async () => {
-    const good = await fixture.startInstalled();
+    const good = await fixture.installed();
     fixture.setTemplate('blue', '{{');
     await fixture.reconcile('blue');
     fixture.cluster.remove('configmaps', `sidecar-injector-blue-${good}`, 'injection');
@@ -21,84 +17,55 @@ describe('RevisionReconciler: repair', () => {
     assert.ok(fixture.cluster.get('configmaps', `sidecar-injector-blue-${good}`, 'injection'));
   });
 
-  const damages: [what: string, plural: string, name: string, namespaced: boolean, event: RegExp][] = [
-    [
-      'the webhook configuration',
-      'mutatingwebhookconfigurations',
-      'sidecar-injector-blue',
-      false,
-      /Repaired: MutatingWebhookConfiguration sidecar-injector-blue was missing; made again/,
-    ],
-    ['the Service', 'services', 'sidecar-injector-blue', true, /Repaired: Service sidecar-injector-blue was missing/],
-    [
-      'the serving Secret',
-      'secrets',
-      'sidecar-injector-blue-serving',
-      true,
-      /Repaired: Secret sidecar-injector-blue-serving was missing/,
-    ],
-    [
-      'the plain ConfigMap',
-      'configmaps',
-      'sidecar-injector-blue',
-      true,
-      /Repaired: ConfigMap sidecar-injector-blue was missing/,
-    ],
+  const damages: [what: string, plural: string, kind: string, name: string, namespace?: string][] = [
+    ['the webhook configuration', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration', 'blue'],
+    ['the Service', 'services', 'Service', 'blue', 'injection'],
+    ['the serving Secret', 'secrets', 'Secret', 'blue-serving', 'injection'],
+    ['the plain ConfigMap', 'configmaps', 'ConfigMap', 'blue', 'injection'],
   ];
-  for (const [what, plural, name, namespaced, event] of damages) {
+  for (const [what, plural, kind, short, namespace] of damages) {
     it(`makes ${what} again when it is deleted, and says so`, async () => {
-      await fixture.startInstalled();
-      const namespace = namespaced ? 'injection' : undefined;
+      await fixture.install();
+      const name = `sidecar-injector-${short}`;
       const before = fixture.cluster.get(plural, name, namespace)!;
       fixture.cluster.remove(plural, name, namespace);
       await fixture.reconcile('blue');
       const restored = fixture.cluster.get(plural, name, namespace)!;
       assert.deepEqual({ ...restored, metadata: {} }, { ...before, metadata: {} });
       assert.deepEqual(restored.metadata.labels, before.metadata.labels);
-      await fixture.recorded(event);
+      await fixture.recorded(new RegExp(`Repaired: ${kind} ${name} was missing; made again`));
     });
   }
 
   it('keeps trust in the served leaf when the Secret of the rotation is deleted', async () => {
-    await fixture.startInstalled();
-    const serving = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection')!.data;
+    await fixture.install();
+    const { 'tls.crt': leaf } = fixture.secret('blue-serving');
     const [before] = fixture.webhooks('blue');
     fixture.cluster.remove('secrets', 'sidecar-injector-blue', 'injection');
     await fixture.reconcile('blue');
     const bundle = Buffer.from(fixture.webhooks('blue')[0]!.clientConfig.caBundle, 'base64').toString();
     assert.ok(bundle.includes(Buffer.from(before!.clientConfig.caBundle, 'base64').toString().trim()));
-    const kept = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection')!.data as Record<
-      string,
-      string
-    >;
-    assert.equal(kept['tls.crt'], (serving as Record<string, string>)['tls.crt']);
+    assert.equal(fixture.secret('blue-serving')['tls.crt'], leaf);
   });
 
   it('does not make new keys when the Secret of the rotation only lost its labels', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     const before = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection')!.data;
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete object.metadata.labels;
     });
     await fixture.until(() => fixture.view.secrets.get('sidecar-injector-blue', 'injection') === undefined);
-    await fixture.reconcilers.revisions.reconcile('blue', new AbortController().signal);
+    await fixture.passNow('blue');
     const after = fixture.cluster.get('secrets', 'sidecar-injector-blue', 'injection')!;
     assert.deepEqual(after.data, before);
     assert.equal(after.metadata.labels?.['sidecar-injector.io/injector-config'], 'blue');
   });
 
   it('names the other manager while there is a conflict, and forgets it a minute later', async () => {
-    await fixture.startInstalled();
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
-    });
-    const causes = [
-      {
-        reason: 'FieldManagerConflict',
-        message: 'conflict with "pilot-discovery" using v1',
-        field: '.webhooks[0].clientConfig.caBundle',
-      },
-    ];
+    await fixture.install();
+    fixture.emptyBundles('blue');
+    const message = 'conflict with "pilot-discovery" using v1';
+    const causes = [{ reason: 'FieldManagerConflict', message, field: '.webhooks[0].clientConfig.caBundle' }];
     fixture.cluster.faults.push({
       matches: (method, requested) => method === 'PATCH' && requested.includes('mutatingwebhook'),
       answer: (response) => {
@@ -107,87 +74,59 @@ describe('RevisionReconciler: repair', () => {
       times: 1,
     });
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.condition('blue', 'Conflict'),
-      /^True\/ForeignManager: pilot-discovery also writes \.webhooks\[0\]\.clientConfig\.caBundle/,
-    );
+    const foreign = /^True\/ForeignManager: pilot-discovery also writes \.webhooks\[0\]\.clientConfig\.caBundle/;
+    fixture.says('blue', 'Conflict', foreign);
     assert.ok(
       fixture.events().some((event) => /Repaired: Mutating.* by pilot-discovery at webhooks; restored/.test(event)),
     );
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
-    });
+    fixture.emptyBundles('blue');
     fixture.cluster.writes.length = 0;
     assert.equal(await fixture.reconcile('blue'), 1000);
     assert.deepEqual(fixture.cluster.writes, [], 'taken back once a second, no more');
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
     await fixture.clock.advance(1000);
     assert.equal(await fixture.reconcile('blue'), 59_000);
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
     await fixture.clock.advance(60_000);
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Conflict'), /^False\/NoConflict/);
+    fixture.says('blue', 'Conflict', /^False\/NoConflict/);
   });
 
   it('takes a webhook back that somebody led to another namespace', async () => {
-    await fixture.startInstalled();
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      for (const { clientConfig } of object.webhooks as Webhook[]) {
-        Object.assign(clientConfig.service, { namespace: 'elsewhere' });
-      }
-    });
+    await fixture.install();
+    fixture.editWebhooks('blue', ({ clientConfig: { service } }) => (service.namespace = 'elsewhere'));
     await fixture.reconcile('blue');
-    assert.ok(
-      fixture
-        .webhooks('blue')
-        .every(
-          ({ clientConfig }) => 'namespace' in clientConfig.service && clientConfig.service.namespace === 'injection',
-        ),
-    );
+    assert.ok(fixture.webhooks('blue').every(({ clientConfig: { service } }) => service.namespace === 'injection'));
   });
 
   it('keeps the webhook as it is, but for its caBundle, when the spec of the webhook is wrong', async () => {
-    await fixture.startInstalled();
-    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
-      object.spec = {
-        ...(object.spec as object),
-        webhook: { selection: 'Custom', namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
-      };
-    });
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
-    });
+    await fixture.install();
+    const namespaceSelector = { matchExpressions: [{ key: 'a', operator: 'In' }] };
+    fixture.setSpec('blue', { webhook: { selection: 'Custom', namespaceSelector } });
+    fixture.emptyBundles('blue');
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/Invalid: .*namespaceSelector/);
+    fixture.says('blue', 'Ready', /^False\/Invalid: .*namespaceSelector/);
     assert.equal(fixture.webhooks('blue').length, 2);
     assert.ok(fixture.webhooks('blue').every(({ clientConfig }) => clientConfig.caBundle !== ''));
   });
 
   it('repairs the caBundle of the webhook there is while the API server refuses the one that is wanted', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     const { length } = fixture.webhooks('blue');
     const good = fixture.hash('blue');
     const setConditions = (matchConditions: object[]): void => {
-      fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
-        object.spec = {
-          injection: { templates: { sidecar: template('two') } },
-          webhook: { matchConditions },
-        };
+      fixture.setSpec('blue', {
+        injection: { templates: { sidecar: template('two') } },
+        webhook: { matchConditions },
       });
     };
     const message = 'webhooks[0].matchConditions[3].expression: Invalid value: "object.": compilation failed';
-    fixture.cluster.faults.push({
-      matches: (method, requested, body) =>
-        method !== 'GET' && requested.includes('mutatingwebhook') && body.includes('"object."'),
-      answer: (response) => {
-        failure(response, 422, 'Invalid', message);
-      },
-    });
+    const isWrong = (method: string, requested: string, body: string): boolean =>
+      method !== 'GET' && requested.includes('mutatingwebhook') && body.includes('"object."');
+    fixture.cluster.fail(isWrong, 422, 'Invalid', message);
     setConditions([{ name: 'bad', expression: 'object.' }]);
     for (const damage of ['first', 'second']) {
-      fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-        (object.webhooks as Webhook[])[0]!.clientConfig.caBundle = '';
-      });
+      fixture.emptyBundles('blue');
       await fixture.reconcile('blue');
       await fixture.clock.advance(1000);
       await fixture.reconcile('blue');
@@ -204,11 +143,11 @@ describe('RevisionReconciler: repair', () => {
     assert.equal(fixture.events().filter((event) => event.startsWith('Invalid: webhooks[0]')).length, 1);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/Invalid: .*; there is no webhook yet/);
+    fixture.says('blue', 'WebhookReady', /^False\/Invalid: .*; there is no webhook yet/);
     setConditions([]);
     await fixture.clock.advance(1000);
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^True\/Published/);
+    fixture.says('blue', 'WebhookReady', /^True\/Published/);
     assert.notEqual(fixture.hash('blue'), good);
   });
 });

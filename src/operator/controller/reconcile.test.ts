@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { isIssuedBy } from '../../certs/verify-chain.ts';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
-import { injectorConfig, template } from '../testdata/operator-fixture.ts';
+import { eachTest, injectorConfig, template } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 describe('RevisionReconciler', () => {
-  let fixture: RevisionFixture;
-  beforeEach(() => {
-    fixture = new RevisionFixture();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   it('produces everything, the webhook last, and says so once', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     assert.deepEqual(fixture.cluster.writes, [
       'PATCH injectorconfigs blue',
       'PATCH roles sidecar-injector-serving',
@@ -29,57 +24,43 @@ describe('RevisionReconciler', () => {
       'PATCH injectorconfigs/status blue',
     ]);
     const stored = fixture.cluster.get('injectorconfigs', 'blue')!;
-    const { status } = stored as unknown as { status: Record<string, unknown> };
     assert.deepEqual(stored.metadata.finalizers, ['sidecar-injector.io/cleanup']);
-    assert.equal(status.observedGeneration, 1);
-    assert.equal(status.revision, 'blue');
-    assert.deepEqual(status.config, { hash: fixture.hash('blue') });
-    assert.equal(
-      fixture.condition('blue', 'Ready'),
-      'True/Serving: every live replica serves the published configuration',
-    );
-    assert.equal(
-      fixture.condition('blue', 'TemplatesValid'),
-      `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}`,
-    );
-    assert.equal(
-      fixture.condition('blue', 'WebhookReady'),
-      `True/Published: the webhook names configuration ${fixture.hash('blue')}`,
-    );
-    assert.equal(fixture.condition('blue', 'Overlap'), 'none');
-    assert.equal(fixture.condition('blue', 'Conflict'), 'none');
+    const { observedGeneration, revision, config } = fixture.statusOf('blue');
+    assert.deepEqual([observedGeneration, revision, config], [1, 'blue', { hash: fixture.hash('blue') }]);
+    const conditions = {
+      Ready: 'True/Serving: every live replica serves the published configuration',
+      TemplatesValid: `True/Compiled: 1 template compiles; the configuration is ${fixture.hash('blue')}`,
+      WebhookReady: `True/Published: the webhook names configuration ${fixture.hash('blue')}`,
+      Overlap: 'none',
+      Conflict: 'none',
+    };
+    for (const [type, said] of Object.entries(conditions)) assert.equal(fixture.condition('blue', type), said);
     await fixture.recorded(/^Published: configuration [0-9a-f]{8} is published$/);
   });
 
   it('publishes a caBundle that verifies what the serving Secret holds', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     const bundle = new X509Certificate(Buffer.from(fixture.webhooks('blue')[0]!.clientConfig.caBundle, 'base64'));
-    const { data } = fixture.cluster.get('secrets', 'sidecar-injector-blue-serving', 'injection') as unknown as {
-      data: Record<string, string>;
-    };
-    const leaf = new X509Certificate(Buffer.from(data['tls.crt']!, 'base64'));
+    const leaf = new X509Certificate(fixture.secret('blue-serving')['tls.crt']!);
     assert.ok(isIssuedBy(leaf, bundle));
     assert.match(leaf.subjectAltName ?? '', /sidecar-injector-blue\.injection\.svc/);
   });
 
   it('writes nothing when nothing has changed, also after a restart', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     fixture.cluster.writes.length = 0;
     const wait = await fixture.reconcile('blue');
     assert.equal(wait, 600_000);
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
   it('says how many live replicas serve what is published, and keeps the figure while none is known', async () => {
-    await fixture.start();
     const one = (replica: string, hashes: string[]) => ({ replica, hashes, isDraining: false });
     await fixture.install();
-    const config = (): unknown =>
-      (fixture.cluster.get('injectorconfigs', 'blue')?.status as { config: unknown }).config;
-    const { hash } = config() as { hash: string };
+    const config = (): unknown => fixture.statusOf('blue').config;
+    const hash = fixture.hash('blue');
     assert.deepEqual(config(), { hash });
     fixture.reports.live = [one('a', [hash]), one('b', ['00000000', hash]), one('c', [])];
     await fixture.reconcile('blue');
@@ -90,11 +71,9 @@ describe('RevisionReconciler', () => {
   });
 
   it('says which ConfigMap, namespace and key a reference lacks, and follows it', async () => {
-    await fixture.start();
     const valuesFrom = { namespace: 'config', name: 'values', key: 'values.yaml' };
     const injection = { templates: { sidecar: template('{{ .Values.image }}') }, valuesFrom };
-    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { injection }));
-    await fixture.reconcile('blue');
+    await fixture.install('blue', { injection });
     assert.equal(
       fixture.condition('blue', 'TemplatesValid'),
       'False/ReferenceInvalid: InjectorConfig blue (revision blue): spec.injection.valuesFrom: could not read valid configmap "values" from namespace "config" (key "values.yaml"): it does not exist; create it or correct the reference',
@@ -103,86 +82,65 @@ describe('RevisionReconciler', () => {
     fixture.cluster.put('configmaps', { ...configMap, data: { other: '{}' } });
     await fixture.until(() => fixture.referenceChanges.length === 1);
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.condition('blue', 'TemplatesValid'),
-      /missing configuration map key "values\.yaml" in configmap "values" of namespace "config": it has other; add it/,
-    );
-    fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
-      object.data = { 'values.yaml': 'image: x' };
-    });
+    const missing =
+      /missing configuration map key "values\.yaml" in configmap "values" of namespace "config": it has other; add it/;
+    fixture.says('blue', 'TemplatesValid', missing);
+    const setImage = (image: string): void => {
+      fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
+        object.data = { 'values.yaml': `image: ${image}` };
+      });
+    };
+    setImage('x');
     await fixture.until(() => fixture.referenceChanges.length === 2);
     await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
     const first = fixture.hash('blue');
-    fixture.cluster.edit('configmaps', 'values', 'config', (object) => {
-      object.data = { 'values.yaml': 'image: y' };
-    });
+    setImage('y');
     await fixture.until(() => fixture.referenceChanges.length === 3);
     await fixture.reconcile('blue');
     assert.notEqual(fixture.hash('blue'), first);
   });
 
   it('leaves the InjectorConfigs of other operator classes alone', async () => {
-    await fixture.start();
-    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { operatorClass: 'other' }));
-    await fixture.reconcile('blue');
+    await fixture.install('blue', { operatorClass: 'other' });
     assert.deepEqual(fixture.cluster.writes, []);
   });
 
   it('says what is wrong with an object that it cannot read at all', async () => {
-    await fixture.start();
-    fixture.cluster.put('injectorconfigs', injectorConfig('blue', { webhook: { timeoutSeconds: 99 } }));
-    await fixture.reconcile('blue');
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/Invalid: .*spec\.webhook\.timeoutSeconds.*99/);
+    await fixture.install('blue', { webhook: { timeoutSeconds: 99 } });
+    fixture.says('blue', 'Ready', /^False\/Invalid: .*spec\.webhook\.timeoutSeconds.*99/);
     assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
-    const stored = fixture.cluster.get('injectorconfigs', 'blue') as unknown as { status: object };
-    assert.deepEqual(stored.status, { ...stored.status, observedGeneration: 1 });
+    assert.equal(fixture.statusOf('blue').observedGeneration, 1);
   });
 
   it('says that a certificate policy cannot work, and goes on serving', async () => {
-    const before = await fixture.startInstalled();
-    fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
-      object.spec = { ...(object.spec as object), certificate: { leafDuration: '48h', caDuration: '24h' } };
-    });
+    const before = await fixture.installed();
+    fixture.setSpec('blue', { certificate: { leafDuration: '48h', caDuration: '24h' } });
     await fixture.reconcile('blue');
-    assert.match(
-      fixture.condition('blue', 'CertificateReady'),
-      /^False\/InvalidPolicy: spec\.certificate: leafDuration/,
-    );
+    fixture.says('blue', 'CertificateReady', /^False\/InvalidPolicy: spec\.certificate: leafDuration/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-blue');
     await fixture.reconcile('blue');
     assert.equal(fixture.hash('blue'), before);
   });
 
   it('shows a missing right in the condition of what it could not do, and rejects', async () => {
-    await fixture.start();
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
-    fixture.cluster.faults.push({
-      matches: (method, requested) => method === 'PATCH' && requested.includes('mutatingwebhook'),
-      answer: (response) => {
-        failure(response, 403, 'Forbidden', 'mutatingwebhookconfigurations is forbidden');
-      },
-    });
+    const message = 'mutatingwebhookconfigurations is forbidden';
+    const isOfWebhook = (method: string, requested: string): boolean =>
+      method === 'PATCH' && requested.includes('mutatingwebhook');
+    fixture.cluster.fail(isOfWebhook, 403, 'Forbidden', message);
     await assert.rejects(fixture.reconcile('blue'), /is forbidden/);
-    assert.equal(
-      fixture.condition('blue', 'WebhookReady'),
-      'False/Forbidden: mutatingwebhookconfigurations is forbidden',
-    );
+    assert.equal(fixture.condition('blue', 'WebhookReady'), `False/Forbidden: ${message}`);
     fixture.cluster.faults.length = 0;
-    fixture.cluster.faults.push({
-      matches: (method) => method === 'POST',
-      answer: (response) => {
-        failure(response, 403, 'Forbidden', 'secrets is forbidden');
-      },
-    });
+    fixture.cluster.fail((method) => method === 'POST', 403, 'Forbidden', 'secrets is forbidden');
     fixture.cluster.put('injectorconfigs', injectorConfig('green'));
     await assert.rejects(fixture.reconcile('green'), /secrets is forbidden/);
-    assert.match(fixture.condition('green', 'CertificateReady'), /^False\/Forbidden/);
-    assert.match(fixture.condition('green', 'Ready'), /^Unknown|^False/);
+    fixture.says('green', 'CertificateReady', /^False\/Forbidden/);
+    fixture.says('green', 'Ready', /^Unknown|^False/);
   });
 
   it('writes nothing onto a version of the rotation that it has not seen', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       delete (object.data as Record<string, string>)['rotation.json'];
     });
@@ -193,8 +151,8 @@ describe('RevisionReconciler', () => {
     fixture.cluster.edit('secrets', 'sidecar-injector-blue', 'injection', (object) => {
       object.metadata.annotations = { another: 'leader' };
     });
-    await assert.rejects(fixture.reconcilers.revisions.reconcile('blue', new AbortController().signal), /modified/);
-    assert.match(fixture.condition('blue', 'CertificateReady'), /^True/);
+    await assert.rejects(fixture.passNow('blue'), /modified/);
+    fixture.says('blue', 'CertificateReady', /^True/);
     fixture.cluster.faults.length = 0;
   });
 });

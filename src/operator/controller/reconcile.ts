@@ -5,58 +5,40 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
-import { type Finalizers, hasFinalizer } from './finalizers.ts';
+import { hasFinalizer, holdFinalizer, releaseFinalizer } from './finalizers.ts';
 import { configWinner, nameOf, type PodClaim } from '../../selection/pod-claims.ts';
 import { noWrites } from './owned-objects.ts';
 import { otherInstallation } from './validator-reconcile.ts';
-import { ParsedConfigs } from './parsed-configs.ts';
-import type { OperatorMetrics } from '../ports.ts';
+import { parsedConfig } from './parsed-configs.ts';
+import type { PassContext } from './pass-context.ts';
 import type { RevisionProducer } from './produce-revision.ts';
 import type { Refusals } from './refusals.ts';
 import { type Removal, RemovalBlockedError } from '../webhooks/removal.ts';
-import type { RevisionEvents } from './revision-events.ts';
-import { type Finding, no, type RevisionFindings, revisionStatus } from './revision-status.ts';
-import { type OperatorSettings, resyncMs, statusManager } from '../settings.ts';
-import type { TagTargets } from '../tags/tag-targets.ts';
+import { no, type RevisionFindings, revisionStatus, yes } from './revision-status.ts';
+import { resyncMs, statusManager } from '../settings.ts';
 import type { UsageSource } from '../usage/usage-status.ts';
 
-export interface ReconcilerOptions {
-  readonly client: Pick<ApiClient, 'apply'>;
-  readonly settings: OperatorSettings;
-  readonly view: ClusterView;
+export interface ReconcilerOptions extends PassContext {
+  readonly client: Pick<ApiClient, 'apply' | 'patch'>;
   readonly producer: RevisionProducer;
   /** Who uses it. */
   readonly usage: UsageSource;
-  readonly targets: TagTargets;
   readonly removal: Removal;
-  readonly finalizers: Finalizers;
   readonly refusals: Refusals;
-  readonly events: RevisionEvents;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
-
-/** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
-const contestedMs = 1000;
 
 /** What holds unless a pass finds otherwise. */
 const usual: RevisionFindings = {
-  Paused: { status: 'False', reason: 'NotPaused', message: 'spec.paused is not set' },
-  RemovalBlocked: { status: 'False', reason: 'NotBlocked', message: 'nothing that has to go is held' },
+  Paused: no('NotPaused', 'spec.paused is not set'),
+  RemovalBlocked: no('NotBlocked', 'nothing that has to go is held'),
 };
 
 /** A pass over one InjectorConfig: what is, what should be, the difference written, status once. */
 export class RevisionReconciler {
   readonly #options: ReconcilerOptions;
   readonly #conflicts: ConflictMemory;
-  readonly #configs = new ParsedConfigs();
-  /** When fields were last taken back from somebody else. */
-  readonly #contested = new Map<string, { at: number; generation: number | undefined }>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -74,14 +56,16 @@ export class RevisionReconciler {
       this.#forget(name);
       return (await removal.step(name, signal)) ?? resyncMs;
     }
-    const { spec } = object as { spec?: { operatorClass?: string } };
+    const { spec } = object as { spec?: { operatorClass?: string; paused?: unknown } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return resyncMs;
     if (this.#isOfAnother(object)) return resyncMs;
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, signal);
-    if ((object as { spec?: { paused?: unknown } }).spec?.paused === true) return this.#pause(object, signal);
-    const config = this.#configs.parse(object);
+    if (spec?.paused === true) return this.#pause(object, signal);
+    const config = parsedConfig(object);
     if (config instanceof ConfigurationError) return this.#refuseWhole(object, config, signal);
-    const quiet = this.#quietFor(config);
+    // While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens.
+    const isKnown = config.status?.observedGeneration === config.metadata.generation;
+    const quiet = isKnown ? this.#conflicts.quietFor(name) : 0;
     return quiet > 0 ? quiet : this.#reconcileLive(config, object, signal);
   }
 
@@ -107,12 +91,12 @@ export class RevisionReconciler {
   }
 
   async #reconcileLive(config: InjectorConfig, read: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { clock, finalizers } = this.#options;
+    const { clock, targets, refusals, producer, events } = this.#options;
     const { name } = config.metadata;
     let object = read;
-    const winner = configWinner(config, this.#options.targets.claims());
+    const winner = configWinner(config, targets.claims());
     if (winner !== undefined) return this.#yieldTo(winner, config, object, signal);
-    this.#options.refusals.settled(name, 'Overlap');
+    refusals.settled(name, 'Overlap');
     const findings: RevisionFindings = {
       Overlap: no('NoOverlap', 'no other InjectorConfig or RevisionTag takes the same pods'),
     };
@@ -120,21 +104,17 @@ export class RevisionReconciler {
     const waits: number[] = [resyncMs];
     let failure: Error | undefined;
     try {
-      object = await finalizers.hold(object, signal);
-      waits.push(await this.#options.producer.produce(config, object, findings, writes, signal));
+      object = await holdFinalizer(this.#options, object, signal);
+      waits.push(await producer.produce({ config, object, findings, writes, signal }));
     } catch (error) {
       failure = asError(error);
       this.#noteFailure(findings, failure);
     }
     const { finding, again } = this.#conflicts.observe(name, writes.foreign);
     findings.Conflict = finding;
-    if (again !== undefined) waits.push(again);
-    if (writes.retryAfter !== undefined) waits.push(writes.retryAfter);
-    if (writes.foreign.length > 0) {
-      this.#contested.set(name, { at: clock.monotonic(), generation: config.metadata.generation });
-    }
-    this.#options.events.repaired(object, writes.repairs);
-    if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) this.#options.events.resumed(object);
+    waits.push(again ?? resyncMs, writes.retryAfter ?? resyncMs);
+    events.repaired(object, writes.repairs);
+    if (failure === undefined && isTrue(config.status?.conditions, 'Paused')) events.resumed(object);
     try {
       if (!signal.aborted) await this.#write(config, object, findings, signal);
     } catch (error) {
@@ -163,8 +143,8 @@ export class RevisionReconciler {
     producer.withdrawn(config.metadata.name);
     const wait = await this.#unblocked(object, signal, () => removal.step(config.metadata.name, signal));
     const findings: RevisionFindings = {
-      Overlap: { status: 'True', reason: 'Overlap', message },
-      WebhookReady: { status: 'False', reason: 'Overlap', message },
+      Overlap: yes('Overlap', message),
+      WebhookReady: no('Overlap', message),
       publishedHash: undefined,
     };
     await this.#write(config, object, findings, signal);
@@ -182,8 +162,7 @@ export class RevisionReconciler {
       'spec.paused is set: the webhook is withdrawn, pods start without this injector, and nothing is repaired';
     const config = asFarAsKnown(object);
     if (!isTrue(config.status?.conditions, 'Paused')) events.paused(object, message);
-    const WebhookReady: Finding = { status: 'False', reason: 'Paused', message };
-    await this.#write(config, object, { Paused: { ...WebhookReady, status: 'True' }, WebhookReady }, signal);
+    await this.#write(config, object, { Paused: yes('Paused', message), WebhookReady: no('Paused', message) }, signal);
     return resyncMs;
   }
 
@@ -198,8 +177,8 @@ export class RevisionReconciler {
       if (!(error instanceof RemovalBlockedError)) throw error;
       const { message } = error;
       refusals.refuse(object, 'Removal', 'RemovalBlocked', message);
-      const RemovalBlocked: Finding = { status: 'True', reason: 'ForeignFinalizer', message };
-      await this.#write(asFarAsKnown(object), object, { RemovalBlocked }, signal);
+      const findings = { RemovalBlocked: yes('ForeignFinalizer', message) };
+      await this.#write(asFarAsKnown(object), object, findings, signal);
       throw error;
     }
   }
@@ -208,15 +187,13 @@ export class RevisionReconciler {
   #noteFailure(findings: RevisionFindings, error: Error): void {
     if (error instanceof ApiError && (error.code === 0 || error.code === 409)) return;
     const reason = error instanceof ApiError ? error.reason.replace(/[^A-Za-z0-9_]/g, '') : 'InternalError';
-    const finding: Finding = { status: 'False', reason, message: error.message };
-    if (findings.CertificateReady === undefined) findings.CertificateReady = finding;
-    else findings.WebhookReady ??= finding;
+    if (findings.CertificateReady === undefined) findings.CertificateReady = no(reason, error.message);
+    else findings.WebhookReady ??= no(reason, error.message);
   }
 
   async #refuseWhole(object: KubernetesObject, error: ConfigurationError, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Object', 'Invalid', error.message);
-    const finding: Finding = { status: 'False', reason: 'Invalid', message: error.message };
-    await this.#write(asFarAsKnown(object), object, { TemplatesValid: finding }, signal);
+    await this.#write(asFarAsKnown(object), object, { TemplatesValid: no('Invalid', error.message) }, signal);
     return resyncMs;
   }
 
@@ -236,30 +213,22 @@ export class RevisionReconciler {
   }
 
   async #finalize(object: KubernetesObject, signal: AbortSignal): Promise<number> {
-    const { removal, finalizers, producer, logger } = this.#options;
+    const { removal, producer, logger } = this.#options;
     const { name = '' } = object.metadata;
     if (!hasFinalizer(object)) return resyncMs;
     producer.withdrawn(name);
     const wait = await this.#unblocked(object, signal, () => removal.step(name, signal));
     if (wait !== undefined) return wait;
-    await finalizers.release(object, signal);
+    await releaseFinalizer(this.#options, object, signal);
     logger.info('removed', { injectorConfig: name });
     this.#forget(name);
     return resyncMs;
-  }
-
-  /** While somebody undoes what we do, one pass a second is enough; a new generation is looked at whatever happens. */
-  #quietFor({ metadata }: InjectorConfig): number {
-    const contested = this.#contested.get(metadata.name);
-    if (contested === undefined || contested.generation !== metadata.generation) return 0;
-    return contested.at + contestedMs - this.#options.clock.monotonic();
   }
 
   #forget(name: string): void {
     this.#options.refusals.forget(name);
     this.#conflicts.forget(name);
     this.#options.producer.forget(name);
-    this.#contested.delete(name);
     this.#options.metrics.forget?.(name);
   }
 }

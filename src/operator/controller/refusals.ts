@@ -10,9 +10,8 @@ export type RefusalTopic =
 export class Refusals {
   readonly #events: RevisionEvents;
   readonly #logger: Logger;
-  readonly #told = new Map<string, Map<RefusalTopic, string>>();
-
   readonly #kind: 'injectorConfig' | 'revisionTag';
+  readonly #told = new Map<string, Map<RefusalTopic, string>>();
 
   /** @param kind whose refusals these are: the two kinds may have objects of one name */
   constructor(events: RevisionEvents, logger: Logger, kind: 'injectorConfig' | 'revisionTag' = 'injectorConfig') {

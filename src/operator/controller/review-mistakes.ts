@@ -9,20 +9,20 @@ import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import { configOverlaps, tagOverlaps } from '../../selection/new-overlaps.ts';
 import { haveOneCertificate, hostTaken, webhookHost } from '../../manifests/certificate-terms.ts';
 import { obstacleOf, readinessOf, revisionsOf } from '../tags/tag-plan.ts';
+import { readOrRefuse } from './parsed-configs.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 
-/** Who would take the same pods as an InjectorConfig that is about to be stored. */
+/**
+ * Who would take the same pods as an InjectorConfig that is about to be stored, and who has the host of its url. A change is refused only for what it
+ * brings about.
+ */
 export function configMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
   const before = readOrNothing(() => parseInjectorConfig(old));
-  return configOverlaps(config, before, targets.claims());
+  return [...configOverlaps(config, before, targets.claims()), ...hostMistakes(config, before, targets)];
 }
 
-/**
- * Who has the host of `spec.webhook.url` already, with a certificate of another authority; see `host-claims.ts`. A change is refused only for what
- * it brings about.
- */
-export function hostMistakes(config: InjectorConfig, old: unknown, targets: TagTargets): Mistake[] {
-  const before = readOrNothing(() => parseInjectorConfig(old));
+/** Who has the host of `spec.webhook.url` already, with a certificate of another authority; see `host-claims.ts`. */
+function hostMistakes(config: InjectorConfig, before: InjectorConfig | undefined, targets: TagTargets): Mistake[] {
   const host = webhookHost(config);
   if (host === undefined || (before !== undefined && isServedAsBefore(config, before))) return [];
   return targets
@@ -69,12 +69,8 @@ function isBeingEdited({ status }: InjectorConfig): boolean {
 }
 
 function readOrNothing<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ConfigurationError) return undefined;
-    throw error;
-  }
+  const found = readOrRefuse(read);
+  return found instanceof ConfigurationError ? undefined : found;
 }
 
 /** The RevisionTags that lead to an InjectorConfig, or are to: it is in use by them. */

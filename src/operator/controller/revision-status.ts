@@ -1,4 +1,4 @@
-import { mergeConditions, type ObservedCondition } from '../../api/kubernetes/conditions.ts';
+import { mergeConditions } from '../../api/kubernetes/conditions.ts';
 import {
   revisionOf,
   type InjectorConfig,
@@ -18,28 +18,24 @@ export interface Finding {
   readonly message: string;
 }
 
+/** What holds. */
+export function yes(reason: string, message: string): Finding {
+  return { status: 'True', reason, message };
+}
+
 /** What does not hold. */
 export function no(reason: string, message: string): Finding {
   return { status: 'False', reason, message };
 }
 
-/** What a reconcile found; absent findings leave the conditions as they were. */
-export interface RevisionFindings {
-  TemplatesValid?: Finding;
-  CertificateReady?: Finding;
-  WebhookReady?: Finding;
-  /** Shown only once it has been true. */
-  Overlap?: Finding;
-  /** Shown only once it has been true. */
-  ForeignOverlap?: Finding;
-  /** Shown only once it has been true. */
-  Conflict?: Finding;
-  /** Shown only once it has been true. */
-  Narrowed?: Finding;
-  /** Shown only once it has been true. */
-  Paused?: Finding;
-  /** Shown only once it has been true. */
-  RemovalBlocked?: Finding;
+const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
+const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
+
+/** What a pass found, by condition; absent findings leave the conditions as they were. */
+export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undefined };
+
+/** What a reconcile found; absent is as it was. */
+export interface RevisionFindings extends FindingsOf<(typeof required | typeof exceptional)[number]> {
   /** The hash that the webhook names now. */
   publishedHash?: string | undefined;
   /** How many live replicas say that they serve it. */
@@ -49,35 +45,37 @@ export interface RevisionFindings {
   rotation?: Rotation | undefined;
   /** The answer to the latest request for a renewal. */
   rotateRequest?: RotateAnswer | undefined;
-  /** Who uses it; absent: as it was. */
   usage?: UsageStatus | undefined;
 }
 
-const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
-const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
-
-/** The conditions that findings come to; exceptional ones are omitted until they are first True. */
+/**
+ * The conditions that follow from findings; exceptional ones are omitted until they are first True.
+ * @param readiness what condition Ready says, from the others
+ */
 export function observedConditions<Type extends string>(
-  always: readonly Type[],
-  exceptions: readonly Type[],
-  findings: { readonly [type in Type]?: Finding | undefined },
+  [always, exceptions]: readonly [readonly Type[], readonly Type[]],
+  findings: FindingsOf<Type>,
   before: readonly Condition[],
+  readiness: (conditions: readonly Condition[]) => Finding,
   observedGeneration: number,
-): ObservedCondition[] {
-  return [...always, ...exceptions].flatMap((type) => {
+  now: Date,
+): Condition[] {
+  const observed = [...always, ...exceptions].flatMap((type) => {
     const finding = findings[type];
     const isShown = always.includes(type) || finding?.status === 'True' || before.some((each) => each.type === type);
     return finding === undefined || !isShown ? [] : [{ type, observedGeneration, ...finding }];
   });
+  const merged = mergeConditions(before, observed, now);
+  return mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
 }
 
 /** The status that follows from the findings; deeply equal to the one before when nothing has changed. */
 export function revisionStatus(config: InjectorConfig, findings: RevisionFindings, now: Date): InjectorConfigStatus {
   const before = config.status;
   const observedGeneration = config.metadata.generation ?? 0;
-  const observed = observedConditions(required, exceptional, findings, before?.conditions ?? [], observedGeneration);
-  const merged = mergeConditions(before?.conditions ?? [], observed, now);
-  const conditions = mergeConditions(merged, [{ type: 'Ready', observedGeneration, ...readiness(merged) }], now);
+  const types = [required, exceptional] as const;
+  const known = before?.conditions ?? [];
+  const conditions = observedConditions(types, findings, known, readiness, observedGeneration, now);
   const certificate = certificateStatus(findings, before?.certificate);
   const servedBy = findings.servedBy ?? before?.config?.servedBy;
   const hash = 'publishedHash' in findings ? findings.publishedHash : before?.config?.hash;
@@ -96,21 +94,36 @@ export function revisionStatus(config: InjectorConfig, findings: RevisionFinding
   };
 }
 
-/** Ready is everything that is required; the first thing that is not says why. */
-function readiness(conditions: readonly Condition[]): Finding {
-  for (const type of ['RemovalBlocked', 'Paused', 'Overlap']) {
+/**
+ * The first thing that keeps an object from being ready: a condition against it that is True, or a required one that is not.
+ * @param where added to the message of a required condition
+ */
+export function obstacleAmong(
+  conditions: readonly Condition[],
+  against: readonly string[],
+  required: readonly string[],
+  where = '',
+): Finding | undefined {
+  for (const type of against) {
     const condition = conditions.find((each) => each.type === type && each.status === 'True');
-    if (condition !== undefined) return { status: 'False', reason: type, message: condition.message };
+    if (condition !== undefined) return no(type, condition.message);
   }
   for (const type of required) {
     const condition = conditions.find((each) => each.type === type);
-    if (condition === undefined)
-      return { status: 'Unknown', reason: 'NotObserved', message: `${type} is not known yet` };
-    if (condition.status !== 'True') return { status: 'False', reason: condition.reason, message: condition.message };
+    const message = `${type} is not known yet`;
+    if (condition === undefined) return { status: 'Unknown', reason: 'NotObserved', message };
+    if (condition.status !== 'True') return no(condition.reason, condition.message + where);
   }
+  return undefined;
+}
+
+/** Ready is everything that is required; the first thing that is not says why. */
+function readiness(conditions: readonly Condition[]): Finding {
+  const obstacle = obstacleAmong(conditions, ['RemovalBlocked', 'Paused', 'Overlap'], required);
+  if (obstacle !== undefined) return obstacle;
   const webhook = conditions.find(({ type }) => type === 'WebhookReady');
-  if (webhook?.reason === 'Tagged') return { status: 'True', reason: webhook.reason, message: webhook.message };
-  return { status: 'True', reason: 'Serving', message: 'every live replica serves the published configuration' };
+  if (webhook?.reason === 'Tagged') return yes(webhook.reason, webhook.message);
+  return yes('Serving', 'every live replica serves the published configuration');
 }
 
 function certificateStatus(
@@ -121,16 +134,14 @@ function certificateStatus(
   const { serving, renewAt, phase } = rotation;
   const answer = rotateRequest ?? before?.rotateRequest;
   return {
-    ...(serving === undefined
-      ? {}
-      : {
-          notAfter: seconds(serving.notAfter),
-          caNotAfter: seconds(serving.caNotAfter),
-          fingerprint: serving.fingerprint,
-        }),
+    ...(serving && {
+      notAfter: seconds(serving.notAfter),
+      caNotAfter: seconds(serving.caNotAfter),
+      fingerprint: serving.fingerprint,
+    }),
     renewAt: seconds(renewAt),
     phase,
-    ...(answer === undefined ? {} : { rotateRequest: answer }),
+    ...(answer && { rotateRequest: answer }),
   };
 }
 

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { OperatorFixture } from '../testdata/operator-fixture.ts';
+import { eachTest, OperatorFixture } from '../testdata/operator-fixture.ts';
 import { otherInstallation } from './validator-reconcile.ts';
 
 const name = 'sidecar-injector-default-validator';
 
 describe('ValidatorReconciler', () => {
-  let fixture: OperatorFixture;
+  const fixture = eachTest(new OperatorFixture());
   const { signal } = new AbortController();
-  beforeEach(async () => {
-    fixture = new OperatorFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
   const leadTo = (namespace: string): void => {
     fixture.cluster.edit('validatingwebhookconfigurations', name, undefined, (object) => {
       const [webhook] = object.webhooks as { clientConfig: { service: { namespace: string } } }[];

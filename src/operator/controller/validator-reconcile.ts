@@ -2,28 +2,17 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { validatorNames } from '../../api/names.ts';
 import { defaultCertificatePolicy } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
 import { validatorCertificateNames } from '../../manifests/certificate-terms.ts';
 import { validatorObjects } from '../../manifests/validator-objects.ts';
 import type { CertificateKeeper } from '../certificates/certificate-keeper.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import { manifestContext, type OperatorSettings } from '../settings.ts';
-import { noWrites, type OwnedObjects } from './owned-objects.ts';
-import type { OperatorMetrics } from '../ports.ts';
+import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
+import { noWrites } from './owned-objects.ts';
+import type { PassContext } from './pass-context.ts';
 import { webhooksOf } from '../webhooks/published-webhook.ts';
 
-export interface ValidatorReconcilerOptions {
-  readonly settings: OperatorSettings;
-  readonly view: ClusterView;
-  readonly owned: OwnedObjects;
+export interface ValidatorReconcilerOptions extends PassContext {
   readonly certificates: CertificateKeeper;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
-
-/** Everything is looked at again after this long even when nothing happens. Milliseconds. */
-const resyncMs = 600_000;
 
 /** Keeps the validating webhook of this operator class, its Service and its certificate. Nothing waits for it: it fails open. */
 export class ValidatorReconciler {
@@ -44,7 +33,6 @@ export class ValidatorReconciler {
     const writes = noWrites();
     const rotation = await certificates.advance(
       {
-        namespace,
         rotationSecret: (stored) => rotationSecretOf(stored, settings),
         servingSecret: names.servingSecret,
         policy: defaultCertificatePolicy,
@@ -80,11 +68,11 @@ export class ValidatorReconciler {
     if (other === undefined || view.secrets.get(servingSecret, namespace) !== undefined) return false;
     if (this.#told !== other) {
       this.#told = other;
+      const lives = `leads to namespace ${other}, where another installation of operator class ${operatorClass} lives`;
       const advice =
         'give this one another --operator-class, or delete the webhook configuration if nobody is there any more';
-      logger.warn(
-        `ValidatingWebhookConfiguration ${webhookConfiguration} leads to namespace ${other}, where another installation of operator class ${operatorClass} lives; nothing of it is written: ${advice}`,
-      );
+      const what = `ValidatingWebhookConfiguration ${webhookConfiguration}`;
+      logger.warn(`${what} ${lives}; nothing of it is written: ${advice}`);
     }
     return true;
   }

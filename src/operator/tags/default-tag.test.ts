@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
-import { template } from '../testdata/operator-fixture.ts';
+import { eachTest, template } from '../testdata/operator-fixture.ts';
 import { TagFixture } from './testdata/tag-fixture.ts';
 
-const defaultObject = 'sidecar-injector-default';
-
 describe('RevisionTag default', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
 
-  const writesOf = (since: number): string[] =>
+  const writesOf = (since: number, what: RegExp): string[] =>
     fixture.cluster.writes
       .slice(since)
-      .filter((write) => write.includes(defaultObject) && !write.includes('configmaps'));
-  const labels = (): Record<string, string> => fixture.tagObject('default')?.metadata.labels ?? {};
+      .filter((write) => write.includes('sidecar-injector-default') && !write.includes('configmaps'))
+      .filter((write) => what.test(write));
+  const hashOf = (): string => (fixture.statusOf('default').config as { hash: string }).hash;
 
   it('takes over the one object of the default by one update, and the InjectorConfig says who stands in for it', async () => {
     await fixture.install('default');
@@ -25,18 +19,13 @@ describe('RevisionTag default', () => {
     await fixture.tag('default', 'new');
     await fixture.reconcile('default');
     assert.equal(fixture.tagPath('default'), `/tags/default/new/${fixture.hash('new')}/inject`);
+    for (const what of [/mutating/, /^PATCH/]) {
+      assert.deepEqual(writesOf(before, what), ['PATCH mutatingwebhookconfigurations sidecar-injector-default']);
+    }
+    assert.equal(fixture.tagObject('default')?.metadata.labels?.['sidecar-injector.io/injector-config'], 'new');
+    fixture.says('default', 'Ready', /^True\/Tagged: RevisionTag default stands in for this InjectorConfig/);
     assert.deepEqual(
-      writesOf(before).filter((write) => write.includes('mutating')),
-      writesOf(before).filter((write) => write.startsWith('PATCH')),
-    );
-    assert.equal(writesOf(before).filter((write) => write.includes('mutating')).length, 1);
-    assert.equal(labels()['sidecar-injector.io/injector-config'], 'new');
-    assert.match(
-      fixture.condition('default', 'Ready'),
-      /^True\/Tagged: RevisionTag default stands in for this InjectorConfig/,
-    );
-    assert.deepEqual(
-      (fixture.tagObject('default')?.webhooks as { name: string }[]).map(({ name }) => name),
+      fixture.tagWebhooks('default').map(({ name }) => name),
       ['rev.namespace', 'rev.object', 'namespace', 'object'].map((name) => `${name}.sidecar-injector.io`),
     );
   });
@@ -48,13 +37,13 @@ describe('RevisionTag default', () => {
     fixture.setTemplate('default', template('later'));
     await fixture.reconcile('default');
     assert.match(fixture.tagPath('default') ?? '', /^\/tags\/default\/new\//, 'the edit is not published by itself');
-    const { config } = fixture.cluster.get('injectorconfigs', 'default')?.status as { config: { hash: string } };
+    const hash = hashOf();
     const before = fixture.cluster.writes.length;
     await fixture.removeTag('default');
     await fixture.reconcile('default');
-    assert.equal(fixture.path('default'), `/revisions/default/${config.hash}/inject`);
-    assert.equal(writesOf(before).filter((write) => write.includes('mutating')).length, 1, writesOf(before).join('\n'));
-    assert.match(fixture.condition('default', 'Ready'), /^True\/Serving/);
+    assert.equal(fixture.path('default'), `/revisions/default/${hash}/inject`);
+    assert.equal(writesOf(before, /mutating/).length, 1);
+    fixture.says('default', 'Ready', /^True\/Serving/);
   });
 
   it('may lead to the default revision itself, and away from it and back', async () => {
@@ -72,18 +61,12 @@ describe('RevisionTag default', () => {
     assert.equal(fixture.path('default'), `/revisions/default/${hashOf()}/inject`);
   });
 
-  const hashOf = (): string =>
-    (fixture.cluster.get('injectorconfigs', 'default')?.status as { config: { hash: string } }).config.hash;
-
   it('that leads to nothing leaves the default where it is, and follows that', async () => {
     await fixture.install('default');
     await fixture.tag('default', 'nowhere');
     await fixture.reconcile('default');
     assert.match(fixture.tagPath('default') ?? '', /\/default\/[0-9a-f]{8}\/inject$/);
-    assert.match(
-      fixture.tagCondition('default', 'Ready'),
-      /^False\/UnknownRevision.*; the tag leads to revision default$/,
-    );
+    fixture.tagSays('default', 'Ready', /^False\/UnknownRevision.*; the tag leads to revision default$/);
     fixture.setTemplate('default', template('later'));
     await fixture.reconcile('default');
     await fixture.reconcileTag('default');
@@ -94,7 +77,7 @@ describe('RevisionTag default', () => {
     await fixture.install('new');
     await fixture.tag('default', 'new');
     await fixture.install('default');
-    assert.match(fixture.condition('default', 'Ready'), /^True\/Tagged/);
+    fixture.says('default', 'Ready', /^True\/Tagged/);
     assert.equal(fixture.condition('default', 'Overlap'), 'none');
   });
 
@@ -106,18 +89,13 @@ describe('RevisionTag default', () => {
     fixture.reports.missing = ['replica-1'];
     const before = fixture.cluster.writes.length;
     await fixture.reconcile('default');
-    assert.deepEqual(
-      writesOf(before).filter((write) => write.includes('mutating')),
-      [],
-    );
+    assert.deepEqual(writesOf(before, /mutating/), []);
   });
 
   it('needs no InjectorConfig default, and leaves nothing behind without one', async () => {
     await fixture.install('new');
     await fixture.tag('default', 'new', { enableNamespacesByDefault: true });
-    assert.ok(
-      (fixture.tagObject('default')?.webhooks as { name: string }[]).some(({ name }) => name.startsWith('auto.')),
-    );
+    assert.ok(fixture.tagWebhooks('default').some(({ name }) => name.startsWith('auto.')));
     await fixture.removeTag('default');
     assert.equal(fixture.tagObject('default'), undefined);
   });

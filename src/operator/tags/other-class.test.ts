@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import { context, injectorConfig } from '../testdata/operator-fixture.ts';
+import { context, eachTest, injectorConfig } from '../testdata/operator-fixture.ts';
 import { WakeUps } from '../controller/wake-ups.ts';
 import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 
@@ -28,12 +28,7 @@ function theirs(name: string, injectorConfigName: string, tag?: string, namespac
 }
 
 describe('beside an operator of another class', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
 
   it('leaves the twin alone with which that one tries out a tag of its own', async () => {
     fixture.cluster.put('revisiontags', revisionTag('prod', 'theirs', { operatorClass: 'other' }));
@@ -52,8 +47,9 @@ describe('beside an operator of another class', () => {
     await fixture.tag('default', 'new');
     const written = fixture.cluster.writes.slice(before).filter((write) => write.includes(plural));
     assert.deepEqual(written, [], 'not even a trial');
-    assert.match(
-      fixture.tagCondition('default', 'Ready'),
+    fixture.tagSays(
+      'default',
+      'Ready',
       /^False\/OtherOperatorClass: MutatingWebhookConfiguration sidecar-injector-default belongs to operator class other, so nothing is published: delete /,
     );
     fixture.cluster.remove(plural, 'sidecar-injector-default');
@@ -68,10 +64,7 @@ describe('beside an operator of another class', () => {
       await fixture.install('default');
       await fixture.reconcile('default');
       assert.equal(fixture.path('default'), '/revisions/theirs/01234567/inject');
-      assert.match(
-        fixture.condition('default', 'Ready'),
-        /^False\/OtherOperatorClass: .* belongs to operator class other/,
-      );
+      fixture.says('default', 'Ready', /^False\/OtherOperatorClass: .* belongs to operator class other/);
       await fixture.recorded(/^OtherOperatorClass: /);
       fixture.cluster.remove(plural, 'sidecar-injector-default');
       await fixture.reconcile('default');

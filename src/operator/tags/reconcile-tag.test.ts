@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import { injectorConfig, template } from '../testdata/operator-fixture.ts';
-import { TagFixture } from './testdata/tag-fixture.ts';
+import { eachTest, injectorConfig, template } from '../testdata/operator-fixture.ts';
+import { revisionTag, TagFixture } from './testdata/tag-fixture.ts';
 
 describe('TagReconciler', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
 
   it('leads to a revision that is ready, by one webhook configuration with what that has', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
     assert.equal(fixture.tagCondition('prod', 'Ready'), 'True/Published: pods get revision old');
     const { observedGeneration, stableRevision, injectorConfig: named, hash } = fixture.tagStatus('prod');
@@ -23,9 +17,7 @@ describe('TagReconciler', () => {
   });
 
   it('is moved by one write of one object, once the webhook has been tried out there', async () => {
-    await fixture.install('old');
-    await fixture.install('new');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old', 'new');
     const before = fixture.cluster.writes.length;
     await fixture.move('prod', 'new');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/new/${fixture.hash('new')}/inject`);
@@ -38,17 +30,13 @@ describe('TagReconciler', () => {
   });
 
   it('follows the configuration of its revision without being tried out again', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const first = fixture.hash('old');
     fixture.setTemplate('old', template('two'));
     await fixture.reconcile('old');
     assert.notEqual(fixture.hash('old'), first);
-    assert.deepEqual(
-      fixture.publications,
-      ['old', 'old', 'old'],
-      'tags are told of the certificate and of each configuration once',
-    );
+    // Tags are told of the certificate, and of each configuration, once.
+    assert.deepEqual(fixture.publications, ['old', 'old', 'old']);
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${first}/inject`);
     const before = fixture.cluster.writes.length;
     await fixture.reconcileTag('prod');
@@ -57,8 +45,7 @@ describe('TagReconciler', () => {
   });
 
   it('writes nothing when nothing has changed', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     await fixture.recorded(/^Published: the tag/);
     const before = fixture.cluster.writes.length;
     await fixture.reconcileTag('prod');
@@ -68,8 +55,7 @@ describe('TagReconciler', () => {
   });
 
   it('keeps a configuration that a tag still names, however many come after it', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const first = fixture.hash('old');
     for (const image of ['b', 'c', 'd', 'e', 'f']) {
       fixture.setTemplate('old', template(image));
@@ -81,36 +67,33 @@ describe('TagReconciler', () => {
   });
 
   it('says that its revision is not ready any more, and goes on leading to the last good configuration', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
     fixture.setTemplate('old', '{{ if }}');
     await fixture.reconcile('old');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagPath('prod'), path);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/RevisionNotReady: .*ConfigurationInvalid/);
+    fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady: .*ConfigurationInvalid/);
   });
 
   it('goes with the webhook of a revision that is paused, and comes back with it', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     fixture.setSpec('old', { paused: true });
     await fixture.reconcile('old');
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
-    assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/RevisionPaused: there is no webhook/);
+    fixture.tagSays('prod', 'WebhookReady', /^False\/RevisionPaused: there is no webhook/);
     const { stableRevision, hash } = fixture.tagStatus('prod');
     assert.deepEqual([stableRevision, hash], ['old', undefined]);
     fixture.setSpec('old', { paused: false });
     await fixture.reconcile('old');
     await fixture.reconcileTag('prod');
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    fixture.tagSays('prod', 'Ready', /^True/);
   });
 
   it('comes back where it stood when a pause ends, also while it is to go to a revision that is not ready', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
     await fixture.move('prod', 'new');
     fixture.setSpec('old', { paused: true });
@@ -122,25 +105,20 @@ describe('TagReconciler', () => {
     await fixture.reconcile('old');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/RevisionNotReady/);
+    fixture.tagSays('prod', 'Ready', /^False\/RevisionNotReady/);
   });
 
   it('goes with a revision that is deleted', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     fixture.cluster.remove('injectorconfigs', 'old');
     await fixture.reconcile('old');
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.reconcileTag('prod');
-    assert.match(
-      fixture.tagCondition('prod', 'Ready'),
-      /^False\/(UnknownRevision|NotObserved): .*; the tag leads nowhere$/,
-    );
+    fixture.tagSays('prod', 'Ready', /^False\/(UnknownRevision|NotObserved): .*; the tag leads nowhere$/);
   });
 
   it('leaves nothing behind when it is deleted, also when nobody was running then', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     await fixture.removeTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
     await fixture.tag('prod', 'old');
@@ -154,53 +132,36 @@ describe('TagReconciler', () => {
   });
 
   it('is repaired with an Event: deleted, and edited', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
     fixture.cluster.remove('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagPath('prod'), path);
     await fixture.recorded(/^Repaired: MutatingWebhookConfiguration sidecar-injector-tag-prod was missing; made again/);
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod', undefined, (object) => {
-      for (const each of object.webhooks as { failurePolicy: string }[]) each.failurePolicy = 'Ignore';
-    });
-    assert.ok(
-      (await fixture.reconcileTag('prod')) <= 1000,
-      'what is undone again and again is taken back once a second',
-    );
+    fixture.editWebhooks('tag-prod', (webhook) => (webhook.failurePolicy = 'Ignore'));
+    // What is undone again and again is taken back once a second.
+    assert.ok((await fixture.reconcileTag('prod')) <= 1000);
     await fixture.clock.advance(1000);
     await fixture.reconcileTag('prod');
-    const [webhook] = fixture.tagObject('prod')?.webhooks as { failurePolicy: string }[];
-    assert.equal(webhook?.failurePolicy, 'Fail');
+    assert.equal(fixture.tagWebhooks('prod')[0]?.failurePolicy, 'Fail');
   });
 
   it('has its caBundle repaired while it cannot go where it is to lead', async () => {
-    await fixture.install('old');
-    await fixture.install('new');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old', 'new');
     await fixture.move('prod', 'nowhere');
-    fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-tag-prod', undefined, (object) => {
-      for (const each of object.webhooks as { clientConfig: { caBundle: string } }[])
-        each.clientConfig.caBundle = 'b3RoZXI=';
-    });
+    fixture.editWebhooks('tag-prod', ({ clientConfig }) => (clientConfig.caBundle = 'b3RoZXI='));
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagBundles('prod')[0], fixture.webhooks('old')[0]?.clientConfig.caBundle);
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
   });
 
   it('gets the caBundle of a rotation whose pass went no further', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const before = fixture.tagBundles('prod');
-    fixture.cluster.edit('injectorconfigs', 'old', undefined, (object) => {
-      object.metadata.annotations = { 'sidecar-injector.io/rotate': 'authority:one' };
-    });
-    fixture.cluster.faults.push({
-      matches: (method, path) => method === 'PATCH' && /configurations\/sidecar-injector-old(\?|$)/.test(path),
-      answer: (response) => {
-        response.writeHead(500).end();
-      },
-    });
+    fixture.annotate('old', { 'sidecar-injector.io/rotate': 'authority:one' });
+    const isOwn = (method: string, path: string): boolean =>
+      method === 'PATCH' && /configurations\/sidecar-injector-old(\?|$)/.test(path);
+    fixture.cluster.fail(isOwn, 500, 'InternalError', 'no');
     await assert.rejects(fixture.reconcile('old'));
     await fixture.reconcileTag('prod');
     assert.notDeepEqual(fixture.tagBundles('prod'), before, 'the new authority is trusted');
@@ -208,8 +169,7 @@ describe('TagReconciler', () => {
 
   it('publishes nothing where somebody older takes the same pods, and comes when that is gone', async () => {
     await fixture.install('old');
-    fixture.cluster.put('injectorconfigs', injectorConfig('prod'));
-    await fixture.reconcile('prod');
+    await fixture.install('prod');
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
     const message = 'InjectorConfig prod is older and takes the same pods; nothing of this tag is published';
@@ -219,23 +179,21 @@ describe('TagReconciler', () => {
     fixture.cluster.remove('injectorconfigs', 'prod');
     await fixture.reconcile('prod');
     await fixture.reconcileTag('prod');
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    fixture.tagSays('prod', 'Ready', /^True/);
   });
 
   it('is withdrawn where somebody older comes to take the same pods', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const older = injectorConfig('prod');
     older.metadata.creationTimestamp = '2020-01-01T00:00:00Z';
     fixture.cluster.put('injectorconfigs', older);
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagObject('prod'), undefined);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/Overlap/);
+    fixture.tagSays('prod', 'Ready', /^False\/Overlap/);
   });
 
   it('is tried out again after it was deleted', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     await fixture.removeTag('prod');
     const before = fixture.cluster.writes.length;
     await fixture.tag('prod', 'old');
@@ -244,17 +202,17 @@ describe('TagReconciler', () => {
 
   it('is what a younger revision of its name yields to', async () => {
     await fixture.install('old');
-    fixture.cluster.put('revisiontags', {
-      ...tagAt('2026-01-01T00:00:00Z'),
-    });
+    const older = revisionTag('prod', 'old');
+    older.metadata.creationTimestamp = '2026-01-01T00:00:00Z';
+    fixture.cluster.put('revisiontags', older);
     await fixture.reconcileTag('prod');
     const younger = injectorConfig('prod');
     younger.metadata.creationTimestamp = '2026-02-01T00:00:00Z';
     fixture.cluster.put('injectorconfigs', younger);
     await fixture.reconcile('prod');
     assert.equal(fixture.path('prod'), undefined);
-    assert.match(fixture.condition('prod', 'Overlap'), /^True\/Overlap: RevisionTag prod is older/);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    fixture.says('prod', 'Overlap', /^True\/Overlap: RevisionTag prod is older/);
+    fixture.tagSays('prod', 'Ready', /^True/);
   });
 
   it('of another operator class is left alone', async () => {
@@ -265,15 +223,12 @@ describe('TagReconciler', () => {
   });
 
   it('that nobody can read is refused with the field, and what is in force stays', async () => {
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old');
     const path = fixture.tagPath('prod');
-    fixture.cluster.edit('revisiontags', 'prod', undefined, (object) => {
-      object.spec = { revision: 'NOT a label' };
-    });
+    fixture.setSpec('prod', { revision: 'NOT a label' }, 'revisiontags');
     await fixture.reconcileTag('prod');
     assert.equal(fixture.tagPath('prod'), path);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/Invalid: RevisionTag prod: spec\.revision/);
+    fixture.tagSays('prod', 'Ready', /^False\/Invalid: RevisionTag prod: spec\.revision/);
   });
 
   it('publishes nothing while the owner it was given does not exist', async () => {
@@ -283,15 +238,6 @@ describe('TagReconciler', () => {
     await fixture.reconcile('old');
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/OwnerMissing/);
+    fixture.tagSays('prod', 'WebhookReady', /^False\/OwnerMissing/);
   });
 });
-
-function tagAt(creationTimestamp: string) {
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'RevisionTag',
-    metadata: { name: 'prod', creationTimestamp, generation: 1 },
-    spec: { revision: 'old' },
-  };
-}

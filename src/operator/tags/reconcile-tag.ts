@@ -10,25 +10,22 @@ import { claimOfTag, configWinner, nameOf, tagWinner } from '../../selection/pod
 import { ConflictMemory } from '../webhooks/conflict-memory.ts';
 import { foreignOverlap } from '../../selection/foreign-overlap.ts';
 import { foreignFinding } from '../webhooks/foreign-finding.ts';
-import { manifestContext, type OperatorSettings, resyncMs } from '../settings.ts';
+import { manifestContext, resyncMs } from '../settings.ts';
 import { noWrites, type WriteOutcome } from '../controller/owned-objects.ts';
-import { ParsedTags } from '../controller/parsed-configs.ts';
-import type { ReplicaReports } from '../ports.ts';
+import { parsedTag } from '../controller/parsed-configs.ts';
 import type { Refusals } from '../controller/refusals.ts';
-import { type Finding, no } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
 import { ownerMissing } from '../webhooks/decide-webhook.ts';
 import type { KnownRevisions } from '../webhooks/revision-facts.ts';
 import type { WebhookTarget } from '../webhooks/reachability-check.ts';
 import type { WebhookWriter } from '../webhooks/webhook-writer.ts';
 import { planTag, revisionsOf, type TagPlan } from './tag-plan.ts';
 import type { TagFindings } from './tag-status.ts';
-import { type StatusOwner, TagStatusWriter, type TagStatusWriterOptions } from './tag-status-writer.ts';
+import { type TagPass, TagStatusWriter, type TagStatusWriterOptions } from './tag-status-writer.ts';
 
 export interface TagReconcilerOptions extends TagStatusWriterOptions {
-  readonly settings: OperatorSettings;
   readonly known: KnownRevisions;
   readonly webhooks: WebhookWriter;
-  readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly refusals: Refusals;
 }
 
@@ -39,7 +36,6 @@ const pendingMs = 1000;
 export class TagReconciler {
   readonly #options: TagReconcilerOptions;
   readonly #conflicts: ConflictMemory;
-  readonly #tags = new ParsedTags();
   readonly #status: TagStatusWriter;
 
   constructor(options: TagReconcilerOptions) {
@@ -58,10 +54,10 @@ export class TagReconciler {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return this.#gone(name, signal);
     const { spec } = object as { spec?: { operatorClass?: string } };
     if ((spec?.operatorClass ?? 'default') !== settings.context.operatorClass) return this.#gone(name, signal);
-    const tag = this.#tags.parse(object);
-    if (tag instanceof ConfigurationError) return this.#refuse(object, 'Invalid', tag.message, signal);
+    const tag = parsedTag(object);
+    if (tag instanceof ConfigurationError) return this.#refuse(object, tag.message, signal);
     const [mistake] = validateRevisionTag(tag);
-    if (mistake !== undefined) return this.#refuse(object, 'Invalid', mistake.message, signal);
+    if (mistake !== undefined) return this.#refuse(object, mistake.message, signal);
     refusals.settled(name, 'Object');
     const winner = tagWinner(tag, this.#options.targets.claims());
     if (winner !== undefined) {
@@ -76,16 +72,22 @@ export class TagReconciler {
   async #lead(tag: RevisionTag, object: KubernetesObject, signal: AbortSignal): Promise<number> {
     const { settings, view, webhooks, rollouts, refusals } = this.#options;
     const { name } = tag.metadata;
-    const findings: TagFindings = {
-      Overlap: { status: 'False', reason: 'NoOverlap', message: 'nobody else takes the same pods' },
-    };
     const plan = this.#plan(tag);
-    findings.RevisionReady = plan.revisionReady;
-    this.#tell(object, 'Configuration', plan.revisionReady);
+    const { revisionReady } = plan;
+    const findings: TagFindings = {
+      Overlap: no('NoOverlap', 'nobody else takes the same pods'),
+      RevisionReady: revisionReady,
+    };
+    const pass = { tag, object, findings, signal };
+    this.#tell(object, 'Configuration', revisionReady);
     const context = manifestContext(settings, view);
     if (plan.target === undefined || context === undefined) {
-      findings.WebhookReady = context === undefined ? ownerMissing : this.#withoutTarget(tag, plan);
-      return this.#keep(tag, object, findings, [resyncMs, rollouts.wait(tag, plan.rollout)], signal);
+      const nowhere = 'there is no webhook: the tag leads nowhere, so nobody who follows it is injected';
+      if (context === undefined) findings.WebhookReady = ownerMissing;
+      else if (view.tagWebhook(name) === undefined) {
+        findings.WebhookReady = revisionReady && no(revisionReady.reason, nowhere);
+      }
+      return this.#keep(pass, [resyncMs, rollouts.wait(tag, plan.rollout)]);
     }
     const { config, published, rollout } = plan.target;
     const target: WebhookTarget = { tag, context, config, ...published, rollout };
@@ -96,28 +98,22 @@ export class TagReconciler {
       const message = `${foreign}, so nothing is published; remove the other injector or its webhook, or set spec.webhook.takeover of InjectorConfig ${config.metadata.name}`;
       findings.WebhookReady = no('ForeignOverlap', message);
       this.#tell(object, 'Webhook', findings.WebhookReady);
-      return this.#status.write(tag, object, findings, [resyncMs], signal);
+      return this.#status.write(pass, [resyncMs]);
     }
-    if (webhooks.isOpen(target)) return this.#move(target, plan.rollout, tag, object, findings, signal);
+    if (webhooks.isOpen(target)) return this.#move(target, plan.rollout, pass);
     const closed = await webhooks.tryOut(target, signal);
     // What was found before the trial may have changed meanwhile: everything is looked at again.
     if (closed === undefined) return this.reconcile(name, signal);
     findings.WebhookReady = closed.finding;
     refusals.refuse(object, 'Webhook', closed.finding.reason, closed.finding.message);
-    return this.#keep(tag, object, findings, [closed.retryAfter], signal);
+    return this.#keep(pass, [closed.retryAfter]);
   }
 
   /** What is live stays where it leads, and trusts what is served there; for everything that keeps another webhook from being written. */
-  async #keep(
-    tag: StatusOwner,
-    object: KubernetesObject,
-    findings: TagFindings,
-    waits: readonly number[],
-    signal: AbortSignal,
-  ): Promise<number> {
+  async #keep(pass: TagPass, waits: readonly number[]): Promise<number> {
     const writes = noWrites();
-    await this.#keepTrust(tag.metadata.name, writes, signal);
-    return this.#settle(tag, object, findings, writes, waits, signal);
+    await this.#keepTrust(pass.tag.metadata.name, writes, pass.signal);
+    return this.#settle(pass, writes, waits);
   }
 
   async #keepTrust(name: string, writes: WriteOutcome, signal: AbortSignal): Promise<void> {
@@ -131,15 +127,13 @@ export class TagReconciler {
   async #move(
     decided: WebhookTarget,
     rollout: TagPlan['rollout'],
-    tag: RevisionTag,
-    read: KubernetesObject,
-    findings: TagFindings,
-    signal: AbortSignal,
+    pass: TagPass & { readonly tag: RevisionTag },
   ): Promise<number> {
-    const { known, webhooks, events, refusals, rollouts, logger } = this.#options;
+    const { view, known, webhooks, events, refusals, rollouts, logger } = this.#options;
+    const { tag, findings, signal } = pass;
     const { name } = tag.metadata;
     const { config, hash } = decided;
-    const object = rollout === undefined ? read : await this.#status.course(tag, read, rollout, signal);
+    const object = rollout === undefined ? pass.object : await this.#status.course(tag, pass.object, rollout, signal);
     // A rotation may have gone on while the course was written.
     const { caBundlePem } = known.get(config.metadata.name) ?? {};
     if (caBundlePem === undefined) return 0;
@@ -152,7 +146,7 @@ export class TagReconciler {
     if (refusal === undefined) {
       if (!isDeferred) {
         const message = `the webhook leads to InjectorConfig ${config.metadata.name}, configuration ${hash}`;
-        findings.WebhookReady = { status: 'True', reason: 'Published', message };
+        findings.WebhookReady = yes('Published', message);
         findings.Narrowed = narrowed;
         const from = before?.config.metadata.name;
         if (from !== config.metadata.name) {
@@ -164,37 +158,26 @@ export class TagReconciler {
     } else {
       await this.#keepTrust(name, writes, signal);
       const stays =
-        this.#options.view.tagWebhook(name) === undefined
+        view.tagWebhook(name) === undefined
           ? 'there is no webhook, so nobody who follows the tag is injected'
           : 'the webhook stays as it was';
       findings.WebhookReady = no('Invalid', `${refusal.message}; ${stays}`);
       refusals.refuse(object, 'Webhook', 'Invalid', refusal.message);
       waits.push(refusal.retryAfter);
     }
-    return this.#settle(tag, object, findings, writes, waits, signal, rollout?.state);
+    return this.#settle({ ...pass, object }, writes, waits, rollout?.state);
   }
 
   /** What the writes of a pass came to, and the status. */
-  #settle(
-    tag: StatusOwner,
-    object: KubernetesObject,
-    findings: TagFindings,
-    writes: WriteOutcome,
-    waits: readonly number[],
-    signal: AbortSignal,
-    state?: RolloutState,
-  ): Promise<number> {
-    const { finding, again } = this.#conflicts.observe(tag.metadata.name, writes.foreign);
-    findings.Conflict = finding;
-    this.#options.events.repaired(object, writes.repairs);
-    const { retryAfter } = writes;
-    const all = [...waits, again, retryAfter].filter((wait) => wait !== undefined);
-    return this.#status.write(tag, object, findings, all, signal, state);
+  #settle(pass: TagPass, writes: WriteOutcome, waits: readonly number[], state?: RolloutState): Promise<number> {
+    const { finding, again = resyncMs } = this.#conflicts.observe(pass.tag.metadata.name, writes.foreign);
+    pass.findings.Conflict = finding;
+    this.#options.events.repaired(pass.object, writes.repairs);
+    return this.#status.write(pass, [...waits, again, writes.retryAfter ?? resyncMs], state);
   }
 
   #plan(tag: RevisionTag): TagPlan {
     const { targets, known, reports, rollouts, view } = this.#options;
-    const configs = targets.configs();
     const current = targets.current(tag.metadata.name);
     const situation = {
       tag,
@@ -202,39 +185,32 @@ export class TagReconciler {
       current,
       published: (name: string) => known.published(name),
       lacking: (name: string, hash: string) => reports.lacking(name, hash),
-      revisions: revisionsOf(configs),
+      revisions: revisionsOf(targets.configs()),
     };
     // Before it leads anywhere there is nobody to be careful with.
     if (tag.spec.strategy?.canary === undefined || current === undefined) return planTag(situation);
     return rollouts.plan({ ...situation, current }, view.tagWebhook(tag.metadata.name));
   }
 
-  /** What to say of the webhook when it cannot be written now. */
-  #withoutTarget({ metadata: { name } }: RevisionTag, { revisionReady }: TagPlan): Finding | undefined {
-    if (this.#options.view.tagWebhook(name) !== undefined || revisionReady === undefined) return undefined;
-    return no(revisionReady.reason, 'there is no webhook: the tag leads nowhere, so nobody who follows it is injected');
-  }
-
   /** Somebody older takes the same pods: nothing of this tag may be there. */
   async #yield(object: KubernetesObject, tag: RevisionTag, message: string, signal: AbortSignal): Promise<number> {
     this.#options.refusals.refuse(object, 'Overlap', 'Overlap', message);
     await this.#remove(tag.metadata.name, signal);
-    const WebhookReady = no('Overlap', message);
-    const findings: TagFindings = { Overlap: { ...WebhookReady, status: 'True' }, WebhookReady };
-    return this.#status.write(tag, object, findings, [resyncMs], signal);
+    const findings = { Overlap: yes('Overlap', message), WebhookReady: no('Overlap', message) };
+    return this.#status.write({ tag, object, findings, signal }, [resyncMs]);
   }
 
   /** The tag is gone, or of another class now: its webhook goes, or is given back to InjectorConfig `default`. */
   async #gone(name: string, signal: AbortSignal): Promise<number> {
-    const { refusals, targets, logger } = this.#options;
+    const { view, refusals, rollouts, targets, logger } = this.#options;
     refusals.forget(name);
     this.#conflicts.forget(name);
-    this.#options.rollouts.forget(name);
+    rollouts.forget(name);
     this.#status.forget(name);
     // One update by that InjectorConfig's own pass: in between nobody would be injected.
     const heir = name === defaultRevision ? targets.configs().find(isHeir) : undefined;
     if (heir !== undefined && configWinner(heir, targets.claims()) === undefined) {
-      const live = this.#options.view.tagWebhook(name);
+      const live = view.tagWebhook(name);
       // Without the tag's label it is the InjectorConfig's already.
       if (live !== undefined && tagOf(live) === name) await this.#keepTrust(name, noWrites(), signal);
       return resyncMs;
@@ -256,11 +232,11 @@ export class TagReconciler {
     return true;
   }
 
-  async #refuse(object: KubernetesObject, reason: string, message: string, signal: AbortSignal): Promise<number> {
-    this.#options.refusals.refuse(object, 'Object', reason, message);
+  async #refuse(object: KubernetesObject, message: string, signal: AbortSignal): Promise<number> {
+    this.#options.refusals.refuse(object, 'Object', 'Invalid', message);
     const { metadata, status } = object as RevisionTag;
-    const findings = { RevisionReady: no(reason, message) };
-    return this.#keep({ metadata, ...(status && { status }) }, object, findings, [resyncMs], signal);
+    const findings = { RevisionReady: no('Invalid', message) };
+    return this.#keep({ tag: { metadata, ...(status && { status }) }, object, findings, signal }, [resyncMs]);
   }
 
   /** What somebody has to do something about is told by an Event, once. */

@@ -3,7 +3,7 @@ import { revisionOf, type InjectorConfig } from '../../api/injector-config/injec
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutRoute } from '../../routing/route.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
-import { type Finding, no } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { PublishedRevision } from '../webhooks/revision-facts.ts';
 
 /** What is known when a tag is looked at. */
@@ -75,26 +75,20 @@ export function obstacleOf({
   const field = `spec.revision ${revision}`;
   if (wanted === undefined) {
     const there = revisions.length === 0 ? 'there is none' : `there are ${revisions.join(', ')}`;
-    return no(
-      'UnknownRevision',
-      `${field}: no InjectorConfig of operator class ${tag.spec.operatorClass} has this revision (${there}); create it, or name another one`,
-    );
+    const message = `${field}: no InjectorConfig of operator class ${tag.spec.operatorClass} has this revision (${there}); create it, or name another one`;
+    return no('UnknownRevision', message);
   }
   const named = `InjectorConfig ${wanted.metadata.name}`;
   if (wanted.spec.paused) {
     return no('RevisionPaused', `${field}: ${named} is paused (spec.paused); unset it, or name another revision`);
   }
   if (wanted.spec.webhook.selection === 'Custom') {
-    return no(
-      'CustomSelection',
-      `${field}: ${named} has spec.webhook.selection Custom, so no label leads to it and a tag cannot either; name another revision`,
-    );
+    const message = `${field}: ${named} has spec.webhook.selection Custom, so no label leads to it and a tag cannot either; name another revision`;
+    return no('CustomSelection', message);
   }
   if (current !== undefined && !isDeepStrictEqual(current.spec.webhook.keys, wanted.spec.webhook.keys)) {
-    return no(
-      'OtherFamily',
-      `${field}: ${named} has other spec.webhook.keys than InjectorConfig ${current.metadata.name}, where the tag leads now: the labels of those who follow it would mean nothing; use another tag`,
-    );
+    const message = `${field}: ${named} has other spec.webhook.keys than InjectorConfig ${current.metadata.name}, where the tag leads now: the labels of those who follow it would mean nothing; use another tag`;
+    return no('OtherFamily', message);
   }
   return undefined;
 }
@@ -108,12 +102,11 @@ export function readinessOf({ metadata, status }: InjectorConfig): Finding | und
 }
 
 function ready({ spec }: RevisionTag): Finding {
-  return { status: 'True', reason: 'RevisionReady', message: `revision ${spec.revision} is ready` };
+  return yes('RevisionReady', `revision ${spec.revision} is ready`);
 }
 
 /** The revisions among InjectorConfigs to which a tag could lead, in order: not of those that are on their way out. */
 export function revisionsOf(configs: readonly InjectorConfig[]): string[] {
-  return [
-    ...new Set(configs.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(revisionOf)),
-  ].sort();
+  const staying = configs.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return [...new Set(staying.map(revisionOf))].sort();
 }

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from './testdata/tag-fixture.ts';
 
 const plural = 'mutatingwebhookconfigurations';
 
 describe('the webhook of a tag that somebody spoils', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
+  /** The API server does not take what holds this text. */
+  const refuse = (end: string, text: string): void => {
+    const isWrong = (method: string, path: string, body: string): boolean =>
+      method !== 'GET' && path.endsWith(end) && body.includes(text);
+    fixture.cluster.fail(isWrong, 422, 'Invalid', 'no CEL');
+  };
 
   describe('while the tag is to lead to a revision that is not ready', () => {
     beforeEach(async () => {
-      await fixture.install('old');
-      await fixture.tag('prod', 'old');
+      await fixture.installTagged('old');
       await fixture.install('new', { injection: { templates: { sidecar: '{{ if }}' } } });
       await fixture.move('prod', 'new');
     });
@@ -58,38 +58,19 @@ describe('the webhook of a tag that somebody spoils', () => {
     await fixture.tag('default', 'default');
     const [served] = fixture.tagBundles('default');
     fixture.setSpec('default', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
-    fixture.cluster.faults.push({
-      matches: (method, path, body) =>
-        method !== 'GET' && path.endsWith('/sidecar-injector-default') && body.includes('object.('),
-      answer: (response) => {
-        failure(response, 422, 'Invalid', 'no CEL');
-      },
-    });
-    fixture.cluster.edit(plural, 'sidecar-injector-default', undefined, ({ webhooks }) => {
-      for (const { clientConfig } of webhooks as { clientConfig: { caBundle: string } }[]) clientConfig.caBundle = '';
-    });
+    refuse('/sidecar-injector-default', 'object.(');
+    fixture.emptyBundles('default');
     await fixture.reconcileTag('default');
     await fixture.clock.advance(1000);
     await fixture.reconcileTag('default');
     assert.deepEqual(new Set(fixture.tagBundles('default')), new Set([served]));
-    assert.match(
-      fixture.tagCondition('default', 'WebhookReady'),
-      /^False\/Invalid: no CEL; the webhook stays as it was$/,
-    );
+    fixture.tagSays('default', 'WebhookReady', /^False\/Invalid: no CEL; the webhook stays as it was$/);
   });
 
   it('trusts what is served where it leads while the API server refuses where it is to lead', async () => {
-    await fixture.install('old');
-    await fixture.install('new');
-    await fixture.tag('prod', 'old');
+    await fixture.installTagged('old', 'new');
     const trusted = fixture.tagBundles('prod');
-    fixture.cluster.faults.push({
-      matches: (method, path, body) =>
-        method !== 'GET' && path.endsWith('/sidecar-injector-tag-prod') && body.includes('/tags/prod/new/'),
-      answer: (response) => {
-        failure(response, 422, 'Invalid', 'no CEL');
-      },
-    });
+    refuse('/sidecar-injector-tag-prod', '/tags/prod/new/');
     await fixture.move('prod', 'new');
     await fixture.reconcileTag('prod');
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
@@ -97,38 +78,29 @@ describe('the webhook of a tag that somebody spoils', () => {
   });
 
   describe('while the API server refuses the matchConditions that are wanted of it', () => {
-    const name = 'sidecar-injector-tag-prod';
     beforeEach(async () => {
-      await fixture.install('old');
-      await fixture.tag('prod', 'old');
+      await fixture.installTagged('old');
       fixture.setSpec('old', { webhook: { matchConditions: [{ name: 'broken', expression: 'object.(' }] } });
-      fixture.cluster.faults.push({
-        matches: (method, _path, body) => method !== 'GET' && body.includes('object.('),
-        answer: (response) => {
-          failure(response, 422, 'Invalid', 'no CEL');
-        },
-      });
+      refuse('', 'object.(');
       await fixture.reconcile('old');
     });
 
     it('has its caBundle repaired, however often the tag is looked at', async () => {
       const [served] = fixture.tagBundles('prod');
-      fixture.cluster.edit(plural, name, undefined, ({ webhooks }) => {
-        for (const { clientConfig } of webhooks as { clientConfig: { caBundle: string } }[]) clientConfig.caBundle = '';
-      });
+      fixture.emptyBundles('tag-prod');
       for (let turn = 0; turn < 2; turn += 1) {
         await fixture.reconcileTag('prod');
         await fixture.reconcile('old');
         await fixture.clock.advance(1000);
       }
       assert.deepEqual(new Set(fixture.tagBundles('prod')), new Set([served]));
-      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/Invalid: no CEL; the webhook stays/);
+      fixture.tagSays('prod', 'WebhookReady', /^False\/Invalid: no CEL; the webhook stays/);
     });
 
     it('says that there is none where somebody has deleted it', async () => {
-      fixture.cluster.remove(plural, name);
+      fixture.cluster.remove(plural, 'sidecar-injector-tag-prod');
       await fixture.reconcileTag('prod');
-      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^False\/Invalid: no CEL; there is no webhook, so/);
+      fixture.tagSays('prod', 'WebhookReady', /^False\/Invalid: no CEL; there is no webhook, so/);
     });
 
     it('is tried at once when they are corrected, and says when it is to be tried again', async () => {
@@ -138,7 +110,7 @@ describe('the webhook of a tag that somebody spoils', () => {
       const right = { name: 'right', expression: 'true' };
       fixture.setSpec('old', { webhook: { matchConditions: [right] } });
       await fixture.reconcileTag('prod');
-      assert.match(fixture.tagCondition('prod', 'WebhookReady'), /^True/);
+      fixture.tagSays('prod', 'WebhookReady', /^True/);
       const [webhook] = fixture.tagObject('prod')?.webhooks as { matchConditions: unknown[] }[];
       assert.ok(webhook?.matchConditions.some((each) => isDeepStrictEqual(each, right)));
     });

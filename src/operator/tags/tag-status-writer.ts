@@ -1,37 +1,34 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
-import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
+import type { UsageSource } from '../usage/usage-status.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
 import { writeStatus } from '../../kube/status-writer.ts';
 import type { RolloutPass } from '../../rollout/rollout.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import type { OperatorMetrics } from '../ports.ts';
+import type { PassContext } from '../controller/pass-context.ts';
 import { publishedHash } from '../webhooks/published-webhook.ts';
 import type { RestartSource } from '../restarts/restart-source.ts';
-import type { RevisionEvents } from '../controller/revision-events.ts';
 import { isSameCourse, rolloutFinding, type Rollouts } from '../rollout/rollouts.ts';
 import { statusManager } from '../settings.ts';
 import { tagStatus, type TagFindings, type TagPlace } from './tag-status.ts';
-import type { TagTargets } from './tag-targets.ts';
 
-export interface TagStatusWriterOptions {
+export interface TagStatusWriterOptions extends PassContext {
   readonly client: Pick<ApiClient, 'apply'>;
-  readonly view: ClusterView;
-  readonly targets: TagTargets;
   readonly rollouts: Rollouts;
-  /** Who uses a tag, where somebody counts. */
-  readonly usage?: { tag(name: string): UsageStatus | undefined };
+  /** Who uses a tag. */
+  readonly usage: UsageSource;
   readonly restarts: RestartSource;
-  readonly events: RevisionEvents;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
-/** A RevisionTag whose status is written; without a spec where that cannot be read. */
-export type StatusOwner = Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
+/** One pass over a RevisionTag: what was read, and what it has found out so far. */
+export interface TagPass {
+  /** Without a spec where that cannot be read. */
+  readonly tag: Pick<RevisionTag, 'metadata' | 'status'> & { readonly spec?: RevisionTag['spec'] };
+  /** The same as the API server has it. */
+  readonly object: KubernetesObject;
+  readonly findings: TagFindings;
+  readonly signal: AbortSignal;
+}
 
 /** What is written of a RevisionTag: its status, and its metrics with it. */
 export class TagStatusWriter {
@@ -74,14 +71,8 @@ export class TagStatusWriter {
    * Writes the status once, with all that was found. Resolves with the shortest of the waits, in milliseconds.
    * @param state of its rollout, where that was looked at
    */
-  async write(
-    tag: StatusOwner,
-    object: KubernetesObject,
-    findings: TagFindings,
-    waits: readonly number[],
-    signal: AbortSignal,
-    state?: RolloutState,
-  ): Promise<number> {
+  async write(pass: TagPass, waits: readonly number[], state?: RolloutState): Promise<number> {
+    const { tag, object, findings, signal } = pass;
     const { client, clock, view, metrics, usage, rollouts, restarts, targets } = this.#options;
     const { name } = tag.metadata;
     const before = (object as RevisionTag).status?.rollout;
@@ -95,7 +86,7 @@ export class TagStatusWriter {
     // Of a tag that cannot be read nobody knows what it asks for.
     const restarting = tag.spec === undefined ? tag.status?.restarts : restarts.shown({ ...tag, spec: tag.spec });
     const courses = { ...(rollout && { rollout }), ...(restarting && { restarts: restarting }) };
-    const status = tagStatus(tag, findings, place, home, usage?.tag(name), clock.now(), courses);
+    const status = tagStatus(tag, findings, place, home, usage.tag(name), clock.now(), courses);
     const conditions = (status.conditions ?? []).map((each): [string, boolean] => [each.type, each.status === 'True']);
     metrics.conditions?.(metricName(name), new Map(conditions));
     if (!signal.aborted) {

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
-import { template } from '../testdata/operator-fixture.ts';
+import { eachTest, template } from '../testdata/operator-fixture.ts';
 import { TagFixture } from './testdata/tag-fixture.ts';
 
 describe('A tag stays where it is, and says why,', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-    await fixture.install('old');
-    await fixture.tag('prod', 'old');
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
+  beforeEach(() => fixture.installTagged('old'));
 
   const stays = async (revision: string, condition: RegExp): Promise<void> => {
     await fixture.move('prod', revision);
     assert.equal(fixture.tagPath('prod'), `/tags/prod/old/${fixture.hash('old')}/inject`);
-    assert.match(fixture.tagCondition('prod', 'RevisionReady'), condition);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/.*; the tag leads to revision old$/s);
+    fixture.tagSays('prod', 'RevisionReady', condition);
+    fixture.tagSays('prod', 'Ready', /^False\/.*; the tag leads to revision old$/s);
     assert.equal(fixture.tagStatus('prod')['stableRevision'], 'old');
   };
 
@@ -26,7 +20,7 @@ describe('A tag stays where it is, and says why,', () => {
     await fixture.install('nowhere');
     await fixture.reconcileTag('prod');
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/nowhere\//);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    fixture.tagSays('prod', 'Ready', /^True/);
   });
 
   it('before a revision that is on its way out, which is not told of as one that there is', async () => {
@@ -64,16 +58,9 @@ describe('A tag stays where it is, and says why,', () => {
   });
 
   it('before a revision with selectors of its own', async () => {
-    await fixture.install('new', {
-      webhook: {
-        selection: 'Custom',
-        namespaceSelector: {
-          matchLabels: { team: 'a' },
-          matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }],
-        },
-        objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
-      },
-    });
+    const objectSelector = { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] };
+    const namespaceSelector = { matchLabels: { team: 'a' }, ...objectSelector };
+    await fixture.install('new', { webhook: { selection: 'Custom', namespaceSelector, objectSelector } });
     await stays('new', /^False\/CustomSelection: /);
   });
 
@@ -93,7 +80,7 @@ describe('A tag stays where it is, and says why,', () => {
     }
     await passing;
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/old\//);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^False\/NotReachable: /);
+    fixture.tagSays('prod', 'Ready', /^False\/NotReachable: /);
     assert.equal(fixture.cluster.get('mutatingwebhookconfigurations', 'sidecar-injector-probe-tag-prod'), undefined);
   });
 

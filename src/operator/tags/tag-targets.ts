@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ConfigurationError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
-import { ParsedConfigs, ParsedTags } from '../controller/parsed-configs.ts';
+import { parsedConfig, parsedTag } from '../controller/parsed-configs.ts';
 
 /** What is looked at to know where tags lead. */
 export interface TagSources {
@@ -18,8 +19,6 @@ export interface TagSources {
 export class TagTargets {
   readonly #sources: TagSources;
   readonly #operatorClass: string;
-  readonly #configs = new ParsedConfigs();
-  readonly #tags = new ParsedTags();
 
   constructor(sources: TagSources, operatorClass: string) {
     this.#sources = sources;
@@ -28,12 +27,12 @@ export class TagTargets {
 
   /** The InjectorConfigs of our class that can be read. */
   configs(): InjectorConfig[] {
-    return this.#configs.parseAll(this.#sources.configs.list()).filter(({ spec }) => this.#isOurClass(spec));
+    return this.#ofOurClass(this.#sources.configs.list().map(parsedConfig));
   }
 
   /** The tags of our class that can be read. */
   tags(): RevisionTag[] {
-    return this.#tags.parseAll(this.#sources.tags.list()).filter(({ spec }) => this.#isOurClass(spec));
+    return this.#ofOurClass(this.#sources.tags.list().map(parsedTag));
   }
 
   /** Everybody who wants pods; see `selection/pod-claims.ts`. */
@@ -86,7 +85,10 @@ export class TagTargets {
     return [...named].sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
   }
 
-  #isOurClass({ operatorClass }: { operatorClass: string }): boolean {
-    return operatorClass === this.#operatorClass;
+  #ofOurClass<T extends InjectorConfig | RevisionTag>(parsed: readonly (T | ConfigurationError)[]): T[] {
+    return parsed.flatMap((each) => {
+      const isOurs = !(each instanceof ConfigurationError) && each.spec.operatorClass === this.#operatorClass;
+      return isOurs ? [each] : [];
+    });
   }
 }

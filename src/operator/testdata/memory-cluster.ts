@@ -93,7 +93,17 @@ export class MemoryCluster {
 
   /** Somebody else deletes an object. */
   remove(plural: string, name: string, namespace?: string): void {
-    this.#delete(plural, name, namespace);
+    this.edit(plural, name, namespace, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'));
+  }
+
+  /** Answers these requests with an error from now on. */
+  fail(matches: Fault['matches'], code: number, reason: string, message: string): void {
+    this.faults.push({
+      matches,
+      answer: (response) => {
+        failure(response, code, reason, message);
+      },
+    });
   }
 
   /** Ends all watches, as a restarting server does. */
@@ -111,13 +121,7 @@ export class MemoryCluster {
     }
     const target = parsePath(request.path);
     if (request.method === 'GET') this.#read(request, target, response);
-    else void this.#writeSlowly(request, target, response);
-  }
-
-  async #writeSlowly(request: FakeRequest, target: Target, response: ServerResponse): Promise<void> {
-    const { slowness } = this;
-    if (slowness !== undefined) await new Promise((resolve) => setTimeout(resolve, slowness()));
-    this.#write(request, target, response);
+    else void this.#write(request, target, response);
   }
 
   #read({ query }: FakeRequest, target: Target, response: ServerResponse): void {
@@ -139,7 +143,9 @@ export class MemoryCluster {
     }
   }
 
-  #write(request: FakeRequest, target: Target, response: ServerResponse): void {
+  async #write(request: FakeRequest, target: Target, response: ServerResponse): Promise<void> {
+    const { slowness } = this;
+    if (slowness !== undefined) await new Promise((resolve) => setTimeout(resolve, slowness()));
     // A patch may leave metadata out.
     const body = { metadata: {}, ...JSON.parse(request.body) } as KubernetesObject & { preconditions?: { uid?: string } };
     if (target.plural === 'selfsubjectaccessreviews') {
@@ -160,11 +166,11 @@ export class MemoryCluster {
       return;
     }
     if (request.method === 'DELETE') {
+      const uid = body.preconditions?.uid ?? found?.metadata.uid;
       if (found === undefined) failure(response, 404, 'NotFound', 'not found');
-      else if (body.preconditions?.uid !== undefined && body.preconditions.uid !== found.metadata.uid) {
-        failure(response, 409, 'Conflict', 'uid');
-      } else {
-        this.#delete(plural, name, namespace);
+      else if (uid !== found.metadata.uid) failure(response, 409, 'Conflict', 'uid');
+      else {
+        this.remove(plural, name, namespace);
         json(response, 200, {});
       }
       return;
@@ -181,28 +187,17 @@ export class MemoryCluster {
     const before = this.#objects.get(key);
     object.metadata.uid ??= `uid-${this.#version}`;
     object.metadata.creationTimestamp ??= new Date(Date.UTC(2026, 0, 1) + this.#version * 1000).toISOString();
-    if (before !== undefined && isDeepStrictEqual({ ...before.metadata, resourceVersion: '' }, { ...object.metadata, resourceVersion: '' })) {
-      if (isDeepStrictEqual({ ...before, metadata: {} }, { ...object, metadata: {} })) return before;
-    }
+    const unversioned = (each: KubernetesObject): object => ({ ...each, metadata: { ...each.metadata, resourceVersion: '' } });
+    if (before !== undefined && isDeepStrictEqual(unversioned(before), unversioned(object))) return before;
     if (before !== undefined && !isDeepStrictEqual(before.spec, object.spec)) object.metadata.generation = (before.metadata.generation ?? 1) + 1;
     object.metadata.generation ??= 1;
     this.#version += 1;
     object.metadata.resourceVersion = String(this.#version);
-    if (object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0) {
-      this.#objects.delete(key);
-      this.#tell({ version: this.#version, key, object, before, isDeleted: true });
-      return object;
-    }
-    this.#objects.set(key, object);
-    this.#tell({ version: this.#version, key, object, before, isDeleted: false });
+    const isDeleted = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
+    if (isDeleted) this.#objects.delete(key);
+    else this.#objects.set(key, object);
+    this.#tell({ version: this.#version, key, object, before, isDeleted });
     return structuredClone(object);
-  }
-
-  #delete(plural: string, name: string, namespace: string | undefined): void {
-    const object = this.get(plural, name, namespace);
-    if (object === undefined) throw new Error(`${plural} ${name} does not exist`);
-    object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    this.#store(plural, object);
   }
 
   #tell(change: Change): void {

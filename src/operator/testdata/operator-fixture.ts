@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import type { ObjectStore } from '../../kube/object-store.ts';
 import { Reflector } from '../../kube/reflector.ts';
-import { ClusterView, configMaps, injectorConfigs, revisionTags, secrets } from '../cluster-view.ts';
+import { ClusterView, injectorConfigs, revisionTags } from '../cluster-view.ts';
 import { createReconcilers, type Reconcilers } from '../controller/create-reconcilers.ts';
 import type {
   InjectorRegistryPort,
@@ -69,33 +69,18 @@ export class ScriptedReports implements ReplicaReports {
   missing: string[] = [];
   live: ReplicaReport[] = [];
   shadow: ShadowReport = emptyShadowReport;
-  readonly #listeners: (() => void)[] = [];
-  readonly #shadowListeners: (() => void)[] = [];
-  lacking(): readonly string[] {
-    return this.missing;
-  }
-  replicas(): readonly ReplicaReport[] {
-    return this.live;
-  }
-  removeExpired(): Promise<number> {
-    return Promise.resolve(60_000);
-  }
-  subscribe(listener: () => void): void {
-    this.#listeners.push(listener);
-  }
-  tell(): void {
-    for (const listener of this.#listeners) listener();
-  }
-  shadowReport(): ShadowReport {
-    return this.shadow;
-  }
-  subscribeShadow(listener: () => void): void {
-    this.#shadowListeners.push(listener);
-  }
-  tellShadow(shadow: ShadowReport): void {
-    this.shadow = shadow;
-    for (const listener of this.#shadowListeners) listener();
-  }
+  readonly subscribe = (): void => undefined;
+  readonly lacking = (): readonly string[] => this.missing;
+  readonly replicas = (): readonly ReplicaReport[] => this.live;
+  readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
+  readonly shadowReport = (): ShadowReport => this.shadow;
+}
+
+/** Starts a fixture before each test of a suite, and stops it afterwards. */
+export function eachTest<T extends Pick<OperatorFixture, 'start' | 'stop'>>(fixture: T): T {
+  beforeEach(() => fixture.start());
+  afterEach(() => fixture.stop());
+  return fixture;
 }
 
 /** The reconcilers on a cluster in memory; the view follows by real watches, time is the test's. */
@@ -110,8 +95,8 @@ export class OperatorFixture {
   readonly publications: string[] = [];
   view!: ClusterView;
   reconcilers!: Reconcilers;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>[] = [];
+  #stop = new AbortController();
+  #running: Promise<void>[] = [];
 
   async start(settings: Partial<OperatorSettings> = {}): Promise<void> {
     await this.cluster.start();
@@ -146,23 +131,16 @@ export class OperatorFixture {
       logger: this.logger,
       metrics: this.metrics,
       clock: this.clock,
-      randomBytes,
       generateKeyPair: nextKeyPair,
       load: loadAtOnce,
-      followConfigMap: ({ namespace, name, store, signal }) => {
+      followObject: (resource, store, { namespace, name }, signal) => {
         const fieldSelector = `metadata.name=${name}`;
-        follow({ resource: configMaps, store, namespace, fieldSelector } as never, signal);
-      },
-      followSecret: ({ namespace, name, store, signal }) => {
-        const fieldSelector = `metadata.name=${name}`;
-        follow({ resource: secrets, store, namespace, fieldSelector } as never, signal);
+        follow({ resource, store, namespace, fieldSelector } as never, signal);
       },
       followCollection: ({ resource, store, keep, signal }) => {
         follow({ resource, store, transform: keep } as never, signal);
       },
-      onRestarts: () => undefined,
-      onReferenceChange: (name) => this.referenceChanges.push(name),
-      onUsage: () => undefined,
+      wake: (key) => this.referenceChanges.push(key),
       onPublished: (name) => this.publications.push(name),
     });
   }
@@ -190,26 +168,17 @@ export class OperatorFixture {
   }
 
   async caughtUp(): Promise<void> {
-    await this.until(() => {
-      const pairs: [string, KubernetesObject[]][] = [
-        ['injectorconfigs', this.view.configs.list()],
-        ['revisiontags', this.view.tags.list()],
-        ['mutatingwebhookconfigurations', this.view.mutatingWebhooks.list()],
-        ['secrets', this.view.secrets.list()],
-        ['services', this.view.services.list()],
-        ['validatingwebhookconfigurations', this.view.validatingWebhooks.list()],
-        ['configmaps', this.view.configMaps.list()],
-      ];
-      return pairs.every(([plural, seen]) => {
-        const there = this.cluster.names(plural).flatMap((name) => {
-          const namespace = ['injectorconfigs', 'revisiontags', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].includes(plural) ? undefined : context.namespace;
-          const object = this.cluster.get(plural, name, namespace);
-          const isOurs = plural === 'injectorconfigs' || plural === 'revisiontags' || plural === 'mutatingwebhookconfigurations' || object?.metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined;
-          return object === undefined || !isOurs ? [] : [`${name}@${object.metadata.resourceVersion}`];
-        });
-        return JSON.stringify(there.sort()) === JSON.stringify(seen.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort());
-      });
-    });
+    const { view, cluster } = this;
+    const everybodys = { injectorconfigs: view.configs, revisiontags: view.tags, mutatingwebhookconfigurations: view.mutatingWebhooks };
+    const followed = { ...everybodys, secrets: view.secrets, services: view.services, configmaps: view.configMaps, validatingwebhookconfigurations: view.validatingWebhooks };
+    const versions = (objects: KubernetesObject[]): string => objects.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort().join();
+    const isSeen = ([plural, store]: [string, ObjectStore]): boolean => {
+      const namespace = ['secrets', 'services', 'configmaps'].includes(plural) ? context.namespace : undefined;
+      const there = cluster.names(plural).flatMap((name) => cluster.get(plural, name, namespace) ?? []);
+      const ours = there.filter(({ metadata }) => plural in everybodys || metadata.labels?.['app.kubernetes.io/managed-by'] !== undefined);
+      return versions(ours) === versions(store.list());
+    };
+    await this.until(() => view.hasSynced && Object.entries(followed).every(isSeen));
   }
 
   async until(what: () => boolean): Promise<void> {
@@ -222,16 +191,20 @@ export class OperatorFixture {
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.reconcilers.references.stop();
     await Promise.all(this.#running);
     await this.cluster.stop();
+    // As new, for another test.
+    Object.assign(this, new OperatorFixture());
+    [this.#stop, this.#running] = [new AbortController(), []];
+  }
+
+  statusOf(name: string, plural = 'injectorconfigs'): Record<string, unknown> {
+    return (this.cluster.get(plural, name)?.status ?? {}) as Record<string, unknown>;
   }
 
   /** The condition of an InjectorConfig as `Status/Reason: message`. */
   condition(name: string, type: string, plural = 'injectorconfigs'): string {
-    const { conditions = [] } = (this.cluster.get(plural, name)?.status ?? {}) as {
-      conditions?: { type: string; status: string; reason: string; message: string }[];
-    };
+    const conditions = (this.statusOf(name, plural).conditions ?? []) as Condition[];
     const found = conditions.find((each) => each.type === type);
     return found === undefined ? 'none' : `${found.status}/${found.reason}: ${found.message}`;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ResourceEvent } from '@dot-i/k8s-operator';
-import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ServingCertificates } from '../../certs/serving-certificates.ts';
 import { systemClock } from '../../kube/clock.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
@@ -43,22 +43,10 @@ export class OperatorProcess {
   constructor(cluster: MemoryCluster, identity: string, settings: Partial<OperatorSettings>) {
     const { client } = cluster;
     const shared = { client, clock: systemClock, random: Math.random, logger: this.logger };
-    const place = { namespace: context.namespace, operatorClass: context.operatorClass };
-    this.#replica = new Replica({
-      ...shared,
-      ...place,
-      registry: this.registry,
-      load: loadAtOnce,
-      certificates: new ServingCertificates(),
-    });
-    this.#reporter = new ReplicaReporter({
-      ...shared,
-      ...place,
-      identity,
-      instance: 'test',
-      serves: () => this.#replica.serves(),
-    });
-    this.#reports = new ReplicaLeases({ ...shared, ...place });
+    const place = { ...shared, ...context };
+    this.#replica = new Replica({ ...place, registry: this.registry, load: loadAtOnce, certificates: new ServingCertificates() });
+    this.#reporter = new ReplicaReporter({ ...place, identity, instance: 'test', serves: () => this.#replica.serves() });
+    this.#reports = new ReplicaLeases(place);
     const metrics: OperatorMetrics = {
       reconciled: (name, outcome) => this.reconciled.push(`${name} ${outcome}`),
       usageFrom: (read) => (this.usage = read),
@@ -114,12 +102,15 @@ export class ProcessCluster extends MemoryCluster {
     assert.ok(what(), what.toString());
   }
 
-  /** Whether an InjectorConfig is Ready. */
+  /** The condition Ready of an InjectorConfig or RevisionTag, as `Status/Reason`. */
+  ready(name: string, plural = 'injectorconfigs'): string {
+    const { conditions = [] } = (this.get(plural, name)?.status ?? {}) as { conditions?: Condition[] };
+    const { status, reason } = conditions.find(({ type }) => type === 'Ready') ?? {};
+    return `${status}/${reason}`;
+  }
+
   isReady(name: string): boolean {
-    const { conditions = [] } = (this.get('injectorconfigs', name)?.status ?? {}) as {
-      conditions?: { type: string; status: string }[];
-    };
-    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    return this.ready(name).startsWith('True/');
   }
 
   /** What stands under `sidecar-injector-<name>`. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
+import { secretText } from '../certificates/secret-text.ts';
 import { injectorConfig, OperatorFixture } from './operator-fixture.ts';
 
 /** What the tests look at of a webhook. */
 export interface Webhook {
   name: string;
-  clientConfig: { caBundle: string; url?: string; service: { path: string } };
+  clientConfig: { caBundle: string; url?: string; service: { path: string; namespace?: string } };
   namespaceSelector: { matchExpressions: { key: string; operator: string; values?: string[] }[] };
   failurePolicy: string;
 }
@@ -17,11 +19,15 @@ export class RevisionFixture extends OperatorFixture {
     await this.reconcile(name);
   }
 
-  /** Starts the operator with one InjectorConfig that is published; its hash. */
-  async startInstalled(): Promise<string> {
-    await this.start();
+  /** Installs `blue`; the hash that is published. */
+  async installed(): Promise<string> {
     await this.install();
     return this.hash('blue');
+  }
+
+  /** Expects what a condition says, as `Status/Reason: message`. */
+  says(name: string, type: string, expected: RegExp): void {
+    assert.match(this.condition(name, type), expected);
   }
 
   setTemplate(name: string, text: string): void {
@@ -29,10 +35,33 @@ export class RevisionFixture extends OperatorFixture {
   }
 
   /** Edits some fields of a spec. */
-  setSpec(name: string, fields: Record<string, unknown>): void {
-    this.cluster.edit('injectorconfigs', name, undefined, (object) => {
+  setSpec(name: string, fields: Record<string, unknown>, plural = 'injectorconfigs'): void {
+    this.cluster.edit(plural, name, undefined, (object) => {
       object.spec = { ...(object.spec as object), ...fields };
     });
+  }
+
+  annotate(name: string, annotations: Record<string, string>): void {
+    this.cluster.edit('injectorconfigs', name, undefined, ({ metadata }) => {
+      metadata.annotations = annotations;
+    });
+  }
+
+  /** Somebody else edits each webhook of `sidecar-injector-<name>`. */
+  editWebhooks(name: string, change: (webhook: Webhook) => void): void {
+    this.cluster.edit('mutatingwebhookconfigurations', `sidecar-injector-${name}`, undefined, ({ webhooks }) => {
+      (webhooks as Webhook[]).forEach(change);
+    });
+  }
+
+  /** Somebody else takes the caBundles out of them. */
+  emptyBundles(name: string): void {
+    this.editWebhooks(name, ({ clientConfig }) => (clientConfig.caBundle = ''));
+  }
+
+  /** The decoded data of the Secret `sidecar-injector-<name>`; empty when there is none. */
+  secret(name: string): Record<string, string> {
+    return secretText(this.cluster.get('secrets', `sidecar-injector-${name}`, 'injection') ?? ({} as KubernetesObject));
   }
 
   webhooks(name: string): Webhook[] {

@@ -1,9 +1,11 @@
 import type { Clock } from '../../kube/ports.ts';
 import type { ForeignField } from '../../kube/apply-object.ts';
-import { type Finding, no } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
 
 /** How long after the last taken-back field a conflict counts as over, in milliseconds. */
 const calmMs = 60_000;
+/** How long we leave an InjectorConfig alone whose objects somebody else writes too. Milliseconds. */
+const quietMs = 1000;
 const mostNamed = 5;
 
 /** Who else wrote to the objects of an InjectorConfig lately: a condition that does not flap while somebody goes on. */
@@ -19,23 +21,26 @@ export class ConflictMemory {
   observe(name: string, foreign: readonly ForeignField[]): { finding: Finding; again: number | undefined } {
     const now = this.#clock.monotonic();
     const before = this.#seen.get(name);
-    const current = before !== undefined && now - before.at < calmMs ? before : undefined;
-    if (current === undefined) this.#seen.delete(name);
-    if (foreign.length > 0) {
-      const entry = current ?? { at: now, managers: new Set<string>(), fields: new Set<string>() };
-      entry.at = now;
-      for (const { manager, field } of foreign) {
-        entry.managers.add(manager);
-        entry.fields.add(field);
-      }
-      this.#seen.set(name, entry);
-    }
-    const entry = this.#seen.get(name);
-    if (entry === undefined) {
+    const isOver = before === undefined || now - before.at >= calmMs;
+    if (isOver && foreign.length === 0) {
+      this.#seen.delete(name);
       return { finding: no('NoConflict', 'nobody else writes to our fields'), again: undefined };
     }
-    const message = `${some(entry.managers)} also writes ${some(entry.fields)}; each object is taken back at most once a second`;
-    return { finding: { status: 'True', reason: 'ForeignManager', message }, again: entry.at + calmMs - now };
+    const { managers, fields } = isOver ? { managers: new Set<string>(), fields: new Set<string>() } : before;
+    for (const { manager, field } of foreign) {
+      managers.add(manager);
+      fields.add(field);
+    }
+    const at = isOver || foreign.length > 0 ? now : before.at;
+    this.#seen.set(name, { at, managers, fields });
+    const message = `${some(managers)} also writes ${some(fields)}; each object is taken back at most once a second`;
+    return { finding: yes('ForeignManager', message), again: at + calmMs - now };
+  }
+
+  /** The milliseconds for which an InjectorConfig is still left alone. */
+  quietFor(name: string): number {
+    const at = this.#seen.get(name)?.at ?? -Infinity;
+    return at + quietMs - this.#clock.monotonic();
   }
 
   forget(name: string): void {

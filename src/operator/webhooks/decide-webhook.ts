@@ -1,5 +1,5 @@
 import { hashedConfigMapName, replicaLeaseName } from '../../api/names.ts';
-import { type Finding, no } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
 
 /** What is known of an InjectorConfig when its own webhook is decided. */
 export interface WebhookFacts {
@@ -67,14 +67,14 @@ export function decideWebhook(facts: WebhookFacts): WebhookDecision {
   }
   if (isTagged) {
     const message = `RevisionTag ${facts.name} stands in for this InjectorConfig, which has no webhook of its own; configuration ${wanted} is served to whom a tag sends here`;
-    return { action: 'leave', hash: wanted, finding: { status: 'True', reason: 'Tagged', message }, isPending: false };
+    return { action: 'leave', hash: wanted, finding: yes('Tagged', message), isPending: false };
   }
   if (!facts.isLive && foreign !== undefined) {
     const message = `${foreign}, so nothing is published; remove the other injector or its webhook, give this one its own spec.webhook.keys, or set spec.webhook.takeover`;
     return { action: 'leave', finding: no('ForeignOverlap', message), isPending: false };
   }
-  const message = `the webhook names configuration ${wanted}`;
-  return { action: 'apply', hash: wanted, finding: { status: 'True', reason: 'Published', message }, isPending: false };
+  const finding = yes('Published', `the webhook names configuration ${wanted}`);
+  return { action: 'apply', hash: wanted, finding, isPending: false };
 }
 
 /** Webhooks are to go with an owner that is not there. */

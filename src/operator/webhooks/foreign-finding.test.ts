@@ -1,30 +1,24 @@
 import assert from 'node:assert/strict';
 import { istio, revision } from '../../selection/testdata/istio-webhook.ts';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 
 describe('beside another injector', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
 
   it('nothing is published, until that is gone or spec.webhook.takeover says otherwise', async () => {
     fixture.cluster.put('mutatingwebhookconfigurations', istio());
     await fixture.install('default');
     assert.equal(fixture.path('default'), undefined);
-    assert.match(
-      fixture.condition('default', 'ForeignOverlap'),
-      /^True\/ForeignWebhook: MutatingWebhookConfiguration istio-sidecar-injector \(webhook namespace\./,
-    );
-    assert.match(fixture.condition('default', 'Ready'), /^False\/ForeignOverlap: .*spec\.webhook\.takeover$/);
+    const foreign = /^True\/ForeignWebhook: MutatingWebhookConfiguration istio-sidecar-injector \(webhook namespace\./;
+    fixture.says('default', 'ForeignOverlap', foreign);
+    fixture.says('default', 'Ready', /^False\/ForeignOverlap: .*spec\.webhook\.takeover$/);
     await fixture.recorded(/^ForeignOverlap: /);
     fixture.setSpec('default', { webhook: { takeover: true } });
     await fixture.reconcile('default');
     assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
-    assert.match(fixture.condition('default', 'ForeignOverlap'), /^False\/Takeover: .*takeover is set$/);
-    assert.match(fixture.condition('default', 'Ready'), /^True/);
+    fixture.says('default', 'ForeignOverlap', /^False\/Takeover: .*takeover is set$/);
+    fixture.says('default', 'Ready', /^True/);
   });
 
   it('what is in force is not withdrawn, and says so', async () => {
@@ -32,11 +26,11 @@ describe('beside another injector', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', istio());
     await fixture.reconcile('default');
     assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
-    assert.match(fixture.condition('default', 'ForeignOverlap'), /^True/);
-    assert.match(fixture.condition('default', 'Ready'), /^True/);
+    fixture.says('default', 'ForeignOverlap', /^True/);
+    fixture.says('default', 'Ready', /^True/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await fixture.reconcile('default');
-    assert.match(fixture.condition('default', 'ForeignOverlap'), /^False\/NoForeignOverlap/);
+    fixture.says('default', 'ForeignOverlap', /^False\/NoForeignOverlap/);
   });
 
   it('a tag is not published either, and one that is in force may still be moved', async () => {
@@ -46,8 +40,9 @@ describe('beside another injector', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', prod);
     await fixture.tag('prod', 'old');
     assert.equal(fixture.tagObject('prod'), undefined);
-    assert.match(
-      fixture.tagCondition('prod', 'Ready'),
+    fixture.tagSays(
+      'prod',
+      'Ready',
       /^False\/ForeignOverlap: .*takeover of InjectorConfig old; the tag leads nowhere$/,
     );
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
@@ -55,7 +50,7 @@ describe('beside another injector', () => {
     fixture.cluster.put('mutatingwebhookconfigurations', prod);
     await fixture.move('prod', 'new');
     assert.match(fixture.tagPath('prod') ?? '', /^\/tags\/prod\/new\//);
-    assert.match(fixture.tagCondition('prod', 'ForeignOverlap'), /^True/);
-    assert.match(fixture.tagCondition('prod', 'Ready'), /^True/);
+    fixture.tagSays('prod', 'ForeignOverlap', /^True/);
+    fixture.tagSays('prod', 'Ready', /^True/);
   });
 });

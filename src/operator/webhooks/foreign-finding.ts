@@ -1,6 +1,6 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { ForeignClaim } from '../../selection/foreign-overlap.ts';
-import type { Finding } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
 /**
@@ -12,15 +12,11 @@ export function foreignFinding(
   { spec }: Pick<InjectorConfig, 'spec'>,
 ): { foreign?: string; finding: Finding } {
   if (claim === undefined) {
-    const message = 'no injector of somebody else takes the same pods by the same labels';
-    return { finding: { status: 'False', reason: 'NoForeignOverlap', message } };
+    return { finding: no('NoForeignOverlap', 'no injector of somebody else takes the same pods by the same labels') };
   }
   const message = `MutatingWebhookConfiguration ${claim.configuration} (webhook ${claim.webhook}) of another injector takes the same pods by the same labels`;
-  if (spec.webhook.takeover) {
-    const takenOver = `${message}; spec.webhook.takeover is set`;
-    return { finding: { status: 'False', reason: 'Takeover', message: takenOver } };
-  }
-  return { foreign: message, finding: { status: 'True', reason: 'ForeignWebhook', message } };
+  if (spec.webhook.takeover) return { finding: no('Takeover', `${message}; spec.webhook.takeover is set`) };
+  return { foreign: message, finding: yes('ForeignWebhook', message) };
 }
 
 /**
@@ -32,5 +28,5 @@ export function nameTaken(view: Pick<ClusterView, 'otherClassAt'>, webhookConfig
   const other = view.otherClassAt(webhookConfiguration);
   if (other === undefined) return undefined;
   const message = `MutatingWebhookConfiguration ${webhookConfiguration} belongs to operator class ${other}, so nothing is published: delete the InjectorConfig or RevisionTag that it is written for, or this one; or the webhook configuration, if no operator of class ${other} runs any more`;
-  return { status: 'False', reason: 'OtherOperatorClass', message };
+  return no('OtherOperatorClass', message);
 }

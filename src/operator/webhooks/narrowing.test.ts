@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
 import { leaveNarrowed } from './narrowing.ts';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture, type Webhook } from '../testdata/revision-fixture.ts';
 
 const ours = { key: 'istio.io/rev', operator: 'In', values: ['blue', 'green'] } as const;
@@ -72,44 +73,41 @@ describe('leaveNarrowed', () => {
 });
 
 describe('a narrowed webhook', () => {
+  const fixture = eachTest(new RevisionFixture());
+
   it('is left as it is, moves, is repaired otherwise, and says so', async () => {
-    const fixture = new RevisionFixture();
-    try {
-      await fixture.startInstalled();
-      const edit = (manager: string, change: (first: Webhook) => void): void => {
-        fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-          const [first] = object.webhooks as Webhook[];
-          change(first!);
-          const holds = { 'f:webhooks': { [`k:{"name":"${first!.name}"}`]: { 'f:namespaceSelector': {} } } };
-          object.metadata.managedFields = [{ manager, fieldsV1: holds }];
-        });
-      };
-      edit('admissionsenforcer', (first) => first.namespaceSelector.matchExpressions.push({ ...theirs, values: [] }));
-      fixture.cluster.writes.length = 0;
-      await fixture.reconcile('blue');
-      assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
-      assert.match(fixture.condition('blue', 'Narrowed'), /^True\/ToleratedManager: admissionsenforcer adds/);
-      assert.match(fixture.condition('blue', 'Ready'), /^True/);
-      const before = fixture.hash('blue');
-      fixture.setTemplate('blue', 'spec:\n  containers: []\n');
-      fixture.reports.missing = ['replica-1'];
-      edit('admissionsenforcer', (first) => (first.failurePolicy = 'Ignore'));
-      await fixture.reconcile('blue');
-      const has = (): boolean =>
-        fixture.webhooks('blue')[0]!.namespaceSelector.matchExpressions.some(({ key }) => key === theirs.key);
-      assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
-      assert.ok(has());
-      fixture.reports.missing = [];
-      await fixture.clock.advance(1000);
-      await fixture.reconcile('blue');
-      assert.notEqual(fixture.hash('blue'), before);
-      assert.ok(has());
-      edit('somebody', () => undefined);
-      await fixture.reconcile('blue');
-      assert.ok(!has());
-      assert.match(fixture.condition('blue', 'Narrowed'), /^False\/NotNarrowed/);
-    } finally {
-      await fixture.stop();
-    }
+    await fixture.install();
+    const edit = (manager: string, change: (first: Webhook) => void): void => {
+      fixture.cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
+        const [first] = object.webhooks as Webhook[];
+        change(first!);
+        const holds = { 'f:webhooks': { [`k:{"name":"${first!.name}"}`]: { 'f:namespaceSelector': {} } } };
+        object.metadata.managedFields = [{ manager, fieldsV1: holds }];
+      });
+    };
+    edit('admissionsenforcer', (first) => first.namespaceSelector.matchExpressions.push({ ...theirs, values: [] }));
+    fixture.cluster.writes.length = 0;
+    await fixture.reconcile('blue');
+    assert.deepEqual(fixture.cluster.writes, ['PATCH injectorconfigs/status blue']);
+    fixture.says('blue', 'Narrowed', /^True\/ToleratedManager: admissionsenforcer adds/);
+    fixture.says('blue', 'Ready', /^True/);
+    const before = fixture.hash('blue');
+    fixture.setTemplate('blue', 'spec:\n  containers: []\n');
+    fixture.reports.missing = ['replica-1'];
+    edit('admissionsenforcer', (first) => (first.failurePolicy = 'Ignore'));
+    await fixture.reconcile('blue');
+    const has = (): boolean =>
+      fixture.webhooks('blue')[0]!.namespaceSelector.matchExpressions.some(({ key }) => key === theirs.key);
+    assert.equal(fixture.webhooks('blue')[0]!.failurePolicy, 'Fail');
+    assert.ok(has());
+    fixture.reports.missing = [];
+    await fixture.clock.advance(1000);
+    await fixture.reconcile('blue');
+    assert.notEqual(fixture.hash('blue'), before);
+    assert.ok(has());
+    edit('somebody', () => undefined);
+    await fixture.reconcile('blue');
+    assert.ok(!has());
+    fixture.says('blue', 'Narrowed', /^False\/NotNarrowed/);
   });
 });

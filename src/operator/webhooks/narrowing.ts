@@ -1,10 +1,8 @@
 import type { KubernetesObject, LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes/kubernetes.ts';
-import type { Finding } from '../controller/revision-status.ts';
+import { type Finding, no, yes } from '../controller/revision-status.ts';
+import { type Webhook, webhooksOf } from './published-webhook.ts';
 
-interface Webhook {
-  readonly name: string;
-  readonly namespaceSelector?: LabelSelector;
-}
+type NarrowedWebhook = Webhook & { readonly namespaceSelector?: LabelSelector };
 
 /** A webhook configuration with what is left to others in it, and what that comes to. */
 export interface Narrowing<T extends KubernetesObject = KubernetesObject> {
@@ -22,28 +20,22 @@ export function leaveNarrowed<T extends KubernetesObject>(
   live: KubernetesObject | undefined,
   toleratedManagers: readonly string[],
 ): Narrowing<T> {
-  const found = webhooksOf(live);
+  const found: NarrowedWebhook[] = webhooksOf(live);
   const left: string[] = [];
-  const webhooks = webhooksOf(desired).map((webhook) => {
+  const webhooks = webhooksOf(desired).map((webhook: NarrowedWebhook) => {
     const there = found.find(({ name }) => name === webhook.name)?.namespaceSelector;
     const added = there && addedTo(webhook.namespaceSelector ?? {}, there);
     if (there === undefined || added === undefined || added.length === 0) return webhook;
-    const manager = toleratedManagers.find((each) => managesSelector(live, webhook.name, each));
+    const { name = '' } = webhook;
+    const manager = toleratedManagers.find((each) => managesSelector(live, name, each));
     if (manager === undefined) return webhook;
-    left.push(`${manager} adds ${added.map(words).join(', ')} to the namespaceSelector of ${webhook.name}`);
+    left.push(`${manager} adds ${added.map(words).join(', ')} to the namespaceSelector of ${name}`);
     return { ...webhook, namespaceSelector: there };
   });
-  const isNarrowed = left.length > 0;
-  return {
-    object: isNarrowed ? { ...desired, webhooks } : desired,
-    finding: isNarrowed
-      ? {
-          status: 'True',
-          reason: 'ToleratedManager',
-          message: `${left.join('; ')}: pods of other namespaces are not injected (spec.webhook.toleratedManagers)`,
-        }
-      : { status: 'False', reason: 'NotNarrowed', message: 'the webhook selects what the spec says' },
-  };
+  if (left.length === 0)
+    return { object: desired, finding: no('NotNarrowed', 'the webhook selects what the spec says') };
+  const message = `${left.join('; ')}: pods of other namespaces are not injected (spec.webhook.toleratedManagers)`;
+  return { object: { ...desired, webhooks }, finding: yes('ToleratedManager', message) };
 }
 
 /** The expressions that are more than ours; undefined when not all of ours are there, or labels differ. */
@@ -74,8 +66,4 @@ function managesSelector(live: KubernetesObject | undefined, webhook: string, ma
   return entries.some((entry) => {
     return entry.manager === manager && entry.fieldsV1?.['f:webhooks']?.[key]?.['f:namespaceSelector'] !== undefined;
   });
-}
-
-function webhooksOf(configuration: KubernetesObject | undefined): Webhook[] {
-  return (configuration?.webhooks ?? []) as Webhook[];
 }

@@ -10,6 +10,7 @@ import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { WebhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { noWrites, type OwnedObjects } from '../controller/owned-objects.ts';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { TagFixture } from '../tags/testdata/tag-fixture.ts';
 import { caBundlesOf } from './published-webhook.ts';
 
@@ -43,12 +44,7 @@ const steps = fc.oneof(
 );
 
 describe('One writer of each webhook', () => {
-  let fixture: TagFixture;
-  beforeEach(async () => {
-    fixture = new TagFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new TagFixture());
 
   it('is held by a type: other code cannot apply or remove a webhook configuration', () => {
     const second = (owned: OwnedObjects, webhook: WebhookConfiguration, signal: AbortSignal): unknown[] => [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { ManualClock, settle } from '../../kube/testdata/manual-clock.ts';
-import { PathProbe, type PathProbeResult, unreachable } from './path-probe.ts';
+import { type PathProbeOptions, type PathProbeResult, probePath, unreachable } from './path-probe.ts';
 
 const twin: KubernetesObject = { apiVersion: 'v1', kind: 'Twin', metadata: { name: 'sidecar-injector-probe-blue' } };
 const question = (nonce: string): KubernetesObject => ({
@@ -11,14 +11,11 @@ const question = (nonce: string): KubernetesObject => ({
   metadata: { name: 'sidecar-injector-probe-blue', namespace: 'injection' },
   data: { nonce },
 });
+const prefix = 'Internal error occurred: failed calling webhook "probe.sidecar-injector.io": failed to call webhook: ';
 const failedCall = (what: string): ApiError =>
-  new ApiError({
-    code: 500,
-    reason: 'InternalError',
-    message: `Internal error occurred: failed calling webhook "probe.sidecar-injector.io": failed to call webhook: ${what}`,
-  });
+  new ApiError({ code: 500, reason: 'InternalError', message: prefix + what });
 
-describe('PathProbe', () => {
+describe('probePath', () => {
   let clock: ManualClock;
   let steps: string[];
   let nonces: string[];
@@ -27,23 +24,21 @@ describe('PathProbe', () => {
   let stop: AbortController;
   let applied: () => KubernetesObject;
   beforeEach(() => {
-    clock = new ManualClock();
-    steps = [];
-    nonces = [];
-    stop = new AbortController();
+    [clock, stop] = [new ManualClock(), new AbortController()];
+    [steps, nonces] = [[], []];
     applied = () => twin;
   });
 
-  const answered = (asked: KubernetesObject): KubernetesObject => ({
-    ...asked,
-    data: { ...(asked.data as object), answer: (asked.data as { nonce: string }).nonce, replica: 'replica-2' },
-  });
+  const answering = (answer: string) => (asked: KubernetesObject) => {
+    return { ...asked, data: { ...(asked.data as object), answer, replica: 'replica-2' } };
+  };
+  const answered = (asked: KubernetesObject) => answering((asked.data as { nonce: string }).nonce)(asked);
   const unchanged = (asked: KubernetesObject): KubernetesObject => asked;
   const fails = (error: Error) => (): never => {
     throw error;
   };
   const run = (): Promise<PathProbeResult> => {
-    const probe = new PathProbe({
+    const options: PathProbeOptions = {
       clock,
       nonce: () => {
         nonces.push(`nonce-${nonces.length}`);
@@ -58,22 +53,15 @@ describe('PathProbe', () => {
         },
       },
       webhooks: {
-        apply: (object) => {
+        apply: async () => {
           steps.push('put up');
-          return Promise.resolve().then(() => ({
-            outcome: 'Created',
-            object: applied() === twin ? object : applied(),
-            difference: undefined,
-            foreign: [],
-          }));
+          const object = await Promise.resolve().then(applied);
+          return { outcome: 'Created', object, difference: undefined, foreign: [] };
         },
-        remove: () => {
-          steps.push('take away');
-          return Promise.resolve(undefined);
-        },
+        remove: () => Promise.resolve(void steps.push('take away')),
       },
-    });
-    return probe.run(twin, question, stop.signal);
+    };
+    return probePath(options, twin, question, stop.signal);
   };
 
   it('puts the twin up, asks, and takes it away', async () => {
@@ -84,11 +72,7 @@ describe('PathProbe', () => {
 
   it('asks again, with another nonce, until the API server has taken notice of twin and Service', async () => {
     const notYet = fails(failedCall('service "sidecar-injector-blue" not found'));
-    const old = (asked: KubernetesObject): KubernetesObject => ({
-      ...asked,
-      data: { ...(asked.data as object), answer: 'nonce-0' },
-    });
-    answers = [unchanged, notYet, old, answered];
+    answers = [unchanged, notYet, answering('nonce-0'), answered];
     const result = run();
     await clock.advance(150);
     assert.deepEqual(await result, { reached: true, replica: 'replica-2', milliseconds: 150 });
@@ -105,8 +89,7 @@ describe('PathProbe', () => {
       const result = run();
       await clock.advance(2000);
       const outcome = await result;
-      assert.ok(!outcome.reached);
-      assert.equal(outcome.reason, 'NotReachable');
+      assert.ok(!outcome.reached && outcome.reason === 'NotReachable');
       assert.match(outcome.message, message);
       assert.equal(steps.at(-1), 'take away');
       assert.equal(steps.filter((step) => step === 'ask').length, 41);
@@ -121,8 +104,7 @@ describe('PathProbe', () => {
     it(`says at once that something else refuses the question: ${message}`, async () => {
       answers = [fails(new ApiError({ code, reason: 'Refused', message }))];
       const outcome = await run();
-      assert.ok(!outcome.reached);
-      assert.equal(outcome.reason, 'ProbeRefused');
+      assert.ok(!outcome.reached && outcome.reason === 'ProbeRefused');
       assert.match(outcome.message, /ConfigMap sidecar-injector-probe-blue in namespace injection/);
       assert.ok(outcome.message.includes(message));
       assert.deepEqual(steps, ['put up', 'ask', 'take away']);
@@ -142,17 +124,13 @@ describe('PathProbe', () => {
   }
 
   it('says that the twin itself is invalid', async () => {
-    applied = () => {
-      throw new ApiError({ code: 422, reason: 'Invalid', message: 'clientConfig.url: Invalid value' });
-    };
+    applied = fails(new ApiError({ code: 422, reason: 'Invalid', message: 'clientConfig.url: Invalid value' }));
     assert.deepEqual(await run(), { reached: false, reason: 'Invalid', message: 'clientConfig.url: Invalid value' });
   });
 
   it('passes on that the twin could not be written', async () => {
     const error = new ApiError({ code: 500, reason: 'InternalError', message: 'etcd' });
-    applied = () => {
-      throw error;
-    };
+    applied = fails(error);
     await assert.rejects(run(), error);
   });
 
@@ -166,7 +144,6 @@ describe('PathProbe', () => {
   });
 });
 
-const prefix = 'Internal error occurred: failed calling webhook "probe.sidecar-injector.io": failed to call webhook: ';
 const post = 'Post "https://sidecar-injector-blue.injection.svc:443/revisions/blue/0123abcd/inject?timeout=5s": ';
 
 describe('unreachable', () => {

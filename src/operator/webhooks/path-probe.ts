@@ -30,74 +30,59 @@ const betweenMs = 50;
 
 /**
  * Tries out the way from the API server to a replica: puts up the probe webhook, asks by dry run until the nonce comes back, and takes it
- * away again, whatever came of it.
+ * away again, whatever came of it. Rejects when the API server answers neither for itself nor for the webhook (no connection, a missing right): to be
+ * tried again like any write.
+ * @param probing the configuration to try, see `probeConfiguration`
+ * @param question the ConfigMap with a given nonce
  */
-export class PathProbe {
-  readonly #options: PathProbeOptions;
-
-  constructor(options: PathProbeOptions) {
-    this.#options = options;
+export async function probePath(
+  { webhooks, client, clock, nonce }: PathProbeOptions,
+  probing: KubernetesObject,
+  question: (nonce: string) => KubernetesObject,
+  signal: AbortSignal,
+): Promise<PathProbeResult> {
+  let applied: KubernetesObject;
+  try {
+    ({ object: applied } = await webhooks.apply(probing, noWrites(), signal));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 422) throw error;
+    return { reached: false, reason: 'Invalid', message: error.message };
   }
-
-  /**
-   * @param probing the configuration to try, see `probeConfiguration`
-   * @param question the ConfigMap with a given nonce
-   * Rejects when the API server answers neither for itself nor for the webhook (no connection, a missing right): to be tried again like any write.
-   */
-  async run(
-    probing: KubernetesObject,
-    question: (nonce: string) => KubernetesObject,
-    signal: AbortSignal,
-  ): Promise<PathProbeResult> {
-    const { webhooks } = this.#options;
-    let applied: KubernetesObject;
-    try {
-      ({ object: applied } = await webhooks.apply(probing, noWrites(), signal));
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 422) throw error;
-      return { reached: false, reason: 'Invalid', message: error.message };
-    }
-    try {
-      return await this.#ask(question, signal);
-    } finally {
-      // When we no longer lead it is the next leader's to take away, which may be using it already.
-      if (!signal.aborted) await webhooks.remove(applied, signal);
-    }
-  }
-
-  async #ask(question: (nonce: string) => KubernetesObject, signal: AbortSignal): Promise<PathProbeResult> {
-    const { client, clock, nonce } = this.#options;
+  try {
     const began = clock.monotonic();
     for (;;) {
       const asked = question(nonce());
-      const answer = await this.#askOnce(() => client.create(asked, { dryRun: true, signal }), asked);
-      if (answer.reached) return { ...answer, milliseconds: clock.monotonic() - began };
-      if (answer.reason === 'ProbeRefused') return answer;
-      if (clock.monotonic() - began >= patienceMs) return answer;
+      const answer = await askOnce(() => client.create(asked, { dryRun: true, signal }), asked);
+      const milliseconds = clock.monotonic() - began;
+      if (answer.reached) return { ...answer, milliseconds };
+      if (answer.reason === 'ProbeRefused' || milliseconds >= patienceMs) return answer;
       await pause(clock, betweenMs, signal);
       signal.throwIfAborted();
     }
+  } finally {
+    // When we no longer lead it is the next leader's to take away, which may be using it already.
+    if (!signal.aborted) await webhooks.remove(applied, signal);
   }
+}
 
-  async #askOnce(
-    create: () => Promise<KubernetesObject>,
-    { metadata, data: sent }: KubernetesObject,
-  ): Promise<PathProbeResult> {
-    try {
-      const data = ((await create()).data ?? {}) as Record<string, string | undefined>;
-      const isAnswer = data[pathProbeKeys.answer] === (sent as Record<string, string>)[pathProbeKeys.nonce];
-      if (isAnswer) return { reached: true, replica: data[pathProbeKeys.replica] ?? '', milliseconds: 0 };
-      return { reached: false, reason: 'NotReachable', message: silent };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.message.includes(`webhook "${probeWebhookName}"`)) {
-        return { reached: false, reason: 'NotReachable', message: unreachable(error.message) };
-      }
-      const isRefusal = [403, 409, 422].includes(error.code) && !/ cannot create resource /.test(error.message);
-      if (!isRefusal) throw error;
-      const message = `the dry run by which the webhook is tried out (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was refused by something else, so the webhook is not installed: ${error.message}; let that ConfigMap pass`;
-      return { reached: false, reason: 'ProbeRefused', message };
+async function askOnce(
+  create: () => Promise<KubernetesObject>,
+  { metadata, data: sent }: KubernetesObject,
+): Promise<PathProbeResult> {
+  try {
+    const data = ((await create()).data ?? {}) as Record<string, string | undefined>;
+    const isAnswer = data[pathProbeKeys.answer] === (sent as Record<string, string>)[pathProbeKeys.nonce];
+    if (isAnswer) return { reached: true, replica: data[pathProbeKeys.replica] ?? '', milliseconds: 0 };
+    return { reached: false, reason: 'NotReachable', message: silent };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.message.includes(`webhook "${probeWebhookName}"`)) {
+      return { reached: false, reason: 'NotReachable', message: unreachable(error.message) };
     }
+    const isRefusal = [403, 409, 422].includes(error.code) && !/ cannot create resource /.test(error.message);
+    if (!isRefusal) throw error;
+    const message = `the dry run by which the webhook is tried out (CREATE of ConfigMap ${metadata.name ?? ''} in namespace ${metadata.namespace ?? ''}) was refused by something else, so the webhook is not installed: ${error.message}; let that ConfigMap pass`;
+    return { reached: false, reason: 'ProbeRefused', message };
   }
 }
 

@@ -2,14 +2,12 @@ import { validateInjectorConfig } from '../../api/injector-config/validate-injec
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
-import type { Clock } from '../../kube/ports.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
-import type { ClusterView } from '../cluster-view.ts';
 import type { CompiledConfiguration } from '../configurations/compile-configuration.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
 import type { WriteOutcome } from '../controller/owned-objects.ts';
-import type { Finding } from '../controller/revision-status.ts';
-import type { ReplicaReports } from '../ports.ts';
+import type { PassContext } from '../controller/pass-context.ts';
+import { type Finding, no } from '../controller/revision-status.ts';
 import { decideWebhook, type WebhookDecision } from './decide-webhook.ts';
 import { nameTaken } from './foreign-finding.ts';
 import type { WebhookWriter, WrittenWebhook } from './webhook-writer.ts';
@@ -41,48 +39,40 @@ export interface PublicationOutcome {
   readonly isPending: boolean;
 }
 
+export interface PublicationOptions extends Pick<PassContext, 'view' | 'reports' | 'clock'> {
+  readonly webhooks: WebhookWriter;
+  readonly configurations: StoredConfigurations;
+}
+
 /** For so long after a start, or between two replicas, nobody may answer before it is told. Milliseconds. */
 const silentMs = 30_000;
 
 /** The second half of a pass over an InjectorConfig: its own webhook, decided by `decideWebhook`. */
 export class Publication {
-  readonly #view: ClusterView;
-  readonly #webhooks: WebhookWriter;
-  readonly #reports: ReplicaReports;
-  readonly #configurations: StoredConfigurations;
+  readonly #options: PublicationOptions;
   /** Since when no replica is live, by InjectorConfig. */
   readonly #silentSince = new Map<string, number>();
   /** Since when replicas are waited for, by InjectorConfig, and with which configuration. */
   readonly #waitingSince = new Map<string, { hash: string; at: number }>();
-  readonly #clock: Pick<Clock, 'monotonic'>;
 
-  constructor(
-    view: ClusterView,
-    webhooks: WebhookWriter,
-    reports: ReplicaReports,
-    configurations: StoredConfigurations,
-    clock: Pick<Clock, 'monotonic'>,
-  ) {
-    this.#view = view;
-    this.#webhooks = webhooks;
-    this.#reports = reports;
-    this.#configurations = configurations;
-    this.#clock = clock;
+  constructor(options: PublicationOptions) {
+    this.#options = options;
   }
 
   /** The webhook: moved, repaired, or left where it is. */
   async publish(input: PublicationInput, into: WriteOutcome, signal: AbortSignal): Promise<PublicationOutcome> {
     const { config, compiled, caBundlePem, context, isTagged } = input;
+    const { webhooks, configurations } = this.#options;
     const { name } = config.metadata;
-    await this.#webhooks.sweep(name, signal);
-    const live = isTagged ? undefined : this.#webhooks.live({ config });
-    const before = this.#configurations.published(config, live);
+    await webhooks.sweep(name, signal);
+    const live = isTagged ? undefined : webhooks.live({ config });
+    const before = configurations.published(config, live);
     const decision = this.#decide(input, live, before);
     const { finding, isPending } = decision;
     if (decision.action !== 'keep') this.#waitingSince.delete(name);
     const stays = { finding, hash: before, before, isPending };
     if (decision.action === 'leave') {
-      if (decision.hash !== undefined && compiled !== undefined) this.#configurations.remember(name, compiled);
+      if (decision.hash !== undefined && compiled !== undefined) configurations.remember(name, compiled);
       return { ...stays, hash: decision.hash ?? before };
     }
     if (decision.action === 'keep' || context === undefined) {
@@ -90,40 +80,44 @@ export class Publication {
       return refusal === undefined ? stays : { ...stays, finding: invalid(refusal, live) };
     }
     const target = { config, hash: decision.hash, caBundlePem, context };
-    const closed = this.#webhooks.isOpen(target) ? undefined : await this.#webhooks.tryOut(target, signal);
+    const closed = webhooks.isOpen(target) ? undefined : await webhooks.tryOut(target, signal);
     if (closed !== undefined) {
       // What is there goes where it went: that may still work.
-      await this.#webhooks.keep(live, caBundlePem, into, signal);
+      await webhooks.keep(live, caBundlePem, into, signal);
       into.retryAfter = Math.min(into.retryAfter ?? Infinity, closed.retryAfter);
       return { ...stays, finding: closed.finding };
     }
-    const { isDeferred, narrowed, refusal } = await this.#webhooks.apply(target, into, signal);
+    const { isDeferred, narrowed, refusal } = await webhooks.apply(target, into, signal);
     if (refusal !== undefined) {
       into.retryAfter = Math.min(into.retryAfter ?? Infinity, refusal.retryAfter);
-      const isPutOff = await this.#webhooks.keep(live, caBundlePem, into, signal);
+      const isPutOff = await webhooks.keep(live, caBundlePem, into, signal);
       return { ...stays, finding: invalid(refusal, live), isPending: isPutOff };
     }
     if (isDeferred) return { ...stays, finding: undefined, isPending: true };
-    if (compiled !== undefined) this.#configurations.remember(name, compiled);
+    if (compiled !== undefined) configurations.remember(name, compiled);
     return { ...stays, hash: decision.hash, narrowed };
   }
 
   #decide(input: PublicationInput, live: KubernetesObject | undefined, before: string | undefined): WebhookDecision {
     const { config, compiled, context, isTagged, taken, foreign } = input;
+    const { view, reports, configurations } = this.#options;
     const { name } = config.metadata;
-    const mistakes = webhookMistakes(config);
+    // The configuration and the certificates are checked where they are made.
+    const mistakes = validateInjectorConfig(config)
+      .filter(({ field }) => !/^spec\.(injection|certificate)/.test(field))
+      .map(({ message }) => message);
     return decideWebhook({
       name,
       isLive: live !== undefined,
       before,
       compiled: compiled?.hash,
       isOwnerMissing: context === undefined,
-      otherClass: nameTaken(this.#view, objectNames(name).webhookConfiguration),
-      mistake: mistakes.length > 0 ? { status: 'False', reason: 'Invalid', message: mistakes.join('; ') } : taken,
+      otherClass: nameTaken(view, objectNames(name).webhookConfiguration),
+      mistake: mistakes.length > 0 ? no('Invalid', mistakes.join('; ')) : taken,
       isTagged,
       foreign,
-      lacking: (hash) => this.#reports.lacking(name, hash),
-      isHeld: (hash) => this.#configurations.held(config, hash) !== undefined,
+      lacking: (hash) => reports.lacking(name, hash),
+      isHeld: (hash) => configurations.held(config, hash) !== undefined,
       waited: (hash) => this.#waited(name, hash),
       isSilent: this.#isSilent(name),
     });
@@ -140,26 +134,28 @@ export class Publication {
     into: WriteOutcome,
     signal: AbortSignal,
   ): Promise<WrittenWebhook['refusal']> {
+    const { webhooks, configurations } = this.#options;
     if (live === undefined) return undefined;
-    if (hash !== undefined && context !== undefined && this.#configurations.isNamedOrHeld(config, live, hash)) {
+    let refusal: WrittenWebhook['refusal'];
+    if (hash !== undefined && context !== undefined && configurations.isNamedOrHeld(config, live, hash)) {
       const target = { config, hash, caBundlePem, context };
-      if (this.#webhooks.isOpen(target)) {
-        const { refusal } = await this.#webhooks.apply(target, into, signal);
-        if (refusal !== undefined) await this.#webhooks.keep(live, caBundlePem, into, signal);
-        return refusal;
+      if (webhooks.isOpen(target)) {
+        ({ refusal } = await webhooks.apply(target, into, signal));
+        if (refusal === undefined) return undefined;
       }
     }
-    await this.#webhooks.keep(live, caBundlePem, into, signal);
-    return undefined;
+    await webhooks.keep(live, caBundlePem, into, signal);
+    return refusal;
   }
 
   /** Whether no replica has been live for longer than a restart takes. */
   #isSilent(name: string): boolean {
-    if (this.#reports.replicas(name).length > 0) {
+    const { reports, clock } = this.#options;
+    if (reports.replicas(name).length > 0) {
       this.#silentSince.delete(name);
       return false;
     }
-    const now = this.#clock.monotonic();
+    const now = clock.monotonic();
     const since = this.#silentSince.get(name) ?? now;
     this.#silentSince.set(name, since);
     return now - since >= silentMs;
@@ -167,7 +163,7 @@ export class Publication {
 
   /** For how long replicas have been waited for. */
   #waited(name: string, hash: string): number {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const known = this.#waitingSince.get(name);
     const { at } = known?.hash === hash ? known : { at: now };
     this.#waitingSince.set(name, { hash, at });
@@ -178,24 +174,17 @@ export class Publication {
   withdrawn(name: string): void {
     this.#silentSince.delete(name);
     this.#waitingSince.delete(name);
-    this.#webhooks.forget(name, objectNames(name).webhookConfiguration);
+    this.#options.webhooks.forget(name, objectNames(name).webhookConfiguration);
   }
 
   /** The InjectorConfig is gone. */
   forget(name: string): void {
     this.withdrawn(name);
-    this.#configurations.forget(name);
+    this.#options.configurations.forget(name);
   }
 }
 
 function invalid({ message }: NonNullable<WrittenWebhook['refusal']>, live: KubernetesObject | undefined): Finding {
   const stays = live === undefined ? 'there is no webhook yet, so nothing is injected' : 'the webhook stays as it was';
-  return { status: 'False', reason: 'Invalid', message: `${message}; ${stays}` };
-}
-
-/** What keeps the webhook from being built; the configuration and the certificates are checked where they are made. */
-function webhookMistakes(config: InjectorConfig): string[] {
-  return validateInjectorConfig(config)
-    .filter(({ field }) => !/^spec\.(injection|certificate)/.test(field))
-    .map(({ message }) => message);
+  return no('Invalid', `${message}; ${stays}`);
 }

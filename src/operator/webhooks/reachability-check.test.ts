@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
-import { injectorConfig } from '../testdata/operator-fixture.ts';
+import { eachTest, injectorConfig } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 const twin = 'sidecar-injector-probe-blue';
 const configuration = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
 
 describe('InstallGate', () => {
-  let fixture: RevisionFixture;
-  beforeEach(async () => {
-    fixture = new RevisionFixture();
-    await fixture.start();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   const asked = (): number => fixture.cluster.writes.filter((write) => write === `POST configmaps ${twin}`).length;
   const webhooksThere = (): string[] => fixture.cluster.names('mutatingwebhookconfigurations');
@@ -34,11 +28,8 @@ describe('InstallGate', () => {
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     assert.ok((await failing()) <= 1000);
     assert.deepEqual(webhooksThere(), []);
-    assert.match(
-      fixture.condition('blue', 'WebhookReady'),
-      /^False\/NotReachable: the API server took the dry run without an answer of ours/,
-    );
-    assert.match(fixture.condition('blue', 'Ready'), /^False\/NotReachable/);
+    const unanswered = /^False\/NotReachable: the API server took the dry run without an answer of ours/;
+    for (const type of ['WebhookReady', 'Ready']) fixture.says('blue', type, unanswered);
     await fixture.recorded(/^NotReachable: /);
     const before = asked();
     assert.ok((await fixture.reconcile('blue')) <= 1000);
@@ -51,7 +42,7 @@ describe('InstallGate', () => {
     await fixture.clock.advance(2000);
     await fixture.reconcile('blue');
     assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
-    assert.match(fixture.condition('blue', 'Ready'), /^True/);
+    fixture.says('blue', 'Ready', /^True/);
   });
 
   it('asks at once when what is to be tried has changed', async () => {
@@ -69,7 +60,6 @@ describe('InstallGate', () => {
     fixture.setTemplate('blue', 'spec:\n  containers: []\n');
     await fixture.reconcile('blue');
     fixture.restart();
-    await fixture.until(() => fixture.view.hasSynced);
     await fixture.reconcile('blue');
     fixture.cluster.remove(configuration[0], configuration[1]);
     await fixture.reconcile('blue');
@@ -81,13 +71,11 @@ describe('InstallGate', () => {
     await fixture.install();
     fixture.cluster.answersProbes = false;
     fixture.setSpec('blue', { webhook: { url: 'https://nowhere.example.com' } });
-    fixture.cluster.edit(...configuration, (object) => {
-      (object.webhooks as { clientConfig: { caBundle: string } }[])[0]!.clientConfig.caBundle = '';
-    });
+    fixture.emptyBundles('blue');
     await failing();
     assert.ok(fixture.path('blue') !== undefined);
     assert.notEqual(fixture.webhooks('blue')[0]!.clientConfig.caBundle, '');
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/NotReachable/);
+    fixture.says('blue', 'WebhookReady', /^False\/NotReachable/);
     fixture.reports.missing = ['replica-1'];
     fixture.setTemplate('blue', 'spec:\n  containers: []\n');
     await fixture.reconcile('blue');
@@ -107,10 +95,8 @@ describe('InstallGate', () => {
 
   it('takes away the twin that a process left which ended too early, and removes it with everything else', async () => {
     await fixture.install();
-    const left = {
-      ...fixture.cluster.get(...configuration)!,
-      metadata: { name: twin, labels: fixture.cluster.get(...configuration)!.metadata.labels! },
-    };
+    const own = fixture.cluster.get(...configuration)!;
+    const left = { ...own, metadata: { name: twin, labels: own.metadata.labels! } };
     fixture.cluster.put('mutatingwebhookconfigurations', left);
     await fixture.reconcile('blue');
     assert.deepEqual(webhooksThere(), ['sidecar-injector-blue']);
@@ -122,14 +108,10 @@ describe('InstallGate', () => {
   });
 
   it('says that the twin is invalid, as the webhook would be', async () => {
-    fixture.cluster.faults.push({
-      matches: (method, path) => method === 'PATCH' && path.includes(twin),
-      answer: (response) => {
-        failure(response, 422, 'Invalid', 'webhooks[0].clientConfig.url: Invalid value');
-      },
-    });
+    const isTwin = (method: string, path: string): boolean => method === 'PATCH' && path.includes(twin);
+    fixture.cluster.fail(isTwin, 422, 'Invalid', 'webhooks[0].clientConfig.url: Invalid value');
     await fixture.install();
-    assert.match(fixture.condition('blue', 'WebhookReady'), /^False\/Invalid: webhooks\[0\]\.clientConfig\.url/);
+    fixture.says('blue', 'WebhookReady', /^False\/Invalid: webhooks\[0\]\.clientConfig\.url/);
     assert.deepEqual(webhooksThere(), []);
   });
 });

@@ -1,12 +1,11 @@
 import { ourWebhooksOf } from './published-webhook.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { pathProbeName } from '../../api/path-probe.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
+import type { Logger } from '../../kube/ports.ts';
 import { parseWebhookRoute } from '../../routing/route.ts';
 import { probeConfigMap, probeConfiguration, probeSubject } from '../../manifests/probe-objects.ts';
 import type { ClusterView } from '../cluster-view.ts';
-import type { ObjectWriter } from '../controller/object-writer.ts';
-import type { PathProbe } from './path-probe.ts';
+import { type PathProbeOptions, probePath } from './path-probe.ts';
 import { type Finding, no } from '../controller/revision-status.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import type { WebhookInput } from '../../manifests/webhook-configuration.ts';
@@ -16,21 +15,9 @@ export interface WebhookTarget extends WebhookInput {
   readonly context: ManifestContext;
 }
 
-export interface ReachabilityCheckOptions {
+export interface ReachabilityCheckOptions extends PathProbeOptions {
   readonly view: ClusterView;
-  readonly webhooks: Pick<ObjectWriter, 'remove'>;
-  readonly probe: Pick<PathProbe, 'run'>;
-  readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** A webhook that is about to be written. */
-export interface CheckedWebhook {
-  readonly target: WebhookTarget;
-  /** The configuration that is to be written. */
-  readonly desired: KubernetesObject;
-  /** What is there now. */
-  readonly live: KubernetesObject | undefined;
 }
 
 /** Why a webhook may not be written yet. */
@@ -58,9 +45,18 @@ export class ReachabilityCheck {
     this.#options = options;
   }
 
-  /** Resolves with undefined when the webhook may be written. Rejects when the API server does. */
-  async check({ target, desired, live }: CheckedWebhook, signal: AbortSignal): Promise<ClosedGate | undefined> {
-    const { probe, clock, logger } = this.#options;
+  /**
+   * Resolves with undefined when the webhook may be written. Rejects when the API server does.
+   * @param desired the configuration that is to be written
+   * @param live what is there now
+   */
+  async check(
+    target: WebhookTarget,
+    desired: KubernetesObject,
+    live: KubernetesObject | undefined,
+    signal: AbortSignal,
+  ): Promise<ClosedGate | undefined> {
+    const { clock, logger } = this.#options;
     const { context } = target;
     const name = probeSubject(target);
     if (this.isOpen(name, desired, live)) return undefined;
@@ -70,7 +66,12 @@ export class ReachabilityCheck {
     const last = before?.text === text ? before : undefined;
     const wait = last === undefined ? 0 : last.due - clock.monotonic();
     if (last !== undefined && wait > 0) return { finding: last.finding, retryAfter: wait };
-    const result = await probe.run(probing, (nonce) => probeConfigMap(name, nonce, context.namespace), signal);
+    const result = await probePath(
+      this.#options,
+      probing,
+      (nonce) => probeConfigMap(name, nonce, context.namespace),
+      signal,
+    );
     if (result.reached) {
       this.#failed.delete(name);
       this.#reached.set(name, placeOf(desired));

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
+import { eachTest } from '../testdata/operator-fixture.ts';
 import { RevisionFixture } from '../testdata/revision-fixture.ts';
 
 describe('RevisionReconciler: removal', () => {
-  let fixture: RevisionFixture;
-  beforeEach(() => {
-    fixture = new RevisionFixture();
-  });
-  afterEach(() => fixture.stop());
+  const fixture = eachTest(new RevisionFixture());
 
   it('removes the webhook first, what answers it 2 s later, and then lets the object go', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     fixture.cluster.writes.length = 0;
     fixture.cluster.remove('injectorconfigs', 'blue');
     assert.equal(await fixture.reconcile('blue'), 2000);
@@ -29,7 +26,7 @@ describe('RevisionReconciler: removal', () => {
   });
 
   it('sweeps up what an InjectorConfig left that vanished without its finalizer', async () => {
-    await fixture.startInstalled();
+    await fixture.install();
     fixture.cluster.edit('injectorconfigs', 'blue', undefined, (object) => {
       object.metadata.finalizers = [];
       object.metadata.deletionTimestamp = 'now';

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { injectorConfig, OperatorFixture } from '../testdata/operator-fixture.ts';
+import { eachTest, injectorConfig, OperatorFixture } from '../testdata/operator-fixture.ts';
 
 const webhook = ['mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined] as const;
 const service = ['services', 'sidecar-injector-blue', 'injection'] as const;
 
 describe('Removal', () => {
-  let fixture: OperatorFixture;
+  const fixture = eachTest(new OperatorFixture());
   beforeEach(async () => {
-    fixture = new OperatorFixture();
-    await fixture.start();
     fixture.cluster.put('injectorconfigs', injectorConfig('blue'));
     await fixture.reconcile('blue');
   });
-  afterEach(() => fixture.stop());
 
   const left = (): string[] => [
     ...fixture.cluster.names('mutatingwebhookconfigurations'),

@@ -1,31 +1,27 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { Clock } from '../../kube/ports.ts';
 import type { ObjectKey } from '../../kube/request-options.ts';
-import type { ClusterView } from '../cluster-view.ts';
-import type { OwnedObjects } from '../controller/owned-objects.ts';
+import type { PassContext } from '../controller/pass-context.ts';
 import type { WebhookWriter } from './webhook-writer.ts';
 import { fieldManager } from '../settings.ts';
 
 /** How long what a webhook needs stays after the webhook: API servers learn of its removal by a watch. Milliseconds. */
 const servingGraceMs = 2000;
 
+export interface RemovalOptions extends Pick<PassContext, 'view' | 'owned' | 'clock'> {
+  readonly webhooks: Pick<WebhookWriter, 'remove'>;
+}
+
 /**
  * Takes away everything of an InjectorConfig so that no pod is ever blocked: the webhook configuration first, and what answers it only when
  * no API server can be calling it any more.
  */
 export class Removal {
-  readonly #view: ClusterView;
-  readonly #owned: OwnedObjects;
-  readonly #writer: Pick<WebhookWriter, 'remove'>;
-  readonly #clock: Clock;
+  readonly #options: RemovalOptions;
   /** When the webhook was first seen to be gone. */
   readonly #goneSince = new Map<string, number>();
 
-  constructor(view: ClusterView, owned: OwnedObjects, writer: Pick<WebhookWriter, 'remove'>, clock: Clock) {
-    this.#writer = writer;
-    this.#view = view;
-    this.#owned = owned;
-    this.#clock = clock;
+  constructor(options: RemovalOptions) {
+    this.#options = options;
   }
 
   /**
@@ -33,8 +29,8 @@ export class Removal {
    * Rejects with {@link RemovalBlockedError} while finalizers of others hold what we have deleted.
    */
   async step(name: string, signal: AbortSignal): Promise<number | undefined> {
-    const { labelled, keys } = this.#known(name);
-    const webhooks = await this.#webhooks(name, signal);
+    const { view, clock } = this.#options;
+    const webhooks = await this.#found(name, isWebhook, signal);
     if (webhooks.length > 0) {
       this.#goneSince.delete(name);
       await this.#remove(name, webhooks, signal);
@@ -42,17 +38,16 @@ export class Removal {
       return servingGraceMs;
     }
     // A tag's pass brings the workloads of its canary back to stable, and wakes us; until then they need what answers here.
-    if (this.#view.rolloutsTo(name).length > 0) {
+    if (view.rolloutsTo(name).length > 0) {
       this.#goneSince.delete(name);
       return servingGraceMs;
     }
-    const others = keys.filter((key) => !isWebhook(key));
-    const objects = [...labelled, ...(await this.#unlabelled(name, others, signal))];
+    const objects = await this.#found(name, (each) => !isWebhook(each), signal);
     if (objects.length === 0) {
       this.#goneSince.delete(name);
       return undefined;
     }
-    const now = this.#clock.monotonic();
+    const now = clock.monotonic();
     const since = this.#goneSince.get(name) ?? now;
     this.#goneSince.set(name, since);
     const wait = since + servingGraceMs - now;
@@ -67,29 +62,22 @@ export class Removal {
    */
   async withdraw(name: string, signal: AbortSignal): Promise<boolean> {
     this.#goneSince.delete(name);
-    const webhooks = await this.#webhooks(name, signal);
+    const webhooks = await this.#found(name, isWebhook, signal);
     await this.#remove(name, webhooks, signal);
     return webhooks.length > 0;
   }
 
-  /** What carries the label of an InjectorConfig, and the fixed names under which there is nothing with that label. */
-  #known(name: string): { labelled: KubernetesObject[]; keys: ObjectKey[] } {
-    const labelled = this.#view.belongingTo(name);
-    const keys = this.#view.namedAfter(name).filter((key) => !labelled.some((object) => isSame(object, key)));
-    return { labelled, keys };
-  }
-
-  async #webhooks(name: string, signal: AbortSignal): Promise<KubernetesObject[]> {
-    const { labelled, keys } = this.#known(name);
-    return [...labelled.filter(isWebhook), ...(await this.#unlabelled(name, keys.filter(isWebhook), signal))];
-  }
-
-  /** What has lost its labels while nobody was running: no watch tells of it, but a webhook blocks pods all the same. */
-  async #unlabelled(name: string, keys: readonly ObjectKey[], signal: AbortSignal): Promise<KubernetesObject[]> {
-    const found: KubernetesObject[] = [];
-    for (const key of keys) {
-      const object = isWebhook(key) ? this.#view.live(key) : await this.#owned.read(key, signal);
-      if (object !== undefined && this.#view.isOwnedByName(object, name, fieldManager)) found.push(object);
+  /**
+   * What carries the label of an InjectorConfig, and what bears one of its names and has lost its labels while nobody was running: no watch tells of that,
+   * but a webhook blocks pods all the same.
+   */
+  async #found(name: string, isMeant: (each: ObjectKey) => boolean, signal: AbortSignal): Promise<KubernetesObject[]> {
+    const { view, owned } = this.#options;
+    const found = view.belongingTo(name).filter(isMeant);
+    for (const key of view.namedAfter(name).filter(isMeant)) {
+      if (found.some(({ kind, metadata }) => kind === key.kind && metadata.name === key.metadata.name)) continue;
+      const object = isWebhook(key) ? view.live(key) : await owned.read(key, signal);
+      if (object !== undefined && view.isOwnedByName(object, name, fieldManager)) found.push(object);
     }
     return found;
   }
@@ -97,7 +85,7 @@ export class Removal {
   async #remove(name: string, objects: readonly KubernetesObject[], signal: AbortSignal): Promise<void> {
     const held: KubernetesObject[] = [];
     for (const object of objects) {
-      const writer = isWebhook(object) ? this.#writer : this.#owned;
+      const writer = isWebhook(object) ? this.#options.webhooks : this.#options.owned;
       const left = await writer.remove(object, signal);
       if (left !== undefined && (left.metadata.finalizers ?? []).length > 0) held.push(left);
     }
@@ -107,10 +95,6 @@ export class Removal {
 
 function isWebhook({ kind }: { kind: string }): boolean {
   return kind === 'MutatingWebhookConfiguration';
-}
-
-function isSame(one: KubernetesObject, other: ObjectKey): boolean {
-  return one.kind === other.kind && one.metadata.name === other.metadata.name;
 }
 
 /** Objects of ours have been deleted and do not go, because finalizers of others hold them; what comes after them waits. */

@@ -17,7 +17,12 @@ export interface PublishedRevision extends RevisionFacts {
  */
 export class KnownRevisions {
   readonly #facts = new Map<string, RevisionFacts>();
-  readonly #listeners: ((name: string) => void)[] = [];
+  readonly #onChange: (name: string) => void;
+
+  /** @param onChange is told of what is new */
+  constructor(onChange: (name: string) => void) {
+    this.#onChange = onChange;
+  }
 
   get(name: string): RevisionFacts | undefined {
     return this.#facts.get(name);
@@ -29,16 +34,11 @@ export class KnownRevisions {
     return caBundlePem === undefined || hash === undefined ? undefined : { caBundlePem, hash };
   }
 
-  /** Undefined: its webhook is withdrawn, or it is gone. Listeners are told of what is new. */
+  /** Undefined: its webhook is withdrawn, or it is gone. */
   set(name: string, facts: RevisionFacts | undefined): void {
     const before = this.#facts.get(name);
     if (facts === undefined) this.#facts.delete(name);
     else this.#facts.set(name, facts);
-    if (before?.hash === facts?.hash && before?.caBundlePem === facts?.caBundlePem) return;
-    for (const listener of this.#listeners) listener(name);
-  }
-
-  subscribe(listener: (name: string) => void): void {
-    this.#listeners.push(listener);
+    if (before?.hash !== facts?.hash || before?.caBundlePem !== facts?.caBundlePem) this.#onChange(name);
   }
 }

@@ -19,14 +19,20 @@ import type { ClosedGate, ReachabilityCheck, WebhookTarget } from './reachabilit
 /** A name that another operator class has becomes free with an event; in case it is missed, look again. Milliseconds. */
 const takenRetryMs = 30_000;
 
+/**
+ * How long a webhook that was refused is not tried again, in milliseconds. What is wanted differs when somebody has corrected it, and is tried at once;
+ * that the same is valid later is rare: a policy or the API server must have changed.
+ */
+const refusedMs = 60_000;
+
 /** What became of a webhook that was to be written. */
 export interface WrittenWebhook {
   /** Another writer undoes what we do, and it is not our turn yet. */
   readonly isDeferred: boolean;
   /** Whether a tolerated manager narrows what it selects. */
   readonly narrowed: Finding;
-  /** What the API server finds invalid in it, now or a moment ago. */
-  readonly refusal?: RefusedWebhook;
+  /** What the API server finds invalid in it, now or a moment ago, and the milliseconds after which it may be tried again. */
+  readonly refusal?: { readonly message: string; readonly retryAfter: number };
 }
 
 /**
@@ -38,20 +44,20 @@ export class WebhookWriter {
   readonly #view: ClusterView;
   readonly #objects: ObjectWriter;
   readonly #check: ReachabilityCheck;
-  readonly #refused: RefusedWebhooks;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /**
+   * What the API server found invalid last, by metadata.name. Each attempt makes the next forced write of the same object wait: tried at each pass,
+   * while a rollout is under way once a second, it would keep the caBundle of the live one from being repaired.
+   */
+  readonly #refused = new Map<string, { text: string; message: string; at: number }>();
   /** What is being written at this moment. */
   readonly #underWay = new Set<KubernetesObject>();
 
-  constructor(
-    view: ClusterView,
-    objects: ObjectWriter,
-    check: ReachabilityCheck,
-    clock: Pick<Clock, 'now' | 'monotonic'>,
-  ) {
+  constructor(view: ClusterView, objects: ObjectWriter, check: ReachabilityCheck, clock: Pick<Clock, 'monotonic'>) {
     this.#view = view;
     this.#objects = objects;
     this.#check = check;
-    this.#refused = new RefusedWebhooks(clock);
+    this.#clock = clock;
   }
 
   /**
@@ -80,7 +86,7 @@ export class WebhookWriter {
     const taken = nameTaken(this.#view, webhookName(target));
     if (taken !== undefined) return { finding: taken, retryAfter: takenRetryMs };
     await this.#check.sweep(probeSubject(target), signal);
-    return this.#check.check({ target, desired: this.#desired(target).object, live: this.live(target) }, signal);
+    return this.#check.check(target, this.#desired(target).object, this.live(target), signal);
   }
 
   /** Writes the webhook, the one write by which it is moved. A refusal is what the API server finds invalid in it (CEL that does not compile). */
@@ -88,15 +94,21 @@ export class WebhookWriter {
     const live = this.live(target);
     const { object: desired, finding: narrowed } = this.#desired(target);
     const name = webhookName(target);
-    const known = this.#refused.find(name, desired);
-    if (known !== undefined) return { isDeferred: false, narrowed, refusal: known };
+    const text = JSON.stringify(desired);
+    const known = this.#refused.get(name);
+    const retryAfter = known?.text === text ? known.at + refusedMs - this.#clock.monotonic() : 0;
+    if (known !== undefined && retryAfter > 0) {
+      return { isDeferred: false, narrowed, refusal: { message: known.message, retryAfter } };
+    }
     try {
       const isDeferred = await this.#write(desired, live, into, signal);
-      if (!isDeferred) this.#refused.forget(name);
+      if (!isDeferred) this.#refused.delete(name);
       return { isDeferred, narrowed };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
-      return { isDeferred: false, narrowed, refusal: this.#refused.remember(name, desired, error.message) };
+      const { message } = error;
+      this.#refused.set(name, { text, message, at: this.#clock.monotonic() });
+      return { isDeferred: false, narrowed, refusal: { message, retryAfter: refusedMs } };
     }
   }
 
@@ -128,7 +140,7 @@ export class WebhookWriter {
   /** The webhook is gone: the next one has to be tried out. @param subject see `probeSubject` @param name of the webhook configuration */
   forget(subject: string, name: string): void {
     this.#check.forget(subject);
-    this.#refused.forget(name);
+    this.#refused.delete(name);
   }
 
   #desired(target: WebhookTarget): Narrowing<WebhookConfiguration> {
@@ -151,50 +163,5 @@ export class WebhookWriter {
     } finally {
       this.#underWay.delete(desired);
     }
-  }
-}
-
-/**
- * How long a webhook that was refused is not tried again, in milliseconds. What is wanted differs when somebody has corrected it, and is tried at once;
- * that the same is valid later is rare: a policy or the API server must have changed.
- */
-const refusedMs = 60_000;
-
-/** A webhook configuration that the API server did not take. */
-interface RefusedWebhook {
-  /** The API server's words. */
-  readonly message: string;
-  /** Milliseconds after which it may be tried again. */
-  readonly retryAfter: number;
-}
-
-/**
- * The webhook configurations that the API server found invalid last, by metadata.name. Each attempt makes the next forced write of the same object
- * wait: tried at each pass, while a rollout is under way once a second, it would keep the caBundle of the live one from being repaired.
- */
-class RefusedWebhooks {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #refused = new Map<string, { text: string; message: string; at: number }>();
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-  }
-
-  /** Undefined: it may be tried. */
-  find(name: string, desired: KubernetesObject): RefusedWebhook | undefined {
-    const refused = this.#refused.get(name);
-    if (refused === undefined) return undefined;
-    const retryAfter = refused.at + refusedMs - this.#clock.monotonic();
-    if (retryAfter <= 0 || refused.text !== JSON.stringify(desired)) return undefined;
-    return { message: refused.message, retryAfter };
-  }
-
-  remember(name: string, desired: KubernetesObject, message: string): RefusedWebhook {
-    this.#refused.set(name, { text: JSON.stringify(desired), message, at: this.#clock.monotonic() });
-    return { message, retryAfter: refusedMs };
-  }
-
-  forget(name: string): void {
-    this.#refused.delete(name);
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { RevisionFixture, type Webhook } from '../../testdata/revision-fixture.ts';
 
@@ -26,10 +27,7 @@ export class TagFixture extends RevisionFixture {
 
   /** Moves a tag, and leaves the pass to others. */
   direct(name: string, revision: string): void {
-    this.cluster.edit('revisiontags', name, undefined, (object) => {
-      object.metadata.generation = (object.metadata.generation ?? 0) + 1;
-      object.spec = { ...(object.spec as object), revision };
-    });
+    this.setSpec(name, { revision }, 'revisiontags');
   }
 
   async removeTag(name: string): Promise<number> {
@@ -41,22 +39,36 @@ export class TagFixture extends RevisionFixture {
     return this.cluster.get('mutatingwebhookconfigurations', name === 'default' ? 'sidecar-injector-default' : `sidecar-injector-tag-${name}`);
   }
 
+  tagWebhooks(name: string): Webhook[] {
+    return (this.tagObject(name)?.webhooks ?? []) as Webhook[];
+  }
+
   /** Where a tag leads; undefined without a webhook. */
   tagPath(name: string): string | undefined {
-    const [webhook] = (this.tagObject(name)?.webhooks ?? []) as { clientConfig: { service: { path: string } } }[];
-    return webhook?.clientConfig.service.path;
+    return this.tagWebhooks(name)[0]?.clientConfig.service.path;
   }
 
   /** What the webhooks of a tag trust. */
   tagBundles(name: string): string[] {
-    return ((this.tagObject(name)?.webhooks ?? []) as Webhook[]).map(({ clientConfig }) => clientConfig.caBundle);
+    return this.tagWebhooks(name).map(({ clientConfig }) => clientConfig.caBundle);
+  }
+
+  /** Installs revisions, and a tag `prod` that leads to the first. */
+  async installTagged(...revisions: [string, ...string[]]): Promise<void> {
+    for (const revision of revisions) await this.install(revision);
+    await this.tag('prod', revisions[0]);
   }
 
   tagCondition(name: string, type: string): string {
     return this.condition(name, type, 'revisiontags');
   }
 
+  /** Expects what a condition of a tag says. */
+  tagSays(name: string, type: string, expected: RegExp): void {
+    assert.match(this.tagCondition(name, type), expected);
+  }
+
   tagStatus(name: string): Record<string, unknown> {
-    return (this.cluster.get('revisiontags', name)?.status ?? {}) as Record<string, unknown>;
+    return this.statusOf(name, 'revisiontags');
   }
 }

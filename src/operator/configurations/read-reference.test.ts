@@ -2,31 +2,37 @@ import assert from 'node:assert/strict';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { ReferenceWatches } from './reference-watches.ts';
+import type { ObjectStore } from '../../kube/object-store.ts';
+import { configMaps } from '../cluster-view.ts';
+import { FollowedObjects } from '../followed-objects.ts';
+import { readReference } from './read-reference.ts';
 
 const reference = { field: 'spec.x', namespace: 'n', name: 'values', key: 'v' };
 const configMap = (resourceVersion: string, data?: object): KubernetesObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'values', namespace: 'n', resourceVersion },
-  ...(data === undefined ? {} : { data }),
+  ...(data && { data }),
 });
 
-function setUp(found?: KubernetesObject) {
-  const followed: Parameters<ConstructorParameters<typeof ReferenceWatches>[1]>[0][] = [];
+function setUp(found?: KubernetesObject | Error) {
+  const followed: { store: ObjectStore; signal: AbortSignal }[] = [];
   const changed: string[] = [];
-  const watches = new ReferenceWatches(
-    { find: <T>() => Promise.resolve(found as T | undefined) },
-    (options) => followed.push(options),
-    (user) => changed.push(user),
-  );
+  const objects = new FollowedObjects({
+    resource: configMaps,
+    client: {
+      find: <T>() => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found as T | undefined)),
+    },
+    follow: (_resource, store, _place, signal) => followed.push({ store, signal }),
+    onChange: (user) => changed.push(user),
+  });
   const { signal } = new AbortController();
   const read = (user = 'blue'): Promise<string> =>
-    watches.read({ name: user, revision: `r-${user}` }, reference, signal);
-  return { watches, followed, changed, read };
+    readReference(objects, user, `InjectorConfig ${user}: spec.x`, reference, signal);
+  return { objects, followed, changed, read };
 }
 
-describe('ReferenceWatches', () => {
+describe('readReference', () => {
   it('asks while its watch is on the way, and reads from the watch then', async () => {
     const { followed, read } = setUp(configMap('1', { v: 'asked' }));
     assert.equal(await read(), 'asked');
@@ -36,7 +42,7 @@ describe('ReferenceWatches', () => {
     followed[0]!.store.replace([], '3');
     await assert.rejects(
       read(),
-      /InjectorConfig blue \(revision r-blue\): spec\.x: could not read valid configmap "values" from namespace "n" \(key "v"\): it does not exist; create it/,
+      /InjectorConfig blue: spec\.x: could not read valid configmap "values" from namespace "n" \(key "v"\): it does not exist; create it/,
     );
   });
 
@@ -49,41 +55,32 @@ describe('ReferenceWatches', () => {
   });
 
   it('says which right is missing, and passes on what may pass by itself', async () => {
-    const failing = (error: Error): ReferenceWatches =>
-      new ReferenceWatches(
-        { find: () => Promise.reject(error) },
-        () => undefined,
-        () => undefined,
-      );
-    const { signal } = new AbortController();
     const forbidden = new ApiError({ code: 403, reason: 'Forbidden', message: 'configmaps "values" is forbidden' });
     await assert.rejects(
-      failing(forbidden).read({ name: 'blue', revision: 'blue' }, reference, signal),
+      setUp(forbidden).read(),
       (error) =>
         error instanceof ConfigurationError &&
         /from namespace "n" \(key "v"\): it may not be read; grant the operator get/.test(error.message),
     );
     const away = new ApiError({ code: 0, reason: 'Unreachable', message: 'away' });
-    await assert.rejects(failing(away).read({ name: 'blue', revision: 'blue' }, reference, signal), away);
+    await assert.rejects(setUp(away).read(), away);
   });
 
   it('tells everyone who refers to a ConfigMap, and nobody who no longer does', async () => {
-    const { watches, followed, changed, read } = setUp(configMap('1', { v: '' }));
+    const { objects, followed, changed, read } = setUp(configMap('1', { v: '' }));
     await read('blue');
     await read('green');
     followed[0]!.store.upsert(configMap('2'));
     assert.deepEqual(changed, ['blue', 'green']);
-    watches.keepOnly('blue', []);
+    objects.keepOnly('blue', []);
     followed[0]!.store.upsert(configMap('3'));
     assert.deepEqual(changed, ['blue', 'green', 'green']);
     assert.equal(followed[0]!.signal.aborted, false);
-    watches.keepOnly('green', [reference]);
+    objects.keepOnly('green', [reference]);
     assert.equal(followed[0]!.signal.aborted, false);
-    watches.keepOnly('green', []);
+    objects.keepOnly('green', []);
     assert.equal(followed[0]!.signal.aborted, true);
     await read('blue');
     assert.equal(followed.length, 2);
-    watches.stop();
-    assert.equal(followed[1]!.signal.aborted, true);
   });
 });
