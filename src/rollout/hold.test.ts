@@ -140,7 +140,8 @@ describe('A rollout whose leader has only begun to look', () => {
   for (const [what, weight, shadow] of steps) {
     it(`waits for nothing where ${what} gets it`, () => {
       const observed = observation({ incompleteUntil, workloads: few });
-      assert.equal(holdOf({ knownWorkloads: 100, weight: 0 }, { weight, shadow }, observed, at(11)), undefined);
+      const moment = { observed, now: at(11) };
+      assert.equal(holdOf({ knownWorkloads: 100, weight: 0 }, { weight, shadow }, moment), undefined);
     });
   }
 });
