@@ -1,3 +1,5 @@
+import { recordOf } from '../../routing/workload-key.ts';
+
 /** How a pod does, as its status says. */
 export interface PodHealth {
   /** Its condition Ready. */
@@ -50,14 +52,11 @@ function isCrashing({ state }: Record<string, unknown>): boolean {
   return crashReasons.includes(recordOf(recordOf(state)['waiting'])['reason']);
 }
 
-function countOf(value: unknown): number {
+/** A count of a status; 0 where it is none. */
+export function countOf(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(recordOf) : [];
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
