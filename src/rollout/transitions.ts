@@ -86,10 +86,8 @@ export function startRollout(
 }
 
 /** How the stable revision does when a rollout begins; in the middle of another one there may be no pods of it left to tell. */
-function stableBefore({
-  pods: { stable },
-  stableBefore: known,
-}: RolloutState): NonNullable<RolloutState['stableBefore']> {
+function stableBefore({ pods, stableBefore: known }: RolloutState): NonNullable<RolloutState['stableBefore']> {
+  const { stable } = pods;
   return stable.total === 0 && known !== undefined ? known : { failing: stable.failing, total: stable.total };
 }
 

@@ -102,26 +102,21 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
-    // There may be ten thousand that are done: budgets are asked for only where they count, and objects are written out.
+    // There may be ten thousand that are done: budgets are asked for only where they count.
     const isAsked = stale > 0 || completeSince === undefined;
     const covering = isAsked ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
-    const { namespace, kind, name } = workload;
     if (isOther) {
-      const { tag: other, at } = latest;
-      others.push({ key, namespace, kind, name, tag: other, at, completeSince, completedFor, budgets: covering });
+      others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
     }
     if (!isOwn) return;
     const { updateType, partition, paused, isExcluded, isInjectedByHand } = record;
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
     const made = mine && newPods(found?.groups ?? [], mine.at, until, now);
-    const held = stale > 0 ? heldBy?.({ key, namespace, target }) : undefined;
+    const held = stale > 0 ? heldBy?.({ ...workload, target }) : undefined;
     records.set(key, record);
     own.push({
-      key,
-      namespace,
-      kind,
-      name,
+      ...workload,
       stale,
       target,
       restarted: mine && {
@@ -133,8 +128,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
       completeSince,
       completedFor,
       progressedAt,
-      crashing: made?.crashing,
-      uninjected: made?.uninjected,
+      ...made,
       updateType,
       partition,
       paused,

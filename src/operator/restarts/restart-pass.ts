@@ -4,7 +4,6 @@ import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
-import type { RestartPlan } from '../../rollout/restarts.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { resyncMs } from '../settings.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
@@ -151,7 +150,9 @@ export class RestartPass implements RestartSource {
       ({ plan } = await this.#look(tag, after, workloads, false));
     }
     if (hasChanged()) return judgeMs;
-    this.#report(tag, plan, path);
+    const object = objectOf(name);
+    const status = { ...plan.status, ...(path !== null && { path }) };
+    if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
     leadership.planned(name, plan, path, restartBounds(tag.spec.strategy ?? {}));
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
@@ -210,12 +211,6 @@ export class RestartPass implements RestartSource {
     return plan.restart.length > mostWrites ? 'some' : 'all';
   }
 
-  #report(tag: RevisionTag, { status, counts }: RestartPlan, path: string | null): void {
-    const object = this.#options.objectOf(tag.metadata.name);
-    if (object === undefined) return;
-    this.#reports.found(tag, object, { ...status, ...(path !== null && { path }) }, counts);
-  }
-
   /** Whether it is time to say why nothing is restarted. */
   #sayAfterAWhile(tag: string, since: number, message: string): boolean {
     if (this.#options.clock.monotonic() - since < unsaidMs) return false;
@@ -227,7 +222,10 @@ export class RestartPass implements RestartSource {
     if (this.#leadership?.leading === leading) return this.#leadership;
     this.#leadership?.end();
     const { follow, clock } = this.#options;
-    const leadership = new Leadership({ leading, follow, clock, changed: () => void this.#wakeSoon() });
+    const changed = (): void => {
+      this.#wakeSoon();
+    };
+    const leadership = new Leadership({ leading, follow, clock, changed });
     this.#leadership = leadership;
     const forget = (): void => {
       if (this.#leadership !== leadership) return;
