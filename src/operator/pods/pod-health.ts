@@ -17,12 +17,7 @@ export const mostRestarts = 1001;
 const known = new Map<string, PodHealth>();
 
 /** Why a container waits that has crashed before, or cannot be made. */
-const crashReasons: readonly unknown[] = [
-  'CrashLoopBackOff',
-  'RunContainerError',
-  'CreateContainerError',
-  'StartError',
-];
+const crashReasons = new Set<unknown>(['CrashLoopBackOff', 'RunContainerError', 'CreateContainerError', 'StartError']);
 
 /** Reads the status of a pod as the API server sends it; a part of a wrong type counts as absent. The same object for equal ones. */
 export function podHealth(status: unknown): PodHealth {
@@ -49,7 +44,7 @@ function readyCondition(status: unknown): Record<string, unknown> | undefined {
 }
 
 function isCrashing({ state }: Record<string, unknown>): boolean {
-  return crashReasons.includes(recordOf(recordOf(state)['waiting'])['reason']);
+  return crashReasons.has(recordOf(recordOf(state)['waiting'])['reason']);
 }
 
 /** A count of a status; 0 where it is none. */

@@ -95,9 +95,7 @@ export class ClusterUsage implements UsageSource {
     again: () => void,
   ): (pod: KubernetesObject) => PodGroup | undefined {
     const usage = new PodUsage({
-      changed: (subject) => {
-        this.#snapshots.changed(subject);
-      },
+      changed: this.#snapshots.changed.bind(this.#snapshots),
       left: (subject, group) => {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);

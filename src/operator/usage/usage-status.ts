@@ -17,6 +17,11 @@ export function usageStatus(subject = new UsageSubject()): UsageStatus {
   const { current, stale, missing } = subject.counts;
   const namespaces = [...subject.namespaces.keys()];
   const workloads = workloadsOf(subject);
+  const firstOf = (state: 'stale' | 'missing') =>
+    first(
+      workloads.filter((each) => each[state] > 0),
+      textOf,
+    );
   const listed = ({ namespace, kind, name }: WorkloadPods, pods: number) => ({ namespace, kind, name, pods });
   return {
     injected: { current, stale, missing, total: current + stale + missing },
@@ -24,14 +29,10 @@ export function usageStatus(subject = new UsageSubject()): UsageStatus {
     pods: { count: subject.users, names: first(podNames(subject), (name) => name) },
     workloads: {
       count: workloads.length,
-      stale: first(
-        workloads.filter((each) => each.stale > 0),
-        textOf,
-      ).map((each) => listed(each, each.stale)),
-      missing: first(
-        workloads.filter((each) => each.missing > 0),
-        textOf,
-      ).map((each) => ({ ...listed(each, each.missing), reason: each.isOld ? 'OlderThanWebhook' : 'NotCalled' })),
+      stale: firstOf('stale').map((each) => listed(each, each.stale)),
+      missing: firstOf('missing').map((each) => {
+        return { ...listed(each, each.missing), reason: each.isOld ? 'OlderThanWebhook' : 'NotCalled' };
+      }),
     },
   };
 }
