@@ -91,7 +91,10 @@ export class ReplicaReporter {
 
   async #release(): Promise<void> {
     try {
-      if (this.#lease !== undefined) return await this.#delete(this.#lease);
+      if (this.#lease !== undefined) {
+        await this.#delete(this.#lease);
+        return;
+      }
     } catch (error) {
       if (!isConflict(error)) throw error;
     }

@@ -2,6 +2,8 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { objectNames, validatorNames } from '../../api/names.ts';
+import { parseBundle } from '../../certs/bundle.ts';
+import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
@@ -9,7 +11,6 @@ import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
 import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from '../cluster-view.ts';
-import { isUnrelated } from './is-unrelated.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
@@ -294,6 +295,17 @@ export class Replica implements NodeSource {
 
 function hashOf(configMap: KubernetesObject): string | undefined {
   return configMap.metadata.labels?.[labelNames.configurationHash];
+}
+
+/**
+ * Whether a pair has nothing to do with the one in memory, which is still good: its authorities do not verify that one. A rotation always overlaps, so
+ * somebody else wrote it, or this replica has missed a whole rotation.
+ */
+export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
+  const certificatePem = inMemory?.certificatePem ?? '';
+  const [leaf] = parseBundle(certificatePem);
+  // With its intermediates, which a certificate of the user's own may need to be verified.
+  return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
 }
 
 /** What injection reads of a Node. */
