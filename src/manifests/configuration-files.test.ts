@@ -106,8 +106,8 @@ templates:
 
   it('quotes what YAML 1.1, which Go reads, would take for something else than text', () => {
     const words = 'y no On OFF true ~ null 1:30 0o7 012 0x1 1_000 .5 1e3 2026-01-02 << ='.split(' ');
-    const entries = words.map((word) => ({ [word]: 'key', [`value-${word}`]: word }));
-    const annotations: Record<string, string> = Object.assign({}, ...entries);
+    const entries = words.flatMap((word) => Object.entries({ [word]: 'key', [`value-${word}`]: word }));
+    const annotations = Object.fromEntries(entries);
     const { config } = configurationFiles(injectorConfig('a', { injection: { injectedAnnotations: annotations } }));
     const read = parse(config, { version: '1.1' }) as { injectedAnnotations: unknown };
     assert.deepEqual(read.injectedAnnotations, annotations);

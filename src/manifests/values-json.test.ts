@@ -6,9 +6,12 @@ const field = 'spec.injection.valuesFrom';
 
 /** Each of seven lists has the one before nine times. */
 const nine = (item: string): string => `[${Array(9).fill(item).join()}]`;
-const bomb = [...'abcdefg']
-  .map((name, at) => `${name}: &${name} ${nine(at === 0 ? 'x' : `*${'abcdefg'[at - 1]}`)}\n`)
-  .join('');
+const names = 'abcdefg';
+const lists = Array.from(
+  { length: 7 },
+  (_, at) => `${names[at]}: &${names[at]} ${nine(at === 0 ? 'x' : `*${names[at - 1]}`)}`,
+);
+const bomb = `${lists.join('\n')}\n`;
 
 describe('valuesJson', () => {
   it('leaves JSON as it is, byte for byte', () => {
