@@ -12,14 +12,10 @@ import { injectorConfig } from '../api/testdata/injector-config.ts';
 
 describe('certificateNames', () => {
   it('are those of the Service', () => {
-    assert.deepEqual(certificateNames('a', 'injection', []), {
-      service: 'sidecar-injector-a',
-      namespace: 'injection',
-    });
-    assert.deepEqual(validatorCertificateNames('default', 'injection'), {
-      service: 'injector-validator-default',
-      namespace: 'injection',
-    });
+    const namespace = 'injection';
+    assert.deepEqual(certificateNames('a', namespace, []), { service: 'sidecar-injector-a', namespace });
+    const validator = { service: 'injector-validator-default', namespace };
+    assert.deepEqual(validatorCertificateNames('default', namespace), validator);
   });
 
   it('include the hosts by which it is called', () => {
@@ -31,36 +27,19 @@ describe('certificateNames', () => {
 describe('calledName', () => {
   it('is that of the Service, or the host of the url', () => {
     assert.equal(calledName(injectorConfig('a'), 'injection'), 'sidecar-injector-a.injection.svc');
-    assert.equal(
-      calledName(injectorConfig('a', { webhook: { url: 'https://x.example.com:8443/p' } }), 'n'),
-      'x.example.com',
-    );
+    const webhook = { url: 'https://x.example.com:8443/p' };
+    assert.equal(calledName(injectorConfig('a', { webhook }), 'n'), 'x.example.com');
   });
 });
 
 describe('certificatePolicy', () => {
   it('is the spec in milliseconds', () => {
-    const certificate = {
-      leafDuration: '1h30m',
-      caDuration: '48h',
-      renewalFraction: 0.5,
-      keySize: 3072,
-      confirmationPeriod: '2m',
-    };
-    const policy = {
-      leafDuration: 5_400_000,
-      caDuration: 172_800_000,
-      renewalFraction: 0.5,
-      keySize: 3072,
-      confirmationPeriod: 120_000,
-    };
+    const plain = { renewalFraction: 0.5, keySize: 3072 };
+    const certificate = { leafDuration: '1h30m', caDuration: '48h', confirmationPeriod: '2m', ...plain };
+    const policy = { leafDuration: 5_400_000, caDuration: 172_800_000, confirmationPeriod: 120_000, ...plain };
+    const scaled = { leafDuration: 90_000, caDuration: 2_880_000, confirmationPeriod: 2000, ...plain };
     assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate })), policy);
-    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate }), 60), {
-      ...policy,
-      leafDuration: 90_000,
-      caDuration: 2_880_000,
-      confirmationPeriod: 2000,
-    });
+    assert.deepEqual(certificatePolicy(injectorConfig('a', { certificate }), 60), scaled);
   });
 
   it('is possible for the defaults and for the shortest lives that the rules admit', () => {

@@ -11,39 +11,35 @@ describe('configurationFiles', () => {
   it('writes the smallest configuration so that people can read it', () => {
     const template = 'spec:\n  containers:\n  - name: hello # {{ .Revision }}\n    image: "busybox"\n';
     assert.deepEqual(configurationFiles(injectorConfig('hello', { injection: { templates: { sidecar: template } } })), {
-      config: [
-        'policy: enabled',
-        'templates:',
-        '  sidecar: |',
-        '    spec:',
-        '      containers:',
-        '      - name: hello # {{ .Revision }}',
-        '        image: "busybox"',
-        '',
-      ].join('\n'),
+      config: `policy: enabled
+templates:
+  sidecar: |
+    spec:
+      containers:
+      - name: hello # {{ .Revision }}
+        image: "busybox"
+`,
       values: '{}',
       mesh: '',
-      settings: [
-        '{',
-        '  "annotationOverrides": {',
-        '    "allow": [],',
-        '    "preset": "Safe"',
-        '  },',
-        '  "delimiters": [',
-        '    "{{",',
-        '    "}}"',
-        '  ],',
-        '  "keys": {',
-        '    "inject": "sidecar.istio.io/inject",',
-        '    "injection": "istio-injection",',
-        '    "revision": "istio.io/rev",',
-        '    "status": "sidecar.istio.io/status"',
-        '  },',
-        '  "nativeSidecars": "Auto",',
-        '  "pathEnvironment": {},',
-        '  "revision": "hello"',
-        '}',
-      ].join('\n'),
+      settings: `{
+  "annotationOverrides": {
+    "allow": [],
+    "preset": "Safe"
+  },
+  "delimiters": [
+    "{{",
+    "}}"
+  ],
+  "keys": {
+    "inject": "sidecar.istio.io/inject",
+    "injection": "istio-injection",
+    "revision": "istio.io/rev",
+    "status": "sidecar.istio.io/status"
+  },
+  "nativeSidecars": "Auto",
+  "pathEnvironment": {},
+  "revision": "hello"
+}`,
     });
   });
 
@@ -90,10 +86,8 @@ describe('configurationFiles', () => {
   });
 
   it('writes no templates where the object has none, which its rules refuse', () => {
-    assert.deepEqual(load(configurationFiles(injectorConfig('a', { injection: {} })).config), {
-      policy: 'enabled',
-      templates: {},
-    });
+    const { config } = configurationFiles(injectorConfig('a', { injection: {} }));
+    assert.deepEqual(load(config), { policy: 'enabled', templates: {} });
   });
 
   it('keeps every template to the byte', () => {
@@ -111,31 +105,9 @@ describe('configurationFiles', () => {
   });
 
   it('quotes what YAML 1.1, which Go reads, would take for something else than text', () => {
-    const words = [
-      'y',
-      'no',
-      'On',
-      'OFF',
-      'true',
-      '~',
-      'null',
-      '1:30',
-      '0o7',
-      '012',
-      '0x1',
-      '1_000',
-      '.5',
-      '1e3',
-      '2026-01-02',
-      '<<',
-      '=',
-    ];
-    const annotations = Object.fromEntries(
-      words.flatMap((word) => [
-        [word, 'key'],
-        [`value-${word}`, word],
-      ]),
-    );
+    const words = 'y no On OFF true ~ null 1:30 0o7 012 0x1 1_000 .5 1e3 2026-01-02 << ='.split(' ');
+    const entries = words.flatMap((word) => Object.entries({ [word]: 'key', [`value-${word}`]: word }));
+    const annotations = Object.fromEntries(entries);
     const { config } = configurationFiles(injectorConfig('a', { injection: { injectedAnnotations: annotations } }));
     const read = parse(config, { version: '1.1' }) as { injectedAnnotations: unknown };
     assert.deepEqual(read.injectedAnnotations, annotations);
@@ -153,13 +125,11 @@ describe('configurationFiles', () => {
     assert.deepEqual(configurationFiles(other), configurationFiles(one));
   });
 
+  const templates = { sidecar: 'x' };
+  const valuesFrom = { namespace: 'mesh', name: 'istio-values', key: 'values' };
+
   it('takes values from a reference', () => {
-    const config = injectorConfig('a', {
-      injection: {
-        templates: { sidecar: 'x' },
-        valuesFrom: { namespace: 'mesh', name: 'istio-values', key: 'values' },
-      },
-    });
+    const config = injectorConfig('a', { injection: { templates, valuesFrom } });
     assert.equal(configurationFiles(config, { values: '{"big":1e400}' }).values, '{"big":1e400}');
     assert.throws(() => configurationFiles(config, { values: '[]' }), ConfigurationError);
   });
@@ -181,7 +151,6 @@ describe('configurationFiles', () => {
       config: { field: 'spec.injection.configFrom', ...configFrom },
     });
     assert.equal(configurationFiles(own, { config: 'x' }).values, '{}');
-    const valuesFrom = { namespace: 'n', name: 'v', key: 'k' };
     const other = injectorConfig('a', { injection: { configFrom, meshConfigFrom, valuesFrom } });
     assert.deepEqual(configurationReferences(other.spec.injection), {
       config: { field: 'spec.injection.configFrom', ...configFrom },
@@ -190,35 +159,18 @@ describe('configurationFiles', () => {
     });
   });
 
-  const templates = { sidecar: 'x' };
-  const valuesFrom = { namespace: 'mesh', name: 'istio-values', key: 'values' };
+  const istios = 'of ConfigMap istio-system/istio';
   for (const [injection, texts, message] of [
-    [
-      { templates, valuesFrom },
-      {},
-      /^spec\.injection\.valuesFrom: key values of ConfigMap mesh\/istio-values was not read/,
-    ],
-    [
-      { configFrom },
-      { values: '' },
-      /^spec\.injection\.configFrom: key config of ConfigMap istio-system\/istio-sidecar/,
-    ],
-    [
-      { configFrom },
-      { config: '' },
-      /^spec\.injection\.configFrom: key values of ConfigMap istio-system\/istio-sidecar/,
-    ],
-    [{ configFrom }, { config: '', values: '[]' }, /^spec\.injection\.configFrom: the text must be a JSON or YAML map/],
-    [
-      { templates, meshConfigFrom },
-      {},
-      /^spec\.injection\.meshConfigFrom: key mesh of ConfigMap istio-system\/istio-1-24/,
-    ],
+    [{ templates, valuesFrom }, {}, 'valuesFrom: key values of ConfigMap mesh/istio-values was not read'],
+    [{ configFrom }, { values: '' }, `configFrom: key config ${istios}-sidecar`],
+    [{ configFrom }, { config: '' }, `configFrom: key values ${istios}-sidecar`],
+    [{ configFrom }, { config: '', values: '[]' }, 'configFrom: the text must be a JSON or YAML map'],
+    [{ templates, meshConfigFrom }, {}, `meshConfigFrom: key mesh ${istios}-1-24`],
   ] as const) {
-    it(`asks for the text of a reference that was not read: ${message.source}`, () => {
+    it(`asks for the text of a reference that was not read: ${message}`, () => {
       assert.throws(
         () => configurationFiles(injectorConfig('a', { injection }), texts),
-        (error) => error instanceof ConfigurationError && message.test(error.message),
+        (error) => error instanceof ConfigurationError && error.message.startsWith(`spec.injection.${message}`),
       );
     });
   }

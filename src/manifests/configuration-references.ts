@@ -25,11 +25,9 @@ export function configurationReferences(injection: InjectorConfigSpec['injection
   const besideConfig = configFrom && values === undefined ? { ...configFrom, key: istioValuesKey } : undefined;
   const valuesReference =
     valuesFrom === undefined ? named('configFrom', besideConfig) : named('valuesFrom', valuesFrom);
-  return {
-    ...part('config', named('configFrom', configFrom)),
-    ...part('values', valuesReference),
-    ...part('mesh', named('meshConfigFrom', meshConfigFrom)),
-  };
+  const config = named('configFrom', configFrom);
+  const mesh = named('meshConfigFrom', meshConfigFrom);
+  return { ...(config && { config }), ...(valuesReference && { values: valuesReference }), ...(mesh && { mesh }) };
 }
 
 function named(
@@ -37,11 +35,4 @@ function named(
   reference: Omit<ConfigurationReference, 'field'> | undefined,
 ): ConfigurationReference | undefined {
   return reference && { field: `spec.injection.${field}`, ...reference };
-}
-
-function part(
-  key: keyof ConfigurationReferences,
-  reference: ConfigurationReference | undefined,
-): ConfigurationReferences {
-  return reference === undefined ? {} : { [key]: reference };
 }

@@ -42,6 +42,8 @@ function webhooks(config: InjectorConfig, where: ManifestContext = context): Web
   return webhookConfiguration({ config, hash, caBundlePem: certificates.caBundlePem }, where).webhooks as Webhook[];
 }
 
+const advertised: ManifestContext = { ...context, advertise: { host: 'localhost', port: 40123 } };
+const systemNamespaces = ['injection', 'kube-node-lease', 'kube-public', 'kube-system', 'local-path-storage'];
 const decode = (text: unknown) => Buffer.from(String(text), 'base64').toString();
 const summary = ({ kind, metadata }: KubernetesObject) =>
   `${kind} ${metadata.namespace ?? '-'}/${String(metadata.name)}`;
@@ -82,14 +84,9 @@ describe('the objects of an InjectorConfig', () => {
     assert.equal(authority?.type, 'Opaque');
     assert.equal(decode((authority.data as Record<string, string>)['ca.key']), 'the key of the authority');
     assert.equal(serving?.type, 'kubernetes.io/tls');
-    assert.deepEqual(
-      Object.entries(serving.data as object).map(([key, value]) => [key, decode(value)]),
-      [
-        ['ca.crt', 'authority'],
-        ['tls.crt', 'leaf'],
-        ['tls.key', 'key'],
-      ],
-    );
+    const { 'ca.crt': ca, 'tls.crt': leaf, 'tls.key': key, ...others } = serving.data as Record<string, string>;
+    assert.deepEqual([ca, leaf, key].map(decode), ['authority', 'leaf', 'key']);
+    assert.deepEqual(others, {});
   });
 
   it('gives the key of the authority to no object but the Secret of the rotation', () => {
@@ -114,10 +111,7 @@ describe('the objects of an InjectorConfig', () => {
       selector: { 'app.kubernetes.io/name': 'injector-operator' },
       ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 15017 }],
     });
-    assert.deepEqual(service({ ...context, advertise: { host: 'localhost', port: 40123 } }), {
-      type: 'ExternalName',
-      externalName: 'localhost',
-    });
+    assert.deepEqual(service(advertised), { type: 'ExternalName', externalName: 'localhost' });
   });
 });
 
@@ -126,17 +120,13 @@ describe('webhookConfiguration', () => {
     const [webhook] = webhooks(injectorConfig('1-24'));
     assert.ok(webhook);
     const { matchConditions, namespaceSelector, objectSelector, ...rest } = webhook;
+    const path = '/revisions/1-24/0123abcd/inject';
     assert.deepEqual(rest, {
       name: 'rev.namespace.sidecar-injector.io',
       admissionReviewVersions: ['v1', 'v1beta1'],
       clientConfig: {
         caBundle: Buffer.from('old\nnew\n').toString('base64'),
-        service: {
-          namespace: 'injection',
-          name: 'sidecar-injector-1-24',
-          path: '/revisions/1-24/0123abcd/inject',
-          port: 443,
-        },
+        service: { namespace: 'injection', name: 'sidecar-injector-1-24', path, port: 443 },
       },
       failurePolicy: 'Fail',
       matchPolicy: 'Equivalent',
@@ -149,13 +139,7 @@ describe('webhookConfiguration', () => {
     });
     assert.ok(objectSelector);
     assert.equal(matchConditions.length, 3);
-    assert.deepEqual(namespaceSelector.matchExpressions.at(-1)?.values, [
-      'injection',
-      'kube-node-lease',
-      'kube-public',
-      'kube-system',
-      'local-path-storage',
-    ]);
+    assert.deepEqual(namespaceSelector.matchExpressions.at(-1)?.values, systemNamespaces);
   });
 
   it('says what the spec says, in every webhook', () => {
@@ -169,21 +153,11 @@ describe('webhookConfiguration', () => {
     };
     for (const webhook of webhooks(injectorConfig('default', { webhook: spec }))) {
       const { failurePolicy, timeoutSeconds, reinvocationPolicy, matchPolicy } = webhook;
-      assert.deepEqual(
-        [failurePolicy, timeoutSeconds, reinvocationPolicy, matchPolicy],
-        ['Ignore', 3, 'IfNeeded', 'Exact'],
-      );
+      assert.deepEqual({ ...spec, failurePolicy, timeoutSeconds, reinvocationPolicy, matchPolicy }, spec);
       assert.deepEqual(webhook.matchConditions.at(-1), { name: 'mine', expression: 'true' });
       const excluded = webhook.namespaceSelector.matchExpressions.at(-1);
       assert.equal(excluded?.key, 'kubernetes.io/metadata.name');
-      assert.deepEqual(excluded.values, [
-        'injection',
-        'kube-node-lease',
-        'kube-public',
-        'kube-system',
-        'local-path-storage',
-        'vault',
-      ]);
+      assert.deepEqual(excluded.values, [...systemNamespaces, 'vault']);
     }
   });
 
@@ -196,7 +170,7 @@ describe('webhookConfiguration', () => {
   });
 
   it('names the advertised port', () => {
-    const [webhook] = webhooks(injectorConfig('a'), { ...context, advertise: { host: 'localhost', port: 40123 } });
+    const [webhook] = webhooks(injectorConfig('a'), advertised);
     assert.equal(webhook?.clientConfig.service?.port, 40123);
   });
 
@@ -204,27 +178,18 @@ describe('webhookConfiguration', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const names = webhooks(injectorConfig('default', { injection })).map(({ name }) => name);
     assert.equal(new Set(names).size, 5);
-    for (const name of names) {
-      assert.ok(name.endsWith('.sidecar-injector.io') && name.split('.').length >= 3, name);
-    }
+    for (const name of names) assert.ok(name.endsWith('.sidecar-injector.io') && name.split('.').length >= 3, name);
   });
 
   it('belongs to the installation when there is an owner', () => {
-    const owner = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      name: 'o',
-      uid: 'u',
-    };
-    const owned = desired(injectorConfig('a'), { ...context, owner }).filter(
-      ({ metadata }) => metadata.ownerReferences,
-    );
-    assert.deepEqual(owned.map(summary), ['MutatingWebhookConfiguration -/sidecar-injector-a']);
-    assert.deepEqual(owned[0]?.metadata.ownerReferences, [owner]);
-    assert.equal(
-      desired(injectorConfig('a')).some(({ metadata }) => metadata.ownerReferences),
-      false,
-    );
+    const kind = 'MutatingWebhookConfiguration';
+    const owner = { apiVersion: 'admissionregistration.k8s.io/v1', kind, name: 'o', uid: 'u' };
+    const owned = (where: ManifestContext) =>
+      desired(injectorConfig('a'), where).filter(({ metadata }) => metadata.ownerReferences);
+    const found = owned({ ...context, owner });
+    assert.deepEqual(found.map(summary), ['MutatingWebhookConfiguration -/sidecar-injector-a']);
+    assert.deepEqual(found[0]?.metadata.ownerReferences, [owner]);
+    assert.deepEqual(owned(context), []);
   });
 
   it('carries the webhooks of the default revision in the object that means default', () => {

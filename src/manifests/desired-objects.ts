@@ -42,7 +42,10 @@ export function configurationObjects(
   hash: string,
   { namespace }: ManifestContext,
 ): KubernetesObject[] {
-  return [hashedConfigMap(config, files, hash, namespace), plainConfigMap(config, files, namespace)];
+  const metadata = { name: objectNames(config.metadata.name).configMap, namespace, labels: revisionLabels(config) };
+  // The same under a name that stays, for people and for the command line.
+  const plain = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { ...files } };
+  return [hashedConfigMap(config, files, hash, namespace), plain];
 }
 
 /** The ConfigMap that replicas load a configuration from. It never changes: another configuration has another name. */
@@ -61,16 +64,6 @@ export function hashedConfigMap(
       labels: { ...revisionLabels(config), [labelNames.configurationHash]: hash },
     },
     immutable: true,
-    data: { ...files },
-  };
-}
-
-/** The same configuration under a name that stays, for people and for the command line. */
-function plainConfigMap(config: InjectorConfig, files: ConfigurationFiles, namespace: string): KubernetesObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: objectNames(config.metadata.name).configMap, namespace, labels: revisionLabels(config) },
     data: { ...files },
   };
 }

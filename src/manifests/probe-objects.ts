@@ -1,13 +1,15 @@
 import { group } from '../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { objectNames, tagProbeSubject } from '../api/names.ts';
-import { labelNames } from '../api/labels.ts';
+import { tagProbeSubject } from '../api/names.ts';
 import { pathProbeKeys, pathProbeName } from '../api/path-probe.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
-import { formatRoute } from '../routing/route.ts';
-import { clientConfig } from './service.ts';
-import { type ManifestContext, revisionLabels } from './manifest-context.ts';
-import type { WebhookConfiguration, WebhookInput } from './webhook-configuration.ts';
+import type { ManifestContext } from './manifest-context.ts';
+import {
+  type WebhookConfiguration,
+  webhookClient,
+  type WebhookInput,
+  webhookMetadata,
+} from './webhook-configuration.ts';
 
 /** The name of the twin's webhook: what the API server calls it in its errors. */
 export const probeWebhookName = `probe.${group}`;
@@ -25,31 +27,15 @@ export function probeSubject({ config, tag }: Pick<WebhookInput, 'config' | 'tag
  * operator's own namespace.
  */
 export function probeConfiguration(input: WebhookInput, context: ManifestContext): WebhookConfiguration {
-  const { config, hash, caBundlePem } = input;
-  const tag = input.tag?.metadata.name;
-  const { webhook } = config.spec;
-  const { name } = config.metadata;
   const probe = pathProbeName(probeSubject(input));
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: {
-      name: probe,
-      labels: { ...revisionLabels(config), ...(tag === undefined ? {} : { [labelNames.tag]: tag }) },
-      ...(context.owner === undefined ? {} : { ownerReferences: [context.owner] }),
-    },
+    metadata: webhookMetadata(probe, input, context),
     webhooks: [
       {
         admissionReviewVersions: ['v1', 'v1beta1'],
-        clientConfig: clientConfig(
-          {
-            service: objectNames(name).service,
-            path: formatRoute({ ...(tag === undefined ? {} : { tag }), stable: { injectorConfig: name, hash } }),
-            caBundlePem,
-            ...(webhook.url === undefined ? {} : { url: webhook.url }),
-          },
-          context,
-        ),
+        clientConfig: webhookClient({ ...input, rollout: undefined }, context),
         failurePolicy: 'Fail',
         matchConditions: [
           {
@@ -77,7 +63,7 @@ export function probeConfiguration(input: WebhookInput, context: ManifestContext
           },
         ],
         sideEffects: 'None',
-        timeoutSeconds: Math.min(webhook.timeoutSeconds, longestTimeout),
+        timeoutSeconds: Math.min(input.config.spec.webhook.timeoutSeconds, longestTimeout),
       },
     ],
   };

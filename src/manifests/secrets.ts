@@ -16,34 +16,29 @@ export interface SecretPlace {
 export function authoritySecret(
   name: string,
   stored: CertificateMaterial['stored'],
-  { namespace, labels }: SecretPlace,
+  place: SecretPlace,
 ): KubernetesObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace, labels: { ...labels } },
-    type: 'Opaque',
-    data: encode(stored),
-  };
+  return secret(name, 'Opaque', stored, place);
 }
 
 /** The Secret that replicas serve: kubernetes.io/tls (core/v1 SecretTypeTLS) with the authority beside the pair. */
 export function servingSecret(
   name: string,
   { certificatePem, privateKeyPem, caPem }: ServingPair,
-  { namespace, labels }: SecretPlace,
+  place: SecretPlace,
 ): KubernetesObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace, labels: { ...labels } },
-    type: 'kubernetes.io/tls',
-    data: encode({ 'ca.crt': caPem, 'tls.crt': certificatePem, 'tls.key': privateKeyPem }),
-  };
+  const texts = { 'ca.crt': caPem, 'tls.crt': certificatePem, 'tls.key': privateKeyPem };
+  return secret(name, 'kubernetes.io/tls', texts, place);
 }
 
-function encode(texts: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)]));
+function secret(
+  name: string,
+  type: string,
+  texts: Readonly<Record<string, string>>,
+  { namespace, labels }: SecretPlace,
+): KubernetesObject {
+  const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)]));
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: { ...labels } }, type, data };
 }
 
 /** Kubernetes' form of bytes in JSON. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import { revisionTag } from '../api/testdata/revision-tag.ts';
 import { injectorConfig } from '../api/testdata/injector-config.ts';
 import { context } from './testdata/manifest-context.ts';
@@ -31,7 +32,8 @@ const webhooksOf = (object: KubernetesObject): Webhook[] => object.webhooks as W
 const names = (object: KubernetesObject): string[] => webhooksOf(object).map(({ name }) => name);
 
 describe('webhookConfiguration of a tag', () => {
-  const tagged = webhookConfiguration({ ...published, tag: revisionTag('prod') }, context);
+  const taggedBy = (tag: RevisionTag, of = config) => webhookConfiguration({ ...published, config: of, tag }, context);
+  const tagged = taggedBy(revisionTag('prod'));
 
   it('is named after the tag and says where it leads', () => {
     assert.equal(tagged.metadata.name, 'sidecar-injector-tag-prod');
@@ -50,9 +52,7 @@ describe('webhookConfiguration of a tag', () => {
       assert.equal(clientConfig.service.path, '/tags/prod/mesh-a/0123abcd/inject');
     }
     const atUrl = injectorConfig('mesh-a', { ...spec, webhook: { url: 'https://injector.example.com/x/' } });
-    const [first] = webhooksOf(
-      webhookConfiguration({ ...published, config: atUrl, tag: revisionTag('prod') }, context),
-    );
+    const [first] = webhooksOf(taggedBy(revisionTag('prod'), atUrl));
     assert.equal(first?.clientConfig.url, 'https://injector.example.com/x/tags/prod/mesh-a/0123abcd/inject');
   });
 
@@ -60,12 +60,8 @@ describe('webhookConfiguration of a tag', () => {
     const shared = (object: KubernetesObject) => {
       const [{ clientConfig, ...webhook } = { clientConfig: {} }] = webhooksOf(object);
       const { service } = clientConfig as { service: object };
-      return {
-        ...webhook,
-        namespaceSelector: 0,
-        objectSelector: 0,
-        clientConfig: { ...clientConfig, service: { ...service, path: 0 } },
-      };
+      const client = { ...clientConfig, service: { ...service, path: 0 } };
+      return { ...webhook, namespaceSelector: 0, objectSelector: 0, clientConfig: client };
     };
     assert.deepEqual(shared(tagged), shared(webhookConfiguration(published, context)));
   });
@@ -90,26 +86,21 @@ describe('webhookConfiguration of a tag', () => {
   });
 
   it('of tag default is the one object of everything that means default', () => {
-    const object = webhookConfiguration({ ...published, tag: revisionTag('default') }, context);
+    const object = taggedBy(revisionTag('default'));
     const own = webhookConfiguration({ ...published, config: injectorConfig('default') }, context);
     assert.equal(object.metadata.name, own.metadata.name);
     assert.deepEqual(names(object), names(own));
   });
 
   it('takes namespaces by default when the tag or the InjectorConfig says so', () => {
-    const byDefault = injectorConfig('mesh-a', {
-      injection: { templates: { sidecar: 'x' }, enableNamespacesByDefault: true },
-    });
-    const hasAuto = (of: typeof config, enableNamespacesByDefault: boolean, tag = 'default') =>
-      names(
-        webhookConfiguration(
-          { ...published, config: of, tag: revisionTag(tag, tag === 'default' ? { enableNamespacesByDefault } : {}) },
-          context,
-        ),
-      ).includes('auto.sidecar-injector.io');
-    assert.equal(hasAuto(config, false), false);
-    assert.equal(hasAuto(config, true), true);
-    assert.equal(hasAuto(byDefault, false), true);
-    assert.equal(hasAuto(byDefault, false, 'prod'), false);
+    const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
+    const byDefault = injectorConfig('mesh-a', { injection });
+    const hasAuto = (of: typeof config, tag: RevisionTag) =>
+      names(taggedBy(tag, of)).includes('auto.sidecar-injector.io');
+    const plain = revisionTag('default', { enableNamespacesByDefault: false });
+    assert.equal(hasAuto(config, plain), false);
+    assert.equal(hasAuto(config, revisionTag('default', { enableNamespacesByDefault: true })), true);
+    assert.equal(hasAuto(byDefault, plain), true);
+    assert.equal(hasAuto(byDefault, revisionTag('prod')), false);
   });
 });

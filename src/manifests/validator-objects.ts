@@ -15,6 +15,7 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
   const names = validatorNames(context.operatorClass);
   const labels = { [labelNames.managedBy]: managedBy, [labelNames.operatorClass]: context.operatorClass };
   const place = { namespace: context.namespace, labels };
+  const { caBundlePem } = certificates;
   return [
     authoritySecret(names.authoritySecret, certificates.stored, place),
     ...(certificates.serving === undefined ? [] : [servingSecret(names.servingSecret, certificates.serving, place)]),
@@ -31,17 +32,9 @@ export function validatorObjects(certificates: CertificateMaterial, context: Man
         {
           name: `validator.${group}`,
           admissionReviewVersions: ['v1', 'v1beta1'],
-          clientConfig: clientConfig(
-            { service: names.service, path: validatePath, caBundlePem: certificates.caBundlePem },
-            context,
-          ),
+          clientConfig: clientConfig({ service: names.service, path: validatePath, caBundlePem }, context),
           failurePolicy: 'Ignore',
-          matchConditions: [
-            {
-              name: 'own-class',
-              expression: ownClass(context.operatorClass),
-            },
-          ],
+          matchConditions: [{ name: 'own-class', expression: ownClass(context.operatorClass) }],
           matchPolicy: 'Equivalent',
           namespaceSelector: {},
           objectSelector: {},

@@ -4,6 +4,15 @@ import { valuesJson } from './values-json.ts';
 
 const field = 'spec.injection.valuesFrom';
 
+/** Each of seven lists has the one before nine times. */
+const nine = (item: string): string => `[${Array(9).fill(item).join()}]`;
+const names = 'abcdefg';
+const lists = Array.from(
+  { length: 7 },
+  (_, at) => `${names[at]}: &${names[at]} ${nine(at === 0 ? 'x' : `*${names[at - 1]}`)}`,
+);
+const bomb = `${lists.join('\n')}\n`;
+
 describe('valuesJson', () => {
   it('leaves JSON as it is, byte for byte', () => {
     const text = ' {"b": 1.0, "a": 12345678901234567890}\n';
@@ -32,24 +41,11 @@ describe('valuesJson', () => {
     ['a word', 'hello', /found a string/],
     ['YAML that is broken', 'a: [1', /neither JSON nor YAML: .* line 1/],
     ['two documents', 'a: 1\n---\nb: 2\n', /neither JSON nor YAML/],
-    [
-      'an alias bomb',
-      `a: &a [x,x,x,x,x,x,x,x,x]\n${'abcdefg'
-        .split('')
-        .map((c, i, all) =>
-          i > 0
-            ? `${c}: &${c} [${Array(9)
-                .fill(`*${all[i - 1]!}`)
-                .join(',')}]`
-            : '',
-        )
-        .join('\n')}\n`,
-      /neither JSON nor YAML: .*alias/i,
-    ],
+    ['an alias bomb', bomb, /neither JSON nor YAML: .*alias/i],
     [
       'YAML that takes long to read',
       'key: value\n'.repeat(6000),
-      /YAML may have 65536 characters at most, found 66000; write it as JSON/,
+      /may have 65536 characters at most, found 66000; write/,
     ],
   ] as const) {
     it(`refuses ${title}`, () => {

@@ -4,12 +4,7 @@ import { labelNames } from '../api/labels.ts';
 import { objectNames, tagWebhookConfiguration } from '../api/names.ts';
 import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
 import { formatRoute, type RolloutRoute } from '../routing/route.ts';
-import {
-  excludedNamespaces,
-  tagSelectors,
-  webhookSelectors,
-  type WebhookSelectors,
-} from '../selection/webhook-selectors.ts';
+import { selectorsFor } from '../selection/webhook-selectors.ts';
 import { type ManifestContext, revisionLabels } from './manifest-context.ts';
 import { base64 } from './secrets.ts';
 import { clientConfig } from './service.ts';
@@ -44,22 +39,55 @@ export function webhookName({ config, tag }: Pick<WebhookInput, 'config' | 'tag'
  * the InjectorConfig's, so moving a tag is one write of one object. The last object to apply and the first to remove.
  */
 export function webhookConfiguration(input: WebhookInput, context: ManifestContext): WebhookConfiguration {
-  const { config, hash, caBundlePem, tag, rollout } = input;
-  const stable = { injectorConfig: config.metadata.name, hash };
-  const excluded = excludedNamespaces(config, context.namespace);
-  const named = tag === undefined ? {} : { tag: tag.metadata.name };
-  const path = formatRoute(rollout ?? { ...named, stable });
-  const selectors = tag === undefined ? webhookSelectors(config, excluded) : tagSelectors(tag, config, excluded);
+  const { webhook } = input.config.spec;
+  const shared = {
+    admissionReviewVersions: ['v1', 'v1beta1'],
+    clientConfig: webhookClient(input, context),
+    failurePolicy: webhook.failurePolicy,
+    matchConditions: [...generatedMatchConditions(webhook.keys), ...webhook.matchConditions],
+    matchPolicy: webhook.matchPolicy,
+    reinvocationPolicy: webhook.reinvocationPolicy,
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
+    sideEffects: 'None',
+    timeoutSeconds: webhook.timeoutSeconds,
+  };
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: {
-      name: webhookName(input),
-      labels: { ...revisionLabels(config), ...(tag && { [labelNames.tag]: tag.metadata.name }) },
-      ...(context.owner === undefined ? {} : { ownerReferences: [context.owner] }),
-    },
-    webhooks: podWebhooks({ config, caBundlePem, path, selectors }, context),
+    metadata: webhookMetadata(webhookName(input), input, context),
+    webhooks: selectorsFor(input, context.namespace).map(({ name: short, namespaceSelector, objectSelector }) => ({
+      ...shared,
+      // The API server wants names of three parts at least; ours never end in Istio's suffix, which istiod would rewrite.
+      name: `${short}.${group}`,
+      namespaceSelector,
+      objectSelector,
+    })),
   };
+}
+
+/** The metadata of a webhook configuration, or of its probe webhook. */
+export function webhookMetadata(
+  name: string,
+  { config, tag }: Pick<WebhookInput, 'config' | 'tag'>,
+  { owner }: ManifestContext,
+): KubernetesObject['metadata'] {
+  return {
+    name,
+    labels: { ...revisionLabels(config), ...(tag && { [labelNames.tag]: tag.metadata.name }) },
+    ...(owner && { ownerReferences: [owner] }),
+  };
+}
+
+/** Where the API server calls, and what it trusts there. */
+export function webhookClient(
+  { config, hash, caBundlePem, tag, rollout }: WebhookInput,
+  context: ManifestContext,
+): Record<string, unknown> {
+  const stable = { injectorConfig: config.metadata.name, hash };
+  const path = formatRoute(rollout ?? { ...(tag && { tag: tag.metadata.name }), stable });
+  const { url } = config.spec.webhook;
+  const { service } = objectNames(config.metadata.name);
+  return clientConfig({ service, path, caBundlePem, ...(url !== undefined && { url }) }, context);
 }
 
 /**
@@ -71,59 +99,12 @@ export function withCaBundle(live: KubernetesObject, caBundlePem: string): Webho
   return {
     apiVersion: live.apiVersion,
     kind: 'MutatingWebhookConfiguration',
-    metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(labels === undefined ? {} : { labels }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
-    },
+    metadata: { ...(name && { name }), ...(labels && { labels }), ...(ownerReferences && { ownerReferences }) },
     webhooks: webhooks.map((webhook) => ({
       ...webhook,
       clientConfig: { ...webhook.clientConfig, caBundle: base64(caBundlePem) },
     })),
   };
-}
-
-interface PodWebhooksInput {
-  /** Whose Service, conditions, policy and times they have. */
-  readonly config: InjectorConfig;
-  readonly caBundlePem: string;
-  /** Where on the Service, or behind the url, pods are sent. */
-  readonly path: string;
-  readonly selectors: readonly WebhookSelectors[];
-}
-
-/** The webhooks (admissionregistration.k8s.io/v1) of one configuration: they differ in what they select, and in nothing else. */
-function podWebhooks(
-  { config, caBundlePem, path, selectors }: PodWebhooksInput,
-  context: ManifestContext,
-): Record<string, unknown>[] {
-  const { webhook } = config.spec;
-  const shared = {
-    admissionReviewVersions: ['v1', 'v1beta1'],
-    clientConfig: clientConfig(
-      {
-        service: objectNames(config.metadata.name).service,
-        path,
-        caBundlePem,
-        ...(webhook.url === undefined ? {} : { url: webhook.url }),
-      },
-      context,
-    ),
-    failurePolicy: webhook.failurePolicy,
-    matchConditions: [...generatedMatchConditions(webhook.keys), ...webhook.matchConditions],
-    matchPolicy: webhook.matchPolicy,
-    reinvocationPolicy: webhook.reinvocationPolicy,
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
-    sideEffects: 'None',
-    timeoutSeconds: webhook.timeoutSeconds,
-  };
-  return selectors.map(({ name: short, namespaceSelector, objectSelector }) => ({
-    ...shared,
-    // The API server wants names of three parts at least; ours never end in Istio's suffix, which istiod would rewrite.
-    name: `${short}.${group}`,
-    namespaceSelector,
-    objectSelector,
-  }));
 }
 
 /** A matchCondition of admissionregistration.k8s.io/v1. */

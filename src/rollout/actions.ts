@@ -3,7 +3,7 @@ import { parseRolloutAction, type RolloutVerb } from '../api/revision-tag/rollou
 import type { CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
 import { startOrWait } from './hold.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { Moment } from './observation.ts';
 import { isActive, promote, rollBack, type Transition } from './transitions.ts';
 
 /** A transition, and whether it has moved the rollout: then nothing more is done in the same pass. */
@@ -16,18 +16,12 @@ const longestNonce = 63;
 const longestMessage = 1024;
 
 /** Carries out what the annotation asks for, once: an answer in the state, with the same verb and nonce, means that it is done. */
-export function answerAction(
-  state: RolloutState,
-  strategy: CanaryStrategy | undefined,
-  observed: RolloutObservation,
-  now: Date,
-): Answered {
-  if (observed.action === undefined) return { state, events: [], isMoved: false };
-  const request = readAction(observed.action);
-  const { action: answer } = state;
-  if (answer?.nonce === request.nonce && answer.verb === request.verb) return { state, events: [], isMoved: false };
-  const carried = request.mistake ?? carryOut(request.verb as RolloutVerb, state, strategy, observed, now);
-  const { verb, nonce } = request;
+export function answerAction(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Answered {
+  const { action } = moment.observed;
+  if (action === undefined) return { state, events: [], isMoved: false };
+  const { verb, nonce, mistake } = readAction(action);
+  if (state.action?.nonce === nonce && state.action.verb === verb) return { state, events: [], isMoved: false };
+  const carried = mistake ?? carryOut(verb as RolloutVerb, state, strategy, moment);
   if (typeof carried === 'string') {
     const message = carried.slice(0, longestMessage);
     return {
@@ -68,16 +62,16 @@ function carryOut(
   verb: RolloutVerb,
   state: RolloutState,
   strategy: CanaryStrategy | undefined,
-  observed: RolloutObservation,
-  now: Date,
+  moment: Moment,
 ): Transition | string {
+  const { observed } = moment;
   if (verb === 'retry') {
     if (state.phase !== 'RolledBack')
       return 'retry: nothing was rolled back; a rollout begins when spec.revision changes';
     if (strategy === undefined || observed.wanted === undefined) {
       return `retry: revision ${observed.revision} cannot be led to now (condition RevisionReady); ask again when it can`;
     }
-    return startOrWait(state, observed.wanted, strategy, observed, now);
+    return startOrWait(state, observed.wanted, strategy, moment);
   }
   if (!isActive(state)) {
     const advice = state.phase === 'RolledBack' ? '; it was rolled back, ask for retry' : '';

@@ -6,8 +6,7 @@ const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight:
 
 describe('A rollout pauses', () => {
   it('until somebody resumes', () => {
-    const tag = new TagHistory(untilResumed);
-    tag.see(0);
+    const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     for (const seconds of [100, 1e8]) assert.equal(tag.see(seconds, { pods: healthy() }), 'Paused/UntilResumed');
     assert.equal(tag.due, undefined);
@@ -17,8 +16,7 @@ describe('A rollout pauses', () => {
   });
 
   it('on from where it was when the evidence is lost and comes back', () => {
-    const tag = new TagHistory(strategyOf([{ weight: 5, pause: '10m' }]));
-    tag.see(0);
+    const tag = TagHistory.begun(strategyOf([{ weight: 5, pause: '10m' }]));
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(100), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(400, { pods: healthy(390) }), 'Progressing/WatchingPods');
@@ -27,13 +25,12 @@ describe('A rollout pauses', () => {
   });
 
   it('in each step anew', () => {
-    const tag = new TagHistory(
+    const tag = TagHistory.begun(
       strategyOf([
         { weight: 5, pause: '10m' },
         { weight: 50, pause: '10m' },
       ]),
     );
-    tag.see(0);
     tag.see(60, { pods: healthy() });
     tag.see(660, { pods: healthy() });
     assert.deepEqual([tag.now.step, tag.now.pausedAt], [1, undefined]);
@@ -42,14 +39,12 @@ describe('A rollout pauses', () => {
   });
 
   it('not at all for no time', () => {
-    const tag = new TagHistory(strategyOf([{ weight: 5, pause: '0s' }]));
-    tag.see(0);
+    const tag = TagHistory.begun(strategyOf([{ weight: 5, pause: '0s' }]));
     assert.equal(tag.see(60, { pods: healthy() }), 'Promoted/Promoted');
   });
 
   it('and keeps watching, waking when a pod may fail', () => {
-    const tag = new TagHistory(untilResumed);
-    tag.see(0);
+    const tag = TagHistory.begun(untilResumed);
     const pods = { stable: readyPods(100), canary: [...readyPods(3), ...unreadyPods(1, 100)] };
     assert.equal(tag.see(110, { pods }), 'Paused/UntilResumed');
     assert.equal(tag.due, 400);
@@ -57,8 +52,7 @@ describe('A rollout pauses', () => {
   });
 
   it('no longer than resume says, of which the evidence must still be there', () => {
-    const tag = new TagHistory(untilResumed);
-    tag.see(0);
+    const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     assert.equal(tag.see(70, { action: 'resume:1' }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(71), 'WaitingForPods/NotEnoughPods');

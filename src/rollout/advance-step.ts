@@ -3,7 +3,7 @@ import type { RolloutState } from '../api/revision-tag/rollout-status.ts';
 import { type Evidence, podEvidence, shadowEvidence, withReport } from './evidence.ts';
 import { earliest, judgementOf, nextFailure, worsening } from './health.ts';
 import { type Hold, holdOf, isIncomplete } from './hold.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { Moment } from './observation.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { type ActiveState, beginStep, promote, rollBack, stepAt, type Transition } from './transitions.ts';
 import { durationMilliseconds } from '../api/duration.ts';
@@ -18,49 +18,44 @@ interface TimedTransition extends Transition {
  * evidence; it pauses; then the next step begins, once its share can be measured, or the canary is promoted. A shadow step needs comparisons, any
  * other ready pods.
  */
-export function advanceStep(
-  before: ActiveState,
-  strategy: CanaryStrategy,
-  observed: RolloutObservation,
-  now: Date,
-): TimedTransition {
+export function advanceStep(before: ActiveState, strategy: CanaryStrategy, moment: Moment): TimedTransition {
+  const { observed, now } = moment;
   const { steps } = strategy;
   const index = indexOfStep(before, steps);
   const step = stepAt(steps, index);
   const isEdited = index !== before.step || step.weight > before.weight;
-  const editHold = isEdited ? holdOf(before, step, observed, now) : undefined;
-  if (isEdited && editHold === undefined) return { ...beginStep(before, { index, step }, observed, now), at: now };
-  const state = withReport(withShare(before, observed, now), observed);
+  const editHold = isEdited ? holdOf(before, step, moment) : undefined;
+  if (isEdited && editHold === undefined) return { ...beginStep(before, { index, step }, moment), at: now };
+  const state = withReport(withShare(before, moment), observed);
   const fault = faultOf(state, strategy);
-  if (fault !== undefined) {
+  if (fault !== undefined)
     return { ...rollBack(state, observed.generation, fault.reason, fault.message), at: undefined };
-  }
   const time = now.getTime();
   const judgement = judgementOf(state, strategy, now);
   const failure = nextFailure(observed.pods.canary, judgement);
   if (editHold !== undefined) return held(state, editHold, failure);
   const evidence = state.shadow ? shadowEvidence(state, strategy) : podEvidence(state, observed, judgement);
   if (evidence.at === undefined || evidence.at > time) {
-    return { state: said(state, evidence), events: [], at: moment(earliest([evidence.at, failure])) };
+    return { state: said(state, evidence), events: [], at: dateOf(earliest([evidence.at, failure])) };
   }
   const paused = pauseOf(state, step, time);
-  if (paused !== undefined) return { ...paused.transition, at: moment(earliest([paused.end, failure])) };
+  if (paused !== undefined) return { ...paused.transition, at: dateOf(earliest([paused.end, failure])) };
   if (observed.wanted === undefined) {
     const message = `step ${index + 1} is done; revision ${observed.revision} cannot be led to now (condition RevisionReady)`;
     const waiting = said(state, { phase: 'Progressing', reason: 'RevisionNotReady', message });
-    return { state: waiting, events: [], at: moment(failure) };
+    return { state: waiting, events: [], at: dateOf(failure) };
   }
   const next = steps[index + 1];
   if (next === undefined) return { ...promote(state, 'all steps are done'), at: undefined };
-  const hold = holdOf(state, next, observed, now);
+  const hold = holdOf(state, next, moment);
   if (hold !== undefined) return held(state, hold, failure);
-  return { ...beginStep(state, { index: index + 1, step: next }, observed, now), at: now };
+  return { ...beginStep(state, { index: index + 1, step: next }, moment), at: now };
 }
 
 /** What is in force goes on until the next step can begin. */
 function held(state: ActiveState, { at, reason, message }: Hold, failure: number | undefined): TimedTransition {
   const phase = state.shadow ? 'Shadowing' : 'Progressing';
-  return { state: said(state, { phase, reason, message }), events: [], at: moment(earliest([at.getTime(), failure])) };
+  return { state: said(state, { phase, reason, message }), events: [], at: dateOf(earliest([at.getTime(), failure])) };
 }
 
 /**
@@ -75,10 +70,10 @@ function indexOfStep({ step, weight, shadow }: ActiveState, steps: readonly Cana
 }
 
 /** Where every workload of the share is gone, and others came, the share is measured again: otherwise nobody might ever get the canary. */
-function withShare<T extends ActiveState>(state: T, observed: RolloutObservation, now: Date): T {
-  const ranks = observed.workloads.map(({ rank }) => rank);
+function withShare(state: ActiveState, moment: Moment): ActiveState {
+  const ranks = moment.observed.workloads.map(({ rank }) => rank);
   if (state.shadow || ranks.length === 0 || countBelow(ranks, state.threshold) > 0) return state;
-  if (isIncomplete(state, observed, now)) return state;
+  if (isIncomplete(state, moment)) return state;
   const threshold = thresholdFor(ranks, state.weight, state.threshold);
   return { ...state, threshold, canaryWorkloads: countBelow(ranks, threshold) };
 }
@@ -108,7 +103,7 @@ function said(
   return { ...state, phase, reason, message };
 }
 
-function moment(time: number | undefined): Date | undefined {
+function dateOf(time: number | undefined): Date | undefined {
   return time === undefined ? undefined : new Date(time);
 }
 
@@ -127,16 +122,7 @@ function pauseOf(
   if (end !== undefined && end <= now) return undefined;
   const until = end === undefined ? 'until somebody resumes it' : `until ${new Date(end).toISOString()}`;
   const message = `step ${state.step + 1} (${state.weight} percent) is paused ${until}`;
-  const paused = {
-    ...state,
-    phase: 'Paused',
-    reason: end === undefined ? 'UntilResumed' : 'Pause',
-    message,
-    pausedAt,
-  } as const;
-  const isNew = state.pausedAt === undefined;
-  return {
-    transition: { state: paused, events: isNew ? [{ type: 'Normal', reason: 'RolloutPaused', message }] : [] },
-    end,
-  };
+  const reason = end === undefined ? 'UntilResumed' : 'Pause';
+  const events = state.pausedAt === undefined ? [{ type: 'Normal', reason: 'RolloutPaused', message } as const] : [];
+  return { transition: { state: { ...said(state, { phase: 'Paused', reason, message }), pausedAt }, events }, end };
 }

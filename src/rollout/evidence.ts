@@ -57,16 +57,10 @@ export function withReport(state: ActiveState, { shadow: report }: RolloutObserv
   const shadowBefore = hasShrunk ? { compared: 0, failed: 0 } : counted;
   const compared = report.compared - shadowBefore.compared;
   const failed = report.failed - shadowBefore.failed;
-  const { changed, error } = report;
+  const differing = Math.min(report.differing, compared);
   return {
     ...state,
     shadowBefore,
-    shadowReport: {
-      compared,
-      failed,
-      differing: Math.min(report.differing, compared),
-      changed: [...changed],
-      ...(error === undefined ? {} : { error }),
-    },
+    shadowReport: { ...report, compared, failed, differing, changed: [...report.changed] },
   };
 }

@@ -20,10 +20,8 @@ describe('A rollout with few workloads', () => {
     const tag = new TagHistory();
     const fields = { workloads: workloads(2, 2) };
     tag.see(0, fields);
-    assert.equal(
-      tag.see(100, { ...fields, pods: { stable: readyPods(3), canary: readyPods(1) } }),
-      'WaitingForPods/NotEnoughPods',
-    );
+    const pods = { stable: readyPods(3), canary: readyPods(1) };
+    assert.equal(tag.see(100, { ...fields, pods }), 'WaitingForPods/NotEnoughPods');
     assert.match(tag.now.message, /1 of 2 pods of the canary are ready/);
   });
 

@@ -59,9 +59,8 @@ export function worsening(
   const isWithin = (other: FailingShare): boolean => {
     // Compared as integers: with 10 % of 3 pods no rounding is to decide.
     const total = Math.max(other.total, 1);
-    return (
-      100 * (canary.failing * total - other.failing * canary.total) <= maximumFailingPercent * canary.total * total
-    );
+    const excess = canary.failing * total - other.failing * canary.total;
+    return 100 * excess <= maximumFailingPercent * canary.total * total;
   };
   const areFewLeft = 2 * stable.total < before.total;
   if (isWithin(stable) || (areFewLeft && isWithin(before))) return undefined;

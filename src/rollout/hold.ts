@@ -1,6 +1,6 @@
 import type { CanaryStep, CanaryStrategy } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { Moment } from './observation.ts';
 import { atRest, isActive, type RolloutEvent, startRollout, stepAt, type Transition } from './transitions.ts';
 
 /** The reason of a rollout that waits until its workloads are known. */
@@ -20,8 +20,7 @@ export interface Hold {
  */
 export function isIncomplete(
   { knownWorkloads }: Pick<RolloutState, 'knownWorkloads'>,
-  { workloads, incompleteUntil }: RolloutObservation,
-  now: Date,
+  { observed: { workloads, incompleteUntil }, now }: Moment,
 ): boolean {
   if (incompleteUntil === undefined || now.getTime() >= incompleteUntil) return false;
   return new Set(workloads.map(({ rank }) => rank)).size < knownWorkloads;
@@ -34,12 +33,11 @@ export function isIncomplete(
 export function holdOf(
   state: Pick<RolloutState, 'knownWorkloads' | 'weight'>,
   step: CanaryStep,
-  observed: RolloutObservation,
-  now: Date,
+  moment: Moment,
 ): Hold | undefined {
   const weight = Math.max(step.weight, state.weight);
-  if (weight === 0 || weight >= 100 || !isIncomplete(state, observed, now)) return undefined;
-  const at = new Date(observed.incompleteUntil ?? 0);
+  if (weight === 0 || weight >= 100 || !isIncomplete(state, moment)) return undefined;
+  const at = new Date(moment.observed.incompleteUntil ?? 0);
   const message = `${weight} percent are measured when ${state.knownWorkloads} workloads have been seen, as many as there were, at ${at.toISOString()} at the latest: whoever leads now has only begun to look, and one that is being restarted has no pods`;
   return { reason: countingReason, message, at };
 }
@@ -48,12 +46,11 @@ export function holdOf(
 export function startOrWait(
   state: RolloutState,
   canary: RolloutPlace,
-  strategy: CanaryStrategy,
-  observed: RolloutObservation,
-  now: Date,
+  { steps }: CanaryStrategy,
+  moment: Moment,
 ): Transition {
-  const hold = holdOf({ ...state, weight: 0 }, stepAt(strategy.steps, 0), observed, now);
-  return hold === undefined ? startRollout(state, canary, strategy.steps, observed, now) : waitAtStable(state, hold);
+  const hold = holdOf({ ...state, weight: 0 }, stepAt(steps, 0), moment);
+  return hold === undefined ? startRollout(state, canary, steps, moment) : waitAtStable(state, hold);
 }
 
 /** A rollout that cannot begin yet: pods get the stable revision, and whatever was under way is over. */

@@ -23,6 +23,12 @@ export interface ObservedWorkload {
   readonly pods: number;
 }
 
+/** What is seen, and when. */
+export interface Moment {
+  readonly observed: RolloutObservation;
+  readonly now: Date;
+}
+
 /** What a pass sees of the cluster; where something is not known, the rollout waits for it. */
 export interface RolloutObservation {
   /** `spec.revision` of the tag. */

@@ -25,50 +25,33 @@ export function isRestartable(kind: string): boolean {
 
 /** Why somebody else has to make the pods of a workload anew; undefined when we can. */
 export function whyNever(candidate: RestartCandidate): Why | undefined {
-  const {
-    kind,
-    updateType,
-    partition = 0,
-    paused,
-    restarted,
-    target,
-    isExcluded = false,
-    isInjectedByHand = false,
-  } = candidate;
-  if (kind === 'Pod') {
-    return { reason: 'NoController', message: 'nothing makes this pod again: make it anew yourself' };
-  }
+  const { kind, updateType, partition = 0, restarted, target } = candidate;
+  const because = (reason: string, message: string): Why => ({ reason, message });
+  if (kind === 'Pod') return because('NoController', 'nothing makes this pod again: make it anew yourself');
   if (kind === 'Job' || kind === 'CronJob') {
-    return { reason: 'Job', message: 'pods of Jobs end by themselves; the next ones get what is current' };
+    return because('Job', 'pods of Jobs end by themselves; the next ones get what is current');
   }
-  if (!isRestartable(kind)) {
-    return { reason: 'UnknownKind', message: `a ${kind} is restarted by its own tools` };
+  if (!isRestartable(kind)) return because('UnknownKind', `a ${kind} is restarted by its own tools`);
+  if (candidate.isExcluded === true) {
+    return because('Excluded', `its annotation ${restartChoiceAnnotation} says so: make its pods anew yourself`);
   }
-  if (isExcluded) {
-    return {
-      reason: 'Excluded',
-      message: `its annotation ${restartChoiceAnnotation} says so: make its pods anew yourself`,
-    };
+  if (candidate.isInjectedByHand === true) {
+    const injected = `its pod template has been injected already (annotation ${injectedByAnnotation})`;
+    return because('InjectedByHand', `${injected}: take the sidecar out of the template`);
   }
-  if (isInjectedByHand) {
-    const message = `its pod template has been injected already (annotation ${injectedByAnnotation}): take the sidecar out of the template`;
-    return { reason: 'InjectedByHand', message };
-  }
-  if (paused) return { reason: 'Paused', message: 'it is paused (spec.paused): resume it, and it is restarted' };
+  if (candidate.paused) return because('Paused', 'it is paused (spec.paused): resume it, and it is restarted');
   if (updateType === 'OnDelete') {
-    return { reason: 'OnDelete', message: 'its pods are replaced only when somebody deletes them (OnDelete)' };
+    return because('OnDelete', 'its pods are replaced only when somebody deletes them (OnDelete)');
   }
   if (partition > 0) {
     const below = `its pods below ordinal ${partition} are not replaced (spec.updateStrategy.rollingUpdate.partition)`;
-    return { reason: 'Partitioned', message: `${below}: set it to 0, and it is restarted` };
+    return because('Partitioned', `${below}: set it to 0, and it is restarted`);
   }
   if (!isCurrent(candidate)) return undefined;
+  const done = `it was restarted for ${target}`;
   return restarted?.isLost === true
-    ? {
-        reason: 'Reverted',
-        message: `it was restarted for ${target}, and somebody has taken that back: make its pods anew with the tool that owns it`,
-      }
-    : { reason: 'StillStale', message: `it was restarted for ${target} and still has stale pods: see why` };
+    ? because('Reverted', `${done}, and somebody has taken that back: make its pods anew with the tool that owns it`)
+    : because('StillStale', `${done} and still has stale pods: see why`);
 }
 
 /** A workload and why nothing is done about it, as the status may hold it. */

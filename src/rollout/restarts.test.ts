@@ -222,13 +222,10 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     const restarted = { target, at: at(990).getTime() };
 
     it('stops at once', () => {
-      const { restart, status, stopped } = plan(
-        [incomplete('z', { stale: 0, restarted, crashing: 2 }), candidate('a')],
-        wide,
-      );
+      const { restart, status } = plan([incomplete('z', { stale: 0, restarted, crashing: 2 }), candidate('a')], wide);
       assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
       const sentence = 'nothing more is restarted: shop/Deployment/z: restarted, and 2 of its new pods crash';
-      assert.deepEqual([status.message, reasons(stopped)], [sentence, ['z Crashing']]);
+      assert.equal(status.message, sentence);
     });
 
     it('stops also when it had been complete, and when nothing else is to do', () => {
@@ -259,8 +256,8 @@ describe('planRestarts, when what was restarted gets worse,', () => {
   it('stops when new pods have no sidecar', () => {
     const restarted = { target, at: at(900).getTime() };
     const bare = candidate('z', { stale: 0, restarted, uninjected: 2 });
-    const { restart, status, stopped } = plan([bare, candidate('a')]);
-    assert.deepEqual([names(restart), status.phase, reasons(stopped)], [[], 'Stopped', ['z NotInjected']]);
+    const { restart, status } = plan([bare, candidate('a')]);
+    assert.deepEqual([names(restart), status.phase], [[], 'Stopped']);
     assert.match(status.message, /shop\/Deployment\/z: restarted, and 2 of its new pods have no sidecar/);
   });
 
@@ -268,9 +265,12 @@ describe('planRestarts, when what was restarted gets worse,', () => {
     const restartedAt = (seconds: number, fields: object = {}) =>
       candidate(`w${seconds}`, { restarted: { target, at: at(seconds).getTime() }, ...fields });
     const three = [100, 200, 300].map((seconds) => restartedAt(seconds));
-    const { restart, status, stopped } = plan([...three, candidate('a')]);
+    const { restart, status } = plan([...three, candidate('a')]);
     assert.deepEqual([names(restart), status.phase, reasons(status.waiting)], [[], 'Stopped', ['a Stopped']]);
-    assert.deepEqual(reasons(stopped), ['w300 NoEffect', 'w200 NoEffect', 'w100 NoEffect']);
+    assert.match(
+      status.message,
+      /Deployment\/w300: restarted, and still has .*\/w200: .*\/w100: .* stale pods: see why$/,
+    );
     const goesOn = (...others: RestartCandidate[]) => names(plan([...others, candidate('a')]).restart).join();
     assert.equal(goesOn(...three.slice(1)), 'a', 'two are not enough');
     assert.equal(goesOn(...three, restartedAt(400, { stale: 0 })), 'a', 'the latest one was of use');

@@ -14,7 +14,7 @@ import {
   type RestartSituation,
 } from './restart-candidate.ts';
 import { left, type Left, longestMessage, type Why, whyNever } from './restart-reasons.ts';
-import { forEach, inOrder, type Steps } from './restart-steps.ts';
+import { forEach, type Steps } from './restart-steps.ts';
 import { workloadKey } from '../routing/workload-key.ts';
 
 /** The status says once what stops everything. */
@@ -39,8 +39,6 @@ export interface RestartPlan {
   /** What is worth saying before any of that is written, for `status.restarts`. */
   readonly status: RestartStatus;
   readonly counts: RestartCounts;
-  /** Why nothing more is restarted: `Late`, `Crashing`, `NotInjected` or `NoEffect`. */
-  readonly stopped: readonly Left[];
   /** When time alone may change something. Milliseconds since 1970. */
   readonly at: number | undefined;
 }
@@ -55,14 +53,16 @@ export interface RestartPlan {
  */
 export function* planRestarts(situation: RestartSituation, bounds: RestartStrategy, now: number): Steps<RestartPlan> {
   const { others, uncertain = [] } = situation;
-  const sorted = yield* inOrder(situation.own);
+  // Ten thousand are sorted within 3 ms, in one step.
+  const sorted = [...situation.own].sort((one, other) => (one.key < other.key ? -1 : 1));
   const { latest, inProgress, elsewhere } = yield* underWay(sorted, others, bounds, now);
   const running = new RestartBounds(bounds, [...uncertain, ...elsewhere, ...inProgress]);
-  const worse: Left[] = [];
+  const worse: string[] = [];
   const done: RestartCandidate[] = [];
   yield* forEach(latest, (each) => {
     if (!isCurrent(each)) return;
-    worse.push(...whyStopped(each, bounds, inProgress.has(each), now));
+    const trouble = troubleOf(each, bounds, inProgress.has(each), now);
+    if (trouble !== undefined) worse.push(`${each.key}: ${trouble}`);
     if (!inProgress.has(each)) done.push(each);
   });
 
@@ -107,14 +107,13 @@ export function* planRestarts(situation: RestartSituation, bounds: RestartStrate
   return {
     restart,
     status: {
-      ...phaseOf({ stopped, waiting, counts }),
+      ...phaseOf(stopped, waiting[0], counts),
       stale,
       inProgress: counts.restarting,
       waiting,
       untouched: untouched.slice(0, listedNames),
     },
     counts,
-    stopped,
     at: nextMoment(inProgress, elsewhere, bounds, now),
   };
 }
@@ -181,73 +180,53 @@ function whyNotNow(candidate: RestartCandidate, running: RestartBounds, isBlamed
   return bound === undefined ? undefined : { reason: 'Bound', message: bound };
 }
 
-/** The first three of those that stop everything, each kind of trouble with a sentence. */
-function inWords(stopped: readonly Left[]): string {
-  const names = stopped.slice(0, 3).map((each) => `${workloadKey(each)}: ${each.message}`);
-  return `${names.join('; ')}${stopped.length > 3 ? `; and ${stopped.length - 3} more` : ''}`;
-}
-
-function phaseOf(found: Parameters<typeof inPhase>[0]): Pick<RestartStatus, 'phase' | 'message'> {
-  const { phase, message } = inPhase(found);
-  return { phase, message: message.slice(0, longestMessage) };
-}
-
-function inPhase({
-  stopped,
-  waiting: [first],
-  counts: { restarting, waiting, untouched },
-}: {
-  readonly stopped: readonly Left[];
-  /** The first of those that wait. */
-  readonly waiting: readonly Left[];
-  readonly counts: RestartCounts;
-}): Pick<RestartStatus, 'phase' | 'message'> {
-  if (stopped.length > 0) return { phase: 'Stopped', message: `nothing more is restarted: ${inWords(stopped)}` };
-  if (restarting > 0) return { phase: 'Restarting', message: `${restarting} restarting, ${waiting} to come` };
-  if (first !== undefined) {
-    return { phase: 'Waiting', message: `${waiting} wait; ${workloadKey(first)}: ${first.message}` };
+/**
+ * @param stopped why nothing more is restarted, a sentence each, of which the first three are said
+ * @param first of those that wait
+ */
+function phaseOf(
+  stopped: readonly string[],
+  first: Left | undefined,
+  { restarting, waiting, untouched }: RestartCounts,
+): Pick<RestartStatus, 'phase' | 'message'> {
+  const say = (phase: RestartStatus['phase'], message: string) => {
+    return { phase, message: message.slice(0, longestMessage) };
+  };
+  if (stopped.length > 0) {
+    const more = stopped.length > 3 ? `; and ${stopped.length - 3} more` : '';
+    return say('Stopped', `nothing more is restarted: ${stopped.slice(0, 3).join('; ')}${more}`);
   }
-  const others = untouched === 0 ? '' : `; ${untouched} are for somebody else to restart`;
-  return { phase: 'Idle', message: `nothing to restart${others}` };
+  if (restarting > 0) return say('Restarting', `${restarting} restarting, ${waiting} to come`);
+  if (first !== undefined) return say('Waiting', `${waiting} wait; ${workloadKey(first)}: ${first.message}`);
+  return say('Idle', `nothing to restart${untouched === 0 ? '' : `; ${untouched} are for somebody else to restart`}`);
 }
 
 /** So many restarts in a row that come to nothing are no accident. */
 const lastLooked = 3;
 
 /** What is wrong with a workload that was restarted for what is current: while anything is, nothing more is restarted. */
-function whyStopped(candidate: RestartCandidate, bounds: RestartStrategy, isInProgress: boolean, now: number): Left[] {
+function troubleOf(
+  candidate: RestartCandidate,
+  bounds: RestartStrategy,
+  isInProgress: boolean,
+  now: number,
+): string | undefined {
   const { crashing = 0, uninjected = 0, completeSince } = candidate;
-  if (crashing > 0) {
-    return [left(candidate, { reason: 'Crashing', message: `restarted, and ${crashing} of its new pods crash` })];
-  }
+  if (crashing > 0) return `restarted, and ${crashing} of its new pods crash`;
   if (uninjected > 0) {
-    const message = `restarted, and ${uninjected} of its new pods have no sidecar: see why, and make them anew`;
-    return [left(candidate, { reason: 'NotInjected', message })];
+    return `restarted, and ${uninjected} of its new pods have no sidecar: see why, and make them anew`;
   }
-  if (!isInProgress || completeSince !== undefined || lateAt(restartedAt(candidate), candidate, bounds) > now)
-    return [];
-  return [left(candidate, { reason: 'Late', message: 'restarted and not complete in time (readyTimeout)' })];
+  const isLate =
+    isInProgress && completeSince === undefined && lateAt(restartedAt(candidate), candidate, bounds) <= now;
+  return isLate ? 'restarted and not complete in time (readyTimeout)' : undefined;
 }
 
 /**
  * When the last few that are over have changed nothing, the next ones will not either. One alone may have a template that never gets anything else:
  * one that was injected by hand.
  */
-function withoutEffect(done: readonly RestartCandidate[]): Left[] {
-  const last = latestOf(done);
+function withoutEffect(done: readonly RestartCandidate[]): string[] {
+  const last = [...done].sort((one, other) => restartedAt(other) - restartedAt(one)).slice(0, lastLooked);
   if (last.length < lastLooked || !last.every(({ stale }) => stale > 0)) return [];
-  return last.map((each) =>
-    left(each, { reason: 'NoEffect', message: 'restarted, and still has stale pods: see why' }),
-  );
-}
-
-/** The last few, the latest first. Sorting all of them would take long. */
-function latestOf(done: readonly RestartCandidate[]): RestartCandidate[] {
-  const last: RestartCandidate[] = [];
-  for (const each of done) {
-    const place = last.findIndex((other) => restartedAt(each) > restartedAt(other));
-    last.splice(place === -1 ? last.length : place, 0, each);
-    if (last.length > lastLooked) last.pop();
-  }
-  return last;
+  return last.map(({ key }) => `${key}: restarted, and still has stale pods: see why`);
 }

@@ -7,8 +7,7 @@ const untilResumed = strategyOf([{ weight: 5, pause: 'UntilResumed' }, { weight:
 
 describe('A rollout is rolled back', () => {
   it('when pods of the canary are not ready in time', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     const pods = { stable: readyPods(100), canary: unreadyPods(3, 10) };
     assert.equal(tag.see(20, { pods }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.due, 310);
@@ -25,8 +24,7 @@ describe('A rollout is rolled back', () => {
   });
 
   it('and says still when it began, until another one does', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     const began = tag.now.startedAt;
     assert.notEqual(began, undefined);
     const pods = { stable: readyPods(100), canary: unreadyPods(3, 10) };
@@ -35,20 +33,16 @@ describe('A rollout is rolled back', () => {
   });
 
   it('at once when they crash, in a pause too', () => {
-    const tag = new TagHistory(untilResumed);
-    tag.see(0);
+    const tag = TagHistory.begun(untilResumed);
     tag.see(60, { pods: healthy() });
     const crashing = readyPods(3).map((pod) => ({ ...pod, crashing: true }));
     assert.equal(tag.see(61, { pods: { stable: readyPods(100), canary: crashing } }), 'RolledBack/PodsFailing');
   });
 
   it('not when stable pods fail alike', () => {
-    const tag = new TagHistory();
-    tag.see(0);
-    assert.equal(
-      tag.see(400, { pods: { stable: unreadyPods(100), canary: unreadyPods(3) } }),
-      'WaitingForPods/NotEnoughPods',
-    );
+    const tag = TagHistory.begun();
+    const pods = { stable: unreadyPods(100), canary: unreadyPods(3) };
+    assert.equal(tag.see(400, { pods }), 'WaitingForPods/NotEnoughPods');
   });
 
   it('not when as many failed when it began, though no stable pod is left to show it', () => {
@@ -73,23 +67,20 @@ describe('A rollout is rolled back', () => {
   });
 
   it('on injection errors beyond the bound', () => {
-    const tag = new TagHistory(strategyOf([{ weight: 5 }], { maximumInjectionErrors: 2 }));
-    tag.see(0);
+    const tag = TagHistory.begun(strategyOf([{ weight: 5 }], { maximumInjectionErrors: 2 }));
     assert.equal(tag.see(1, { injectionErrors: 2 }), 'WaitingForPods/NotEnoughPods');
     assert.equal(tag.see(2, { injectionErrors: 3 }), 'RolledBack/InjectionErrors');
     assert.match(tag.now.message, /3 injections of the canary failed, more than 2 /);
   });
 
   it('when the canary is served no longer', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     assert.equal(tag.see(1, { gone: 'InjectorConfig config-1-25 is paused' }), 'RolledBack/CanaryUnavailable');
     assert.match(tag.now.message, /is paused$/);
   });
 
   it('and stays there until the spec changes', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
     for (const fields of [{}, { injectionErrors: 9 }, { wanted: place('1-25', '00000002') }, { pods: healthy() }]) {
       assert.equal(tag.see(1e6, fields), 'RolledBack/InjectionErrors');
@@ -100,8 +91,7 @@ describe('A rollout is rolled back', () => {
   });
 
   it('and forgets it when another one is promoted', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
     const other = { revision: '1-26', generation: 3, wanted: place('1-26') };
     tag.see(2, other);
@@ -111,16 +101,14 @@ describe('A rollout is rolled back', () => {
   });
 
   it('and is at rest once the spec agrees', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     tag.see(1, { injectionErrors: 1 });
     assert.equal(tag.see(2, { revision: '1-24', generation: 3, wanted: place('1-24') }), 'Idle/Stable');
     assert.deepEqual(tag.now.rolledBackFrom, place('1-25'));
   });
 
   it('a rollback', () => {
-    const tag = new TagHistory();
-    tag.see(0);
+    const tag = TagHistory.begun();
     tag.see(1, { action: 'promote:1' });
     assert.equal(tag.now.phase, 'Promoted');
     const back = { revision: '1-24', generation: 3, wanted: place('1-24'), stable: place('1-25') };

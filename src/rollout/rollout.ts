@@ -4,18 +4,17 @@ import { answerAction, refuseUnknown } from './actions.ts';
 import { advanceStep } from './advance-step.ts';
 import { countingReason, isIncomplete, startOrWait, takenBack, waitAtStable } from './hold.ts';
 import { countPods, judgementOf } from './health.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { Moment, RolloutObservation } from './observation.ts';
 import { countBelow } from '../routing/threshold.ts';
-import { atRest, isActive, isSamePlace, rollBack, type RolloutEvent, type Transition } from './transitions.ts';
+import { isSameConfiguration } from '../routing/route.ts';
+import { atRest, isActive, rollBack, type RolloutEvent, type Transition } from './transitions.ts';
 
 /** What is known when a tag with a canary strategy is looked at. */
-export interface RolloutSituation {
+export interface RolloutSituation extends Moment {
   /** `status.rollout` as it was written last; undefined when there is none, or when it was lost. */
   readonly state: RolloutState | undefined;
   /** `spec.strategy.canary`; undefined: at once. */
   readonly strategy: CanaryStrategy | undefined;
-  readonly observed: RolloutObservation;
-  readonly now: Date;
 }
 
 /** What is to be written, and when to look again. */
@@ -37,18 +36,19 @@ export interface RolloutPass {
  * - Another `spec.revision`, or another configuration of the canary, begins anew from stable; `spec.revision` back at stable ends the rollout.
  * - A rollback stays until the spec changes or somebody asks for `retry`.
  */
-export function advanceRollout({ state, strategy, observed, now }: RolloutSituation): RolloutPass {
+export function advanceRollout({ state, strategy, ...moment }: RolloutSituation): RolloutPass {
+  const { observed, now } = moment;
   const known = state ?? firstState(observed);
   if (known === undefined) return { state: undefined, at: undefined, events: [] };
-  const current = withFigures(known, strategy, observed, now);
-  const moved = followSpec(current, strategy, observed, now);
+  const current = withFigures(known, strategy, moment);
+  const moved = followSpec(current, strategy, moment);
   if (moved !== undefined) return { ...moved, at: isActive(moved.state) ? now : countedAt(moved.state, observed) };
-  const { state: answered, events, isMoved } = answerAction(current, strategy, observed, now);
+  const { state: answered, events, isMoved } = answerAction(current, strategy, moment);
   if (strategy === undefined || !isActive(answered)) {
     return { state: answered, at: countedAt(answered, observed), events };
   }
   if (isMoved) return { state: answered, at: now, events };
-  const step = advanceStep(answered, strategy, observed, now);
+  const step = advanceStep(answered, strategy, moment);
   return { state: step.state, at: step.at, events: [...events, ...step.events] };
 }
 
@@ -65,24 +65,17 @@ function countedAt({ reason }: RolloutState, { incompleteUntil }: RolloutObserva
 }
 
 /** What follows from the spec and the revisions alone; undefined: the state stands. */
-function followSpec(
-  state: RolloutState,
-  strategy: CanaryStrategy | undefined,
-  observed: RolloutObservation,
-  now: Date,
-): Transition | undefined {
-  const { revision, wanted } = observed;
+function followSpec(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): Transition | undefined {
+  const { revision, wanted, generation, gone } = moment.observed;
   if (revision === state.stable.revision) return backToStable(state);
   if (strategy === undefined) return wanted && { state: atRest({}, wanted, resting(revision)), events: [] };
   if (isActive(state) && state.canary.revision === revision) {
-    if (observed.gone !== undefined) {
-      return rollBack(state, observed.generation, 'CanaryUnavailable', observed.gone);
-    }
-    if (wanted === undefined || isSamePlace(wanted, state.canary)) return undefined;
-    return startOrWait(state, wanted, strategy, observed, now);
+    if (gone !== undefined) return rollBack(state, generation, 'CanaryUnavailable', gone);
+    if (wanted === undefined || isSameConfiguration(wanted, state.canary)) return undefined;
+    return startOrWait(state, wanted, strategy, moment);
   }
-  if (state.phase === 'RolledBack' && state.generation === observed.generation) return undefined;
-  if (wanted !== undefined) return unlessSaid(state, startOrWait(state, wanted, strategy, observed, now));
+  if (state.phase === 'RolledBack' && state.generation === generation) return undefined;
+  if (wanted !== undefined) return unlessSaid(state, startOrWait(state, wanted, strategy, moment));
   const message = `revision ${revision} cannot be led to yet (condition RevisionReady); pods get ${state.stable.revision}`;
   return unlessSaid(state, waitAtStable(state, { reason: 'RevisionNotReady', message }));
 }
@@ -110,28 +103,20 @@ function resting(revision: string): Pick<RolloutState, 'reason' | 'message'> {
 }
 
 /** The state with what is seen now; the stable revision's own edits are followed at once, as without a rollout. */
-function withFigures(
-  state: RolloutState,
-  strategy: CanaryStrategy | undefined,
-  observed: RolloutObservation,
-  now: Date,
-): RolloutState {
-  const { stable, workloads, pods, injectionErrors } = observed;
+function withFigures(state: RolloutState, strategy: CanaryStrategy | undefined, moment: Moment): RolloutState {
+  const { stable, workloads, pods, injectionErrors } = moment.observed;
   const followed = stable?.revision === state.stable.revision ? stable : state.stable;
   if (strategy === undefined) return { ...state, stable: followed };
   const ranks = workloads.map(({ rank }) => rank);
-  const judgement = judgementOf(state, strategy, now);
+  const judgement = judgementOf(state, strategy, moment.now);
   return {
     ...state,
     stable: followed,
     // Where workloads are missing, what was known stays: the next one to lead may have to ask for it as well.
-    ...(isIncomplete(state, observed, now)
+    ...(isIncomplete(state, moment)
       ? {}
       : { knownWorkloads: new Set(ranks).size, canaryWorkloads: countBelow(ranks, state.threshold) }),
-    pods: {
-      stable: countPods(pods.stable, judgement),
-      canary: countPods(pods.canary, judgement),
-    },
+    pods: { stable: countPods(pods.stable, judgement), canary: countPods(pods.canary, judgement) },
     ...(isActive(state) ? { injectionErrors } : {}),
   };
 }

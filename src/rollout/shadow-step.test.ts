@@ -6,20 +6,14 @@ import { noWorkload } from '../routing/workload-key.ts';
 const shadowFirst = strategyOf([{ weight: 0, shadow: true }, { weight: 5 }]);
 
 describe('A shadow step', () => {
-  const report = (compared: number, failed = 0) => ({
-    compared,
-    failed,
-    differing: 1,
-    changed: ['spec.containers[a].image'],
-  });
+  const changed = ['spec.containers[a].image'];
+  const report = (compared: number, failed = 0) => ({ compared, failed, differing: 1, changed });
 
   it('gives nobody the canary, and goes on once enough pods were compared', () => {
     const tag = new TagHistory(shadowFirst);
     assert.equal(tag.see(0), 'Shadowing/StepStarted');
-    assert.deepEqual(
-      [tag.now.shadow, tag.now.weight, tag.now.threshold, tag.now.canary],
-      [true, 0, noWorkload, place('1-25')],
-    );
+    const { shadow, weight, threshold, canary } = tag.now;
+    assert.deepEqual([shadow, weight, threshold, canary], [true, 0, noWorkload, place('1-25')]);
     assert.equal(tag.see(1), 'Shadowing/ComparingPods');
     assert.equal(tag.see(2, { shadow: report(2) }), 'Shadowing/ComparingPods');
     assert.match(tag.now.message, /compared for 2 of 3 pods/);
@@ -30,19 +24,15 @@ describe('A shadow step', () => {
   });
 
   it('is rolled back by the first failure, with its error', () => {
-    const tag = new TagHistory(shadowFirst);
-    tag.see(0);
-    assert.equal(
-      tag.see(1, { shadow: { ...report(2, 1), error: 'line 3: no such field' } }),
-      'RolledBack/ShadowFailed',
-    );
+    const tag = TagHistory.begun(shadowFirst);
+    const error = 'line 3: no such field';
+    assert.equal(tag.see(1, { shadow: { ...report(2, 1), error } }), 'RolledBack/ShadowFailed');
     assert.match(tag.now.message, /it failed for 1 of 2 pods that the stable revision accepts: line 3: no such field$/);
-    assert.equal(tag.now.shadowReport?.error, 'line 3: no such field');
+    assert.equal(tag.now.shadowReport?.error, error);
   });
 
   it('says so without an error, too', () => {
-    const tag = new TagHistory(shadowFirst);
-    tag.see(0);
+    const tag = TagHistory.begun(shadowFirst);
     tag.see(1, { shadow: report(2, 2) });
     assert.match(tag.now.message, /for 2 of 2 pods that the stable revision accepts$/);
   });
@@ -77,8 +67,7 @@ describe('A shadow step', () => {
   });
 
   it('pauses like any other', () => {
-    const tag = new TagHistory(strategyOf([{ weight: 0, shadow: true, pause: '1m' }]));
-    tag.see(0);
+    const tag = TagHistory.begun(strategyOf([{ weight: 0, shadow: true, pause: '1m' }]));
     assert.equal(tag.see(5, { shadow: report(3) }), 'Paused/Pause');
     assert.equal(tag.due, 65);
     assert.equal(tag.see(65, { shadow: report(3) }), 'Promoted/Promoted');

@@ -1,7 +1,8 @@
 import type { CanaryStep } from '../api/revision-tag/rollout-strategy.ts';
 import type { RolloutPlace, RolloutState } from '../api/revision-tag/rollout-status.ts';
 import { emptyShadowReport } from './shadow-report.ts';
-import type { RolloutObservation } from './observation.ts';
+import type { Moment } from './observation.ts';
+import { isSameConfiguration } from '../routing/route.ts';
 import { countBelow, thresholdFor } from '../routing/threshold.ts';
 import { everyWorkload, noWorkload } from '../routing/workload-key.ts';
 
@@ -26,11 +27,6 @@ const nobody = { ready: 0, failing: 0, total: 0 };
 /** Whether the webhook's path names two revisions. A state of which a part was lost counts as one without a rollout. */
 export function isActive(state: RolloutState): state is ActiveState {
   return state.canary !== undefined && state.step !== undefined && state.stepStartedAt !== undefined;
-}
-
-/** Whether the path names the same. */
-export function isSamePlace(one: RolloutPlace, other: RolloutPlace): boolean {
-  return one.injectorConfig === other.injectorConfig && one.hash === other.hash;
 }
 
 /** A tag at rest. What was answered and counted stays. */
@@ -72,28 +68,26 @@ export function startRollout(
   before: RolloutState,
   canary: RolloutPlace,
   steps: readonly CanaryStep[],
-  observed: RolloutObservation,
-  now: Date,
+  moment: Moment,
 ): Transition {
   const begun: RolloutState = {
     ...atRest(before, before.stable, before),
     canary,
-    startedAt: now.toISOString(),
+    startedAt: moment.now.toISOString(),
     stableBefore: stableBefore(before),
     injectionErrors: 0,
   };
   delete begun.shadowReport;
-  if (before.rolledBackFrom !== undefined && isSamePlace(before.rolledBackFrom, canary)) delete begun.rolledBackFrom;
-  const { state, events } = beginStep(begun, { index: 0, step: stepAt(steps, 0) }, observed, now);
+  if (before.rolledBackFrom !== undefined && isSameConfiguration(before.rolledBackFrom, canary))
+    delete begun.rolledBackFrom;
+  const { state, events } = beginStep(begun, { index: 0, step: stepAt(steps, 0) }, moment);
   const message = `the rollout from revision ${before.stable.revision} to ${canary.revision} (configuration ${canary.hash}) begins`;
   return { state, events: [{ type: 'Normal', reason: 'RolloutStarted', message }, ...events] };
 }
 
 /** How the stable revision does when a rollout begins; in the middle of another one there may be no pods of it left to tell. */
-function stableBefore({
-  pods: { stable },
-  stableBefore: known,
-}: RolloutState): NonNullable<RolloutState['stableBefore']> {
+function stableBefore({ pods, stableBefore: known }: RolloutState): NonNullable<RolloutState['stableBefore']> {
+  const { stable } = pods;
   return stable.total === 0 && known !== undefined ? known : { failing: stable.failing, total: stable.total };
 }
 
@@ -101,8 +95,7 @@ function stableBefore({
 export function beginStep(
   before: RolloutState,
   { index, step }: { readonly index: number; readonly step: CanaryStep },
-  observed: RolloutObservation,
-  now: Date,
+  { observed, now }: Moment,
 ): Transition {
   const rest = { ...before };
   delete rest.pausedAt;

@@ -3,34 +3,17 @@ import fc from 'fast-check';
 import { formatRoute, parseRoute, parseWebhookRoute, type Route, routeOf } from './route.ts';
 
 /** Names that stand for something in a path as well. */
-const name = fc.constantFrom(
-  'inject',
-  'shadow',
-  'tags',
-  'revisions',
-  'default',
-  '1-24',
-  '0123abcd',
-  'deadbeefdeadbeef',
-  'a',
-);
+const names = ['inject', 'shadow', 'tags', 'revisions', 'default', '1-24', '0123abcd', 'deadbeefdeadbeef', 'a'];
+const name = fc.constantFrom(...names);
 const hash = fc.stringMatching(/^[0-9a-f]{8}$/);
 /** Compared deeply with objects that have the usual prototype. */
 const noNullPrototype = { noNullPrototype: true };
 const ref = fc.record({ injectorConfig: name, hash }, noNullPrototype);
+const rollout = { canary: ref, threshold: fc.stringMatching(/^[0-9a-f]{16}$/), shadow: fc.boolean() };
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ stable: ref }, noNullPrototype),
   fc.record({ tag: name, stable: ref }, noNullPrototype),
-  fc.record(
-    {
-      tag: name,
-      stable: ref,
-      canary: ref,
-      threshold: fc.stringMatching(/^[0-9a-f]{16}$/),
-      shadow: fc.boolean(),
-    },
-    noNullPrototype,
-  ),
+  fc.record({ tag: name, stable: ref, ...rollout }, noNullPrototype),
 );
 const prefix = fc.constantFrom(
   '',
@@ -41,19 +24,14 @@ const prefix = fc.constantFrom(
 const stable = { injectorConfig: '1-24', hash: '0123abcd' };
 const canary = { injectorConfig: 'inject', hash: '89abcdef' };
 const threshold = '8000000000000000';
+const moving = { tag: 'prod', stable, canary, threshold };
 
 describe('formatRoute', () => {
   const cases: [path: string, route: Route][] = [
     ['/revisions/1-24/0123abcd/inject', { stable }],
     ['/tags/prod/1-24/0123abcd/inject', { tag: 'prod', stable }],
-    [
-      '/tags/prod/1-24/0123abcd/inject/89abcdef/8000000000000000/inject',
-      { tag: 'prod', stable, canary, threshold, shadow: false },
-    ],
-    [
-      '/tags/prod/1-24/0123abcd/inject/89abcdef/8000000000000000/shadow',
-      { tag: 'prod', stable, canary, threshold, shadow: true },
-    ],
+    ['/tags/prod/1-24/0123abcd/inject/89abcdef/8000000000000000/inject', { ...moving, shadow: false }],
+    ['/tags/prod/1-24/0123abcd/inject/89abcdef/8000000000000000/shadow', { ...moving, shadow: true }],
   ];
   for (const [path, expected] of cases) {
     it(`says ${path}`, () => {
@@ -76,13 +54,7 @@ describe('parseRoute', () => {
 
   it('takes a path that could be both for that of a rollout', () => {
     const path = `/tags/prod/1-24/0123abcd/inject/key/${threshold}/inject/more`;
-    const expected = {
-      tag: 'prod',
-      stable,
-      canary: { injectorConfig: 'inject', hash: 'key' },
-      threshold,
-      shadow: false,
-    };
+    const expected = { ...moving, canary: { injectorConfig: 'inject', hash: 'key' }, shadow: false };
     assert.deepEqual(parseRoute(path), { route: expected, suffix: '/more' });
   });
 

@@ -125,12 +125,8 @@ function readAtRest(parts: readonly string[], at: number, tag: { readonly tag?: 
 }
 
 function readRollout(parts: readonly string[], at: number, tag: string): FoundRoute | undefined {
-  const [stable, canary, threshold = '', mode = ''] = [
-    readRef(parts, at),
-    readRef(parts, at + 2),
-    parts[at + 4],
-    parts[at + 5],
-  ];
+  const [stable, canary] = [readRef(parts, at), readRef(parts, at + 2)];
+  const [threshold = '', mode = ''] = parts.slice(at + 4, at + 6);
   if (stable === undefined || canary === undefined || !thresholdSyntax.test(threshold)) return undefined;
   if (mode !== 'inject' && mode !== 'shadow') return undefined;
   return { route: { tag, stable, canary, threshold, shadow: mode === 'shadow' }, end: at + 6 };

@@ -9,47 +9,24 @@ describe('workloadOfPod', () => {
       { apiVersion, kind, name, controller: true },
     ],
   });
+  const hashed = { labels: { 'pod-template-hash': '7d9f' }, ...controlledBy('ReplicaSet', 'cart-7d9f') };
+  const unhashed = controlledBy('ReplicaSet', 'cart');
+  const argo = { 'rollouts-pod-template-hash': 'ab' };
+  const openShift = controlledBy('ReplicationController', 'web-3', 'v1');
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x' };
   const cases: readonly (readonly [string, unknown, string])[] = [
-    [
-      'the Deployment of a ReplicaSet',
-      {
-        generateName: 'cart-7d9f-',
-        labels: { 'pod-template-hash': '7d9f' },
-        ...controlledBy('ReplicaSet', 'cart-7d9f'),
-      },
-      'shop/Deployment/cart',
-    ],
-    [
-      'a ReplicaSet that nobody hashed',
-      { generateName: 'cart-', ...controlledBy('ReplicaSet', 'cart') },
-      'shop/ReplicaSet/cart',
-    ],
-    [
-      "Argo's Rollout",
-      { labels: { 'rollouts-pod-template-hash': 'ab' }, ...controlledBy('ReplicaSet', 'cart-ab') },
-      'shop/Rollout/cart',
-    ],
+    ['the Deployment of a ReplicaSet', { generateName: 'cart-7d9f-', ...hashed }, 'shop/Deployment/cart'],
+    ['a ReplicaSet that nobody hashed', { generateName: 'cart-', ...unhashed }, 'shop/ReplicaSet/cart'],
+    ["Argo's Rollout", { labels: argo, ...controlledBy('ReplicaSet', 'cart-ab') }, 'shop/Rollout/cart'],
     ['the CronJob of a Job', controlledBy('Job', 'report-28391040', 'batch/v1'), 'shop/CronJob/report'],
     ['a Job of its own', controlledBy('Job', 'migrate-42', 'batch/v1'), 'shop/Job/migrate-42'],
-    [
-      'a StatefulSet, whose pods have names',
-      { name: 'db-0', ...controlledBy('StatefulSet', 'db') },
-      'shop/StatefulSet/db',
-    ],
-    [
-      'a DeploymentConfig',
-      { labels: { deploymentconfig: 'web' }, ...controlledBy('ReplicationController', 'web-3', 'v1') },
-      'shop/DeploymentConfig/web',
-    ],
+    ['a StatefulSet, with names', { name: 'db-0', ...controlledBy('StatefulSet', 'db') }, 'shop/StatefulSet/db'],
+    ['a DeploymentConfig', { labels: { deploymentconfig: 'web' }, ...openShift }, 'shop/DeploymentConfig/web'],
     ['a controller of another kind', controlledBy('Cluster', 'pg', 'postgresql.cnpg.io/v1'), 'shop/Cluster/pg'],
     ['generateName, before and after the API server has made a name of it', { generateName: 'one-' }, 'shop/Pod/one-'],
     ['the same', { generateName: 'one-', name: 'one-x7k2p' }, 'shop/Pod/one-'],
     ['a bare pod', { name: 'one' }, 'shop/Pod/one'],
-    [
-      'a bare pod whose owner does not control it',
-      { name: 'one', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x' }] },
-      'shop/Pod/one',
-    ],
+    ['a bare pod whose owner does not control it', { name: 'one', ownerReferences: [owner] }, 'shop/Pod/one'],
     ['a pod without any name', {}, 'shop/Pod/'],
   ];
   for (const [title, pod, expected] of cases) {
@@ -67,9 +44,10 @@ describe('workloadOfPod', () => {
 });
 
 describe('workloadOfPod, given what no API server sends,', () => {
-  const controller = (fields: object) => ({
-    metadata: { name: 'one', ownerReferences: [{ controller: true, ...fields }] },
+  const controller = (fields: object, labels?: unknown) => ({
+    metadata: { name: 'one', ownerReferences: [{ controller: true, ...fields }], labels },
   });
+  const replicaSet = { kind: 'ReplicaSet', name: 'a-1' };
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['nothing', undefined, 'shop/Pod/'],
     ['a text', 'pod', 'shop/Pod/'],
@@ -79,14 +57,10 @@ describe('workloadOfPod, given what no API server sends,', () => {
     ['null among the owners', { metadata: { name: 'one', ownerReferences: [null] } }, 'shop/Pod/one'],
     ['a word for controller', { metadata: { name: 'one', ownerReferences: [{ controller: 'true' }] } }, 'shop/Pod/one'],
     ['a controller without a name', controller({ kind: 'Job', name: 3 }), 'shop/Job/'],
-    [
-      'a number for a label',
-      { metadata: { ...controller({ kind: 'ReplicaSet', name: 'a-1' }).metadata, labels: { 'pod-template-hash': 1 } } },
-      'shop/ReplicaSet/a-1',
-    ],
+    ['a number for a label', controller(replicaSet, { 'pod-template-hash': 1 }), 'shop/ReplicaSet/a-1'],
     [
       'a text for the labels',
-      { metadata: { ...controller({ kind: 'ReplicationController', name: 'a' }).metadata, labels: 'x' } },
+      controller({ kind: 'ReplicationController', name: 'a' }, 'x'),
       'shop/ReplicationController/a',
     ],
   ];

@@ -57,7 +57,8 @@ export function getsCanary(rank: string, threshold: string): boolean {
   return rank < threshold || threshold === everyWorkload;
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+/** A part of an object as the API server sends it; one of a wrong type counts as absent. */
+export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 

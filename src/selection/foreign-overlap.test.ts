@@ -8,72 +8,29 @@ import { istio, revision, rules } from './testdata/istio-webhook.ts';
 describe('foreignOverlap', () => {
   const ours = { 'app.kubernetes.io/managed-by': 'sidecar-injector' };
   const logs = { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' } };
-  const rows: [
-    what: string,
-    config: string,
-    spec: Record<string, unknown>,
-    foreign: KubernetesObject,
-    overlaps: boolean,
-  ][] = [
-    ["Istio's default beside ours", 'default', {}, istio(), true],
-    ["Istio's default beside a revision of ours", '1-24', {}, istio(), false],
-    [
-      "Istio's revision of the same name",
-      '1-24',
-      {},
-      istio({ namespaceSelector: revision('1-24'), objectSelector: {} }),
-      true,
-    ],
-    [
-      "Istio's revision of another name",
-      '1-24',
-      {},
-      istio({ namespaceSelector: revision('1-23'), objectSelector: {} }),
-      false,
-    ],
-    ['another family of ours', 'default', { webhook: logs }, istio(), false],
-    [
-      'one that looks at every pod, by other labels or none',
-      'default',
-      {},
-      istio({ namespaceSelector: {}, objectSelector: {} }),
-      false,
-    ],
-    [
-      'one that Istio has switched off',
-      'default',
-      {},
-      istio({ namespaceSelector: { matchLabels: { 'istio.io/deactivated': 'never-match' } }, objectSelector: {} }),
-      false,
-    ],
-    [
-      'one for other things than pods',
-      'default',
-      {},
-      istio({ rules: [{ ...rules[0], resources: ['services'] }] }),
-      false,
-    ],
-    ['one for updates', 'default', {}, istio({ rules: [{ ...rules[0], operations: ['UPDATE'] }] }), false],
-    [
-      'one for everything',
-      'default',
-      {},
-      istio({ rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }] }),
-      true,
-    ],
-    [
-      'one for pods by any subresource',
-      'default',
-      {},
-      istio({ rules: [{ ...rules[0], resources: ['pods/*'] }] }),
-      true,
-    ],
-    ['one that is on its way out', 'default', {}, istio({}, { deletionTimestamp: 'now' }), false],
-    ['our own', 'default', {}, istio({}, { labels: ours }), false],
+  const resources = (...names: string[]) => istio({ rules: [{ ...rules[0], resources: names }] });
+  const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
+  const selecting = (namespaceSelector: object) => istio({ namespaceSelector, objectSelector: {} });
+  const off = { matchLabels: { 'istio.io/deactivated': 'never-match' } };
+  const rows: [what: string, foreign: KubernetesObject, overlaps: boolean, config?: string, spec?: object][] = [
+    ["Istio's default beside ours", istio(), true],
+    ["Istio's default beside a revision of ours", istio(), false, '1-24'],
+    ["Istio's revision of the same name", selecting(revision('1-24')), true, '1-24'],
+    ["Istio's revision of another name", selecting(revision('1-23')), false, '1-24'],
+    ['another family of ours', istio(), false, 'default', { webhook: logs }],
+    ['one that looks at every pod, by other labels or none', selecting({}), false],
+    ['one that Istio has switched off', selecting(off), false],
+    ['one for other things than pods', resources('services'), false],
+    ['one for updates', istio({ rules: [{ ...rules[0], operations: ['UPDATE'] }] }), false],
+    ['one for everything', istio({ rules: [all] }), true],
+    ['one for pods by any subresource', resources('pods/*'), true],
+    ['one that is on its way out', istio({}, { deletionTimestamp: 'now' }), false],
+    ['our own', istio({}, { labels: ours }), false],
   ];
-  for (const [what, name, spec, foreign, overlaps] of rows) {
+  for (const [what, foreign, overlaps, name = 'default', spec = {}] of rows) {
     it(`${what}: ${overlaps ? 'yes' : 'no'}`, () => {
-      const found = foreignOverlap(claimOfConfig(injectorConfig(name, spec)), [foreign]);
+      const config = injectorConfig(name, spec as Record<string, unknown>);
+      const found = foreignOverlap(claimOfConfig(config), [foreign]);
       assert.equal(found?.configuration, overlaps ? 'istio-sidecar-injector' : undefined);
     });
   }

@@ -1,21 +1,18 @@
-import type { KubernetesObject, LabelSelector } from '../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../api/labels.ts';
 import { meet, type PodClaim } from './pod-claims.ts';
 import { keysOf } from './label-selector.ts';
+import type { SelectorPair } from './selecting-webhook.ts';
+import type { WebhookSelectors } from './webhook-selectors.ts';
 import { takesPodCreations, type WebhookRule } from './webhook-rules.ts';
 
 /** One webhook (admissionregistration.k8s.io/v1), as far as it matters here. */
-interface Webhook {
+interface Webhook extends SelectorPair {
   readonly name?: string;
-  readonly namespaceSelector?: LabelSelector;
-  readonly objectSelector?: LabelSelector;
   readonly rules?: readonly WebhookRule[];
 }
 
-interface PodWebhook {
-  readonly name: string;
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
+interface PodWebhook extends WebhookSelectors {
   readonly keys: ReadonlySet<string>;
 }
 
@@ -40,9 +37,7 @@ export function foreignOverlap(claim: PodClaim, configurations: readonly Kuberne
       (webhook) =>
         [injection, revision, inject].some((key) => webhook.keys.has(key)) && meet(claim.selectors, [webhook]),
     );
-    if (found !== undefined) {
-      return { configuration: configuration.metadata.name ?? '', webhook: found.name };
-    }
+    if (found !== undefined) return { configuration: configuration.metadata.name ?? '', webhook: found.name };
   }
   return undefined;
 }

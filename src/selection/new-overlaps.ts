@@ -6,10 +6,10 @@ import {
   type ClaimingObjects,
   claimOfConfig,
   claimOfTag,
-  isTagged,
   nameOf,
   type PodClaim,
   podClaims,
+  rivalsOf,
 } from './pod-claims.ts';
 
 /**
@@ -20,11 +20,9 @@ import {
 export function configOverlaps(
   config: InjectorConfig,
   before: InjectorConfig | undefined,
-  { configs, tags, targetOf }: ClaimingObjects,
+  claiming: ClaimingObjects,
 ): Mistake[] {
-  // One that tag `default` stands in for does not compete with it.
-  const rivals = isTagged(config, tags) ? tags.filter(({ metadata }) => metadata.name !== config.metadata.name) : tags;
-  const others = podClaims(configs, rivals, targetOf);
+  const others = rivalsOf(config, claiming);
   const isCustom = config.spec.webhook.selection === 'Custom';
   const field = isCustom ? 'spec.webhook.selection' : 'spec.revision';
   return newOverlaps(claimOfConfig(config), before && claimOfConfig(before), others).map((other) => ({
@@ -46,10 +44,10 @@ export function tagOverlaps(
   tag: RevisionTag,
   before: RevisionTag | undefined,
   config: InjectorConfig,
-  { configs, tags, targetOf }: ClaimingObjects,
+  claiming: ClaimingObjects,
 ): Mistake[] {
-  const others = tags.filter(({ metadata }) => metadata.name !== tag.metadata.name);
-  const claims = podClaims(configs, [...others, tag], targetOf);
+  const others = claiming.tags.filter(({ metadata }) => metadata.name !== tag.metadata.name);
+  const claims = podClaims({ ...claiming, tags: [...others, tag] });
   return newOverlaps(claimOfTag(tag, config), before && claimOfTag(before, config), claims).map((other) => ({
     field: 'metadata.name',
     message: `metadata.name: ${nameOf(other)} takes the same pods${answersTo(other)}; ${

@@ -17,15 +17,18 @@ function tag(name: string, age: number, spec: Record<string, unknown> = {}, meta
 
 const aged = (age: number) => ({ creationTimestamp: `2026-01-0${age}T00:00:00Z` });
 
-const custom = (team: string): Record<string, unknown> => ({
-  webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team } }, objectSelector: {} },
+const selectors = (fields: object): Record<string, unknown> => ({
+  webhook: { selection: 'Custom', objectSelector: {}, ...fields },
 });
+const custom = (team: string) => selectors({ namespaceSelector: { matchLabels: { team } } });
+const noRevision = { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] };
 const logs = {
   webhook: { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' } },
 };
 
 describe('winningClaim', () => {
   const mine = config('mine', 2, { revision: 'r' });
+  const own = config('mine', 2, { ...custom('a'), revision: 'r' });
   const cases: [what: string, config: InjectorConfig, other: InjectorConfig, wins: boolean][] = [
     ['an older one of the same revision', mine, config('other', 1, { revision: 'r' }), true],
     ['a younger one', mine, config('other', 3, { revision: 'r' }), false],
@@ -37,71 +40,37 @@ describe('winningClaim', () => {
     ['one of another operator class', mine, config('other', 1, { revision: 'r', operatorClass: 'x' }), false],
     ['one that is being deleted', mine, config('other', 1, { revision: 'r' }, { deletionTimestamp: 'now' }), false],
     ['itself', mine, config('mine', 1, { revision: 'r' }), false],
-    [
-      'an older one with the same selectors of its own',
-      config('mine', 2, custom('a')),
-      config('other', 1, custom('a')),
-      true,
-    ],
-    [
-      'an older one with other selectors of its own',
-      config('mine', 2, custom('a')),
-      config('other', 1, custom('b')),
-      false,
-    ],
-    [
-      'an older one of a revision beside selectors of our own',
-      config('mine', 2, { ...custom('a'), revision: 'r' }),
-      config('other', 1, { revision: 'r' }),
-      true,
-    ],
-    [
-      'an older one with selectors of its own beside a revision',
-      config('mine', 2, { revision: 'r' }),
-      config('other', 1, custom('a')),
-      true,
-    ],
-    [
-      'an older one with wider selectors of its own',
-      config('mine', 2, custom('a')),
-      config('other', 1, { webhook: { selection: 'Custom', objectSelector: {} } }),
-      true,
-    ],
+    ['an older one with the same selectors of its own', own, config('other', 1, custom('a')), true],
+    ['an older one with other selectors of its own', own, config('other', 1, custom('b')), false],
+    ['an older one of a revision beside selectors of our own', own, config('other', 1, { revision: 'r' }), true],
+    ['an older one with selectors of its own beside a revision', mine, config('other', 1, custom('a')), true],
+    ['an older one with wider selectors of its own', own, config('other', 1, selectors({})), true],
     [
       'an older one with selectors of its own in another family',
-      config('mine', 2, custom('a')),
-      config('other', 1, { webhook: { ...logs.webhook, selection: 'Custom', objectSelector: {} } }),
+      own,
+      config('other', 1, selectors(logs.webhook)),
       false,
     ],
     [
       'an older one of a revision whose label our selectors exclude',
-      config('mine', 2, {
-        webhook: {
-          selection: 'Custom',
-          objectSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
-          namespaceSelector: { matchExpressions: [{ key: 'istio.io/rev', operator: 'DoesNotExist' }] },
-        },
-      }),
+      config('mine', 2, selectors({ objectSelector: noRevision, namespaceSelector: noRevision })),
       config('other', 1, { revision: 'r' }),
       false,
     ],
     [
       'an older one whose namespaces are excluded from ours',
-      config('mine', 2, {
-        webhook: { selection: 'Custom', objectSelector: {}, excludedNamespaces: ['team-b'] },
-      }),
-      config('other', 1, {
-        webhook: {
-          selection: 'Custom',
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team-b' } },
-        },
-      }),
+      config('mine', 2, selectors({ excludedNamespaces: ['team-b'] })),
+      config(
+        'other',
+        1,
+        selectors({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'team-b' } } }),
+      ),
       false,
     ],
   ];
   for (const [what, one, other, wins] of cases) {
     it(`${what} ${wins ? 'wins' : 'does not win'}`, () => {
-      const others = podClaims([one, other], [], () => undefined);
+      const others = podClaims({ configs: [one, other], tags: [], targetOf: () => undefined });
       assert.equal(winningClaim(claimOfConfig(one), others)?.name, wins ? other.metadata.name : undefined);
     });
   }
@@ -111,104 +80,64 @@ describe('winningClaim', () => {
     assert.equal(winningClaim(claimOfConfig(mine), others.map(claimOfConfig))?.name, 'a');
   });
 
-  const stable = config('1-24', 1);
-  const young = config('1-24', 4);
-  const rows: [
-    what: string,
-    loser: string,
-    configs: InjectorConfig[],
-    tags: RevisionTag[],
-    winner: string | undefined,
-  ][] = [
-    ['a tag of its own name', 'prod', [stable], [tag('prod', 2)], undefined],
-    ['two tags of one revision', 'prod', [stable], [tag('prod', 2), tag('test', 1)], undefined],
-    [
-      'a tag named like an older revision',
-      'prod',
-      [stable, config('prod', 1)],
-      [tag('prod', 2)],
-      'InjectorConfig prod',
-    ],
+  const stable = config('1-24', 4);
+  const prod = tag('prod', 2);
+  const special = selectors({ namespaceSelector: { matchLabels: { 'istio-injection': 'special' } } });
+  const chosen = config('mine', 2, custom('a'));
+  const rows: [what: string, loser: string, others: InjectorConfig[], tags: RevisionTag[], winner?: string][] = [
+    ['a tag of its own name', 'prod', [], [prod]],
+    ['two tags of one revision', 'prod', [], [prod, tag('test', 1)]],
+    ['a tag named like an older revision', 'prod', [config('prod', 1)], [prod], 'InjectorConfig prod'],
     [
       'a revision named like an older tag',
       'mine',
-      [stable, config('mine', 3, { revision: 'prod' })],
-      [tag('prod', 2)],
+      [config('mine', 3, { revision: 'prod' })],
+      [prod],
       'RevisionTag prod',
     ],
-    [
-      'a tag and a revision of one name and age',
-      'prod',
-      [stable, config('prod', 2)],
-      [tag('prod', 2)],
-      'InjectorConfig prod',
-    ],
-    [
-      'a tag named like a revision of another family',
-      'prod',
-      [stable, config('prod', 1, logs)],
-      [tag('prod', 2)],
-      undefined,
-    ],
-    [
-      'a tag of another class',
-      'prod',
-      [stable, config('prod', 1, { operatorClass: 'x' })],
-      [tag('prod', 2)],
-      undefined,
-    ],
+    ['a tag and a revision of one name and age', 'prod', [config('prod', 2)], [prod], 'InjectorConfig prod'],
+    ['a tag named like a revision of another family', 'prod', [config('prod', 1, logs)], [prod]],
+    ['a tag of another class', 'prod', [config('prod', 1, { operatorClass: 'x' })], [prod]],
     [
       'a tag beside older selectors that could take its pods',
       'prod',
-      [stable, config('mine', 1, custom('a'))],
-      [tag('prod', 2)],
+      [config('mine', 1, custom('a'))],
+      [prod],
       'InjectorConfig mine',
     ],
-    [
-      'selectors of its own beside an older tag',
-      'mine',
-      [young, config('mine', 3, custom('a'))],
-      [tag('prod', 2)],
-      'RevisionTag prod',
-    ],
-    ['tag default beside revision default', 'default', [stable, config('default', 1)], [tag('default', 2)], undefined],
+    ['selectors of its own beside an older tag', 'mine', [config('mine', 3, custom('a'))], [prod], 'RevisionTag prod'],
+    ['tag default beside revision default', 'default', [config('default', 1)], [tag('default', 2)]],
     [
       'tag default, young in place of the oldest of all, beside selectors that had to yield to that',
       'default',
-      [stable, config('default', 1), config('mine', 2, custom('a'))],
+      [config('default', 1), chosen],
       [tag('default', 3)],
-      undefined,
     ],
     [
       'selectors of its own beside tag default in place of an older default',
       'mine',
-      [young, config('default', 1), config('mine', 2, custom('a'))],
+      [config('default', 1), chosen],
       [tag('default', 3)],
       'RevisionTag default',
     ],
     [
       'tag default beside an older default with selectors that no pod could match together with it',
       'default',
-      [
-        stable,
-        config('default', 1, {
-          webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { 'istio-injection': 'special' } } },
-        }),
-      ],
+      [config('default', 1, special)],
       [tag('default', 2)],
       'InjectorConfig default',
     ],
     [
       'tag default beside an older default with selectors of its own, whose object it would need',
       'default',
-      [stable, config('default', 1, custom('a'))],
+      [config('default', 1, custom('a'))],
       [tag('default', 2)],
       'InjectorConfig default',
     ],
   ];
-  for (const [what, loser, configs, tags, winner] of rows) {
+  for (const [what, loser, others, tags, winner] of rows) {
     it(`${what}: ${winner ?? 'nobody'} wins`, () => {
-      const everybody = podClaims(configs, tags, () => stable);
+      const everybody = podClaims({ configs: [stable, ...others], tags, targetOf: () => stable });
       const own = everybody.find(
         ({ name, kind }) =>
           name === loser && (kind === 'RevisionTag' || !tags.some(({ metadata }) => metadata.name === loser)),
@@ -225,9 +154,8 @@ describe('podClaims', () => {
     const deleted = { deletionTimestamp: 'now' };
     const configs = [config('default', 1), config('old', 1, {}, deleted), config('1-24', 1)];
     const tags = [tag('default', 2), tag('lost', 2, { revision: 'nowhere' }), tag('going', 2, {}, deleted)];
-    const found = podClaims(configs, tags, ({ spec }) =>
-      configs.find(({ metadata }) => metadata.name === spec.revision),
-    );
+    const targetOf = ({ spec }: RevisionTag) => configs.find(({ metadata }) => metadata.name === spec.revision);
+    const found = podClaims({ configs, tags, targetOf });
     assert.deepEqual(found.map(nameOf), ['InjectorConfig 1-24', 'RevisionTag default']);
   });
 

@@ -74,13 +74,8 @@ export interface ClaimingObjects {
 /**
  * Everybody who wants pods. An InjectorConfig `default` that a tag of its class stands in for wants none by itself, a tag that leads to no
  * InjectorConfig neither, and what is being deleted no longer.
- * @param targetOf the InjectorConfig that a tag leads to, or is to lead to; undefined when there is none
  */
-export function podClaims(
-  configs: readonly InjectorConfig[],
-  tags: readonly RevisionTag[],
-  targetOf: (tag: RevisionTag) => InjectorConfig | undefined,
-): PodClaim[] {
+export function podClaims({ configs, tags, targetOf }: ClaimingObjects): PodClaim[] {
   const isLive = ({ metadata }: { metadata: ObjectMeta }): boolean => metadata.deletionTimestamp === undefined;
   const live = configs.filter(isLive);
   const standIn = live.find((config) => isTagged(config, tags));
@@ -122,18 +117,20 @@ export function winningClaim(claim: PodClaim, others: readonly PodClaim[]): PodC
 }
 
 /** To whom an InjectorConfig must yield, if anybody: of those that would take the same pods the oldest stays. */
-export function configWinner(
-  config: InjectorConfig,
-  { configs, tags, targetOf }: ClaimingObjects,
-): PodClaim | undefined {
-  // One that a tag stands in for yields to whomever it would yield to without the tag, and never to the tag itself.
+export function configWinner(config: InjectorConfig, claiming: ClaimingObjects): PodClaim | undefined {
+  return winningClaim(claimOfConfig(config), rivalsOf(config, claiming));
+}
+
+/** Who may want the same pods as an InjectorConfig: never the tag that stands in for it. */
+export function rivalsOf(config: InjectorConfig, claiming: ClaimingObjects): PodClaim[] {
+  const { tags } = claiming;
   const others = isTagged(config, tags) ? tags.filter(({ metadata }) => metadata.name !== config.metadata.name) : tags;
-  return winningClaim(claimOfConfig(config), podClaims(configs, others, targetOf));
+  return podClaims({ ...claiming, tags: others });
 }
 
 /** To whom a tag must yield, if anybody; nobody while it leads nowhere. */
-export function tagWinner(tag: RevisionTag, { configs, tags, targetOf }: ClaimingObjects): PodClaim | undefined {
-  const everybody = podClaims(configs, tags, targetOf);
+export function tagWinner(tag: RevisionTag, claiming: ClaimingObjects): PodClaim | undefined {
+  const everybody = podClaims(claiming);
   const own = everybody.find(({ kind, name }) => kind === 'RevisionTag' && name === tag.metadata.name);
   return own && winningClaim(own, everybody);
 }
@@ -153,10 +150,7 @@ export function areOverlapping(one: PodClaim, other: PodClaim): boolean {
 }
 
 /** Whether some pod could match both lists of webhooks. */
-export function meet(
-  one: readonly Pick<WebhookSelectors, 'namespaceSelector' | 'objectSelector'>[],
-  other: readonly Pick<WebhookSelectors, 'namespaceSelector' | 'objectSelector'>[],
-): boolean {
+export function meet(one: readonly WebhookSelectors[], other: readonly WebhookSelectors[]): boolean {
   return one.some((mine) =>
     other.some(
       (theirs) =>
@@ -172,11 +166,7 @@ export function nameOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string 
 }
 
 function order(one: PodClaim, other: PodClaim): number {
-  const rank = ({ createdAt: at, kind, name }: PodClaim): [string, string, string] => [at, kind, name];
-  const [mine, theirs] = [rank(one), rank(other)];
-  for (const [index, value] of mine.entries()) {
-    const against = theirs[index] ?? '';
-    if (value !== against) return value < against ? -1 : 1;
-  }
-  return 0;
+  const field = (['createdAt', 'kind', 'name'] as const).find((each) => one[each] !== other[each]);
+  if (field === undefined) return 0;
+  return one[field] < other[field] ? -1 : 1;
 }

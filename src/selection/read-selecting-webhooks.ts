@@ -78,12 +78,13 @@ function webhookOf({ kind, name }: Pick<PodClaim, 'kind' | 'name'>): string {
 
 /** The webhook of an owner who has none now, as it will be, but for its selectors. */
 function waitingWebhook({ config, tag }: WebhookOwner): SelectingWebhook {
+  const { name: injectorConfig } = config.metadata;
   const { keys } = config.spec.webhook;
-  const injectorConfig = config.metadata.name;
-  const common = { injectorConfig, keys, hash: undefined, since: NaN, isConditional: false, selectors: [] };
-  if (tag === undefined) return { ...common, id: webhookOf({ kind: 'InjectorConfig', name: injectorConfig }) };
-  const { name } = tag.metadata;
-  return { ...common, id: webhookOf({ kind: 'RevisionTag', name }), tag: name };
+  const id = webhookOf(
+    tag ? { kind: 'RevisionTag', name: tag.metadata.name } : { kind: 'InjectorConfig', name: injectorConfig },
+  );
+  const own = tag && { tag: tag.metadata.name };
+  return { id, injectorConfig, ...own, keys, hash: undefined, since: NaN, isConditional: false, selectors: [] };
 }
 
 function isSame(one: SelectingWebhook, other: SelectingWebhook): boolean {

@@ -8,25 +8,23 @@ interface Entry {
 
 /** Finds who takes a pod without asking everybody: most webhooks require a label, and are looked up by it. */
 export class SelectingWebhookIndex {
-  readonly #webhooks = new Map<string, SelectingWebhook>();
+  readonly #webhooks = new Map<string, { readonly webhook: SelectingWebhook; readonly entries: readonly Entry[] }>();
   /** By what it requires: `namespace key=value`, `pod key=value`; under the empty text what requires nothing. */
   readonly #entries = new Map<string, Set<Entry>>();
-  readonly #ofWebhook = new Map<SelectingWebhook, Entry[]>();
 
   get(id: string): SelectingWebhook | undefined {
-    return this.#webhooks.get(id);
+    return this.#webhooks.get(id)?.webhook;
   }
 
   all(): readonly SelectingWebhook[] {
-    return [...this.#webhooks.values()];
+    return [...this.#webhooks.values()].map(({ webhook }) => webhook);
   }
 
   /** Adds one, or replaces the one with the same id. */
   set(webhook: SelectingWebhook): void {
     this.delete(webhook.id);
-    this.#webhooks.set(webhook.id, webhook);
     const entries = webhook.selectors.map((selectors): Entry => ({ webhook, selectors }));
-    this.#ofWebhook.set(webhook, entries);
+    this.#webhooks.set(webhook.id, { webhook, entries });
     for (const entry of entries) {
       for (const anchor of anchorsOf(entry.selectors)) {
         const found = this.#entries.get(anchor) ?? new Set();
@@ -36,17 +34,15 @@ export class SelectingWebhookIndex {
   }
 
   delete(id: string): void {
-    const webhook = this.#webhooks.get(id);
-    if (webhook === undefined) return;
+    const { entries = [] } = this.#webhooks.get(id) ?? {};
     this.#webhooks.delete(id);
-    for (const entry of this.#ofWebhook.get(webhook) ?? []) {
+    for (const entry of entries) {
       for (const anchor of anchorsOf(entry.selectors)) {
         const found = this.#entries.get(anchor);
         found?.delete(entry);
         if (found?.size === 0) this.#entries.delete(anchor);
       }
     }
-    this.#ofWebhook.delete(webhook);
   }
 
   /** Those whose webhooks take a pod with these labels out of a namespace with these; of one family hardly ever more than one. */

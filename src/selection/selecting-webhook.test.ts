@@ -23,45 +23,38 @@ function published(matchConditions: readonly object[] = []): KubernetesObject {
     })),
   };
 }
+const changed = (from: string, to: string) =>
+  JSON.parse(JSON.stringify(published()).replaceAll(from, to)) as KubernetesObject;
 const read = (object: KubernetesObject) =>
   readSelectingWebhook(object, (name) => (name === 'blue' ? istioKeys : undefined));
 
 describe('readSelectingWebhook', () => {
   it('reads who takes pods from the webhooks in force', () => {
     const selectingWebhook = read(published());
-    assert.equal(selectingWebhook?.id, 'sidecar-injector-blue');
-    assert.equal(selectingWebhook.injectorConfig, 'blue');
-    assert.equal(selectingWebhook.hash, '0a1b2c3d');
-    assert.equal(selectingWebhook.tag, undefined);
-    assert.equal(selectingWebhook.isConditional, false);
+    assert.ok(selectingWebhook);
+    const { id, injectorConfig: name, hash, tag, isConditional, selectors } = selectingWebhook;
+    assert.deepEqual([id, name, hash, tag], ['sidecar-injector-blue', 'blue', '0a1b2c3d', undefined]);
+    assert.equal(isConditional, false);
+    const labels = ['istio.io/rev=blue'];
     assert.deepEqual(
-      selectingWebhook.selectors.map(({ isByNamespace, anchor }) => [isByNamespace, anchor?.side, anchor?.labels]),
+      selectors.map(({ isByNamespace, anchor }) => ({ isByNamespace, anchor })),
       [
-        [true, 'namespace', ['istio.io/rev=blue']],
-        [false, 'pod', ['istio.io/rev=blue']],
+        { isByNamespace: true, anchor: { side: 'namespace', labels } },
+        { isByNamespace: false, anchor: { side: 'pod', labels } },
       ],
     );
   });
 
   it('reads both ends of a rollout, and of one that is only tried the stable one', () => {
-    const configuration = { injectorConfig: 'blue', hash: '0a1b2c3d' };
-    const rollout = {
-      tag: 'prod',
-      stable: configuration,
-      canary: { injectorConfig: 'green', hash: '4e5f6a7b' },
-      threshold: '8000000000000000',
-    };
+    const stable = { injectorConfig: 'blue', hash: '0a1b2c3d' };
+    const canary = { injectorConfig: 'green', hash: '4e5f6a7b' };
+    const threshold = '8000000000000000';
     const at = (shadow: boolean) => {
-      const text = JSON.stringify(published()).replaceAll(
-        '/revisions/blue/0a1b2c3d/inject',
-        formatRoute({ ...rollout, shadow }),
-      );
-      return read(JSON.parse(text) as KubernetesObject);
+      const path = formatRoute({ tag: 'prod', stable, canary, threshold, shadow });
+      return read(changed('/revisions/blue/0a1b2c3d/inject', path));
     };
-    assert.equal(at(false)?.injectorConfig, 'blue');
-    assert.deepEqual(at(false)?.canary, { injectorConfig: 'green', hash: '4e5f6a7b', threshold: '8000000000000000' });
-    assert.equal(at(true)?.hash, '0a1b2c3d');
-    assert.equal(at(true)?.canary, undefined);
+    assert.deepEqual([at(false)?.injectorConfig, at(false)?.canary], ['blue', { ...canary, threshold }]);
+    assert.deepEqual([at(true)?.hash, at(true)?.canary], ['0a1b2c3d', undefined]);
   });
 
   it('sees conditions of somebody’s own', () => {
@@ -69,20 +62,12 @@ describe('readSelectingWebhook', () => {
     assert.equal(read(published(matchConditions))?.isConditional, true);
   });
 
+  const bent = { rules: [{ resources: ['pods'] }] };
   const nobody: [name: string, object: KubernetesObject][] = [
     ['an owner, which has no webhooks', { ...published(), webhooks: [] }],
-    [
-      'webhooks of an InjectorConfig that is gone',
-      JSON.parse(JSON.stringify(published()).replaceAll('blue', 'green')) as KubernetesObject,
-    ],
-    [
-      'webhooks that somebody has bent',
-      { ...published(), webhooks: [...(published().webhooks as object[]), { rules: [{ resources: ['pods'] }] }] },
-    ],
-    [
-      'the twin that tries a path out',
-      JSON.parse(JSON.stringify(published()).replaceAll('"pods"', '"configmaps"')) as KubernetesObject,
-    ],
+    ['webhooks of an InjectorConfig that is gone', changed('blue', 'green')],
+    ['webhooks that somebody has bent', { ...published(), webhooks: [...(published().webhooks as object[]), bent] }],
+    ['the twin that tries a path out', changed('"pods"', '"configmaps"')],
   ];
   for (const [name, object] of nobody) {
     it(`finds nobody in ${name}`, () => {
@@ -96,10 +81,8 @@ describe('compileSelectors', () => {
     const everything = compileSelectors({});
     assert.ok(everything.namespace({}) && everything.pod({ any: 'thing' }));
     assert.equal(everything.anchor, undefined);
-    const broken = compileSelectors({
-      objectSelector: { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] },
-    });
-    assert.equal(broken.pod({ a: 'b' }), false);
+    const objectSelector = { matchExpressions: [{ key: 'a', operator: 'In' as const, values: [] }] };
+    assert.equal(compileSelectors({ objectSelector }).pod({ a: 'b' }), false);
   });
 
   it('knows a label that whatever it takes must have, but not the name of a namespace', () => {

@@ -1,6 +1,7 @@
 import type { InjectorConfig } from '../api/injector-config/injector-config.ts';
 import type { RevisionTag } from '../api/revision-tag/revision-tag.ts';
-import { apiServerMatcher, type LabelMatcher, type Labels } from './label-selector.ts';
+import type { Labels } from './label-selector.ts';
+import { type CompiledSelectors, compileSelectors } from './selecting-webhook.ts';
 import { excludedNamespaces, selectorsFor, type WebhookOwner } from './webhook-selectors.ts';
 import { type ClaimingObjects, type PodClaim, podClaims, winningClaim } from './pod-claims.ts';
 
@@ -10,9 +11,10 @@ export interface SelectedPod {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-interface SelectorPair {
-  readonly namespace: LabelMatcher;
-  readonly pod: LabelMatcher;
+/** The selectors of an owner's webhooks, ready for use; the InjectorConfig that a tag led to. */
+interface OwnerSelectors {
+  readonly config: InjectorConfig;
+  readonly selectors: readonly CompiledSelectors[];
 }
 
 /**
@@ -23,7 +25,7 @@ export function webhookOwners(
   claiming: ClaimingObjects,
   isAsked: (claim: PodClaim) => boolean = () => true,
 ): WebhookOwner[] {
-  const everybody = podClaims(claiming.configs, claiming.tags, claiming.targetOf);
+  const everybody = podClaims(claiming);
   return everybody
     .filter((claim) => isAsked(claim) && winningClaim(claim, everybody) === undefined)
     .flatMap((claim) => ownerOf(claim, claiming) ?? []);
@@ -37,14 +39,14 @@ export function ownerOf(
   const isNamedSo = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name === name;
   const tag = kind === 'RevisionTag' ? tags.find(isNamedSo) : undefined;
   const config = tag === undefined ? configs.find(isNamedSo) : targetOf(tag);
-  return config && { config, ...(tag === undefined ? {} : { tag }) };
+  return config && { config, ...(tag && { tag }) };
 }
 
 /** Whose webhooks take a pod, told from the labels of both as the API server does it. */
 export class PodSelection {
   readonly #ownNamespace: string;
-  /** Parsed objects never change, so selectors are compiled once: of an InjectorConfig, and of a tag that leads to it. */
-  readonly #compiled = new WeakMap<InjectorConfig, Map<RevisionTag | undefined, readonly SelectorPair[]>>();
+  /** Parsed objects never change, so selectors are compiled once: by the tag, else the InjectorConfig. */
+  readonly #compiled = new WeakMap<InjectorConfig | RevisionTag, OwnerSelectors>();
 
   /** @param ownNamespace the operator's, whose pods no webhook takes */
   constructor(ownNamespace: string) {
@@ -65,20 +67,13 @@ export class PodSelection {
     return excludedNamespaces(config, this.#ownNamespace).includes(namespace);
   }
 
-  #selectorsOf(owner: WebhookOwner): readonly SelectorPair[] {
+  #selectorsOf(owner: WebhookOwner): readonly CompiledSelectors[] {
     const { config, tag } = owner;
-    const ofConfig = this.#compiled.get(config) ?? new Map<RevisionTag | undefined, readonly SelectorPair[]>();
-    this.#compiled.set(config, ofConfig);
-    const known = ofConfig.get(tag);
-    if (known !== undefined) return known;
-    const pairs = selectorsFor(owner, this.#ownNamespace).map(({ namespaceSelector, objectSelector }) => ({
-      namespace: apiServerMatcher(namespaceSelector),
-      pod: apiServerMatcher(objectSelector),
-    }));
-    // Of a tag that has a new version the old one is not asked for again.
-    for (const other of ofConfig.keys()) if (other?.metadata.name === tag?.metadata.name) ofConfig.delete(other);
-    ofConfig.set(tag, pairs);
-    return pairs;
+    const known = this.#compiled.get(tag ?? config);
+    if (known?.config === config) return known.selectors;
+    const selectors = selectorsFor(owner, this.#ownNamespace).map(compileSelectors);
+    this.#compiled.set(tag ?? config, { config, selectors });
+    return selectors;
   }
 }
 

@@ -11,20 +11,10 @@ export interface WebhookRule {
  * Whether a rule takes the creation of pods of v1 (k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go). matchPolicy makes no
  * difference: pods have no equivalent in another group or version.
  */
-export function takesPodCreations({
-  operations = [],
-  apiGroups = [],
-  apiVersions = [],
-  resources = [],
-  scope = '*',
-}: WebhookRule): boolean {
-  return (
-    names(operations, 'CREATE') &&
-    names(apiGroups, '') &&
-    names(apiVersions, 'v1') &&
-    resources.some(takesPods) &&
-    (scope === '*' || scope === 'Namespaced')
-  );
+export function takesPodCreations(rule: WebhookRule): boolean {
+  const { operations, apiGroups, apiVersions, resources = [], scope = '*' } = rule;
+  const isMeant = names(operations, 'CREATE') && names(apiGroups, '') && names(apiVersions, 'v1');
+  return isMeant && resources.some(takesPods) && (scope === '*' || scope === 'Namespaced');
 }
 
 /** `pods`, `*`, and each with `/*`: any or no subresource. */
@@ -33,6 +23,6 @@ function takesPods(resource: string): boolean {
   return (name === 'pods' || name === '*') && (subresource === '' || subresource === '*');
 }
 
-function names(list: readonly string[], value: string): boolean {
-  return list.includes(value) || list.includes('*');
+function names(list: readonly string[] | undefined, value: string): boolean {
+  return list?.some((each) => each === value || each === '*') === true;
 }

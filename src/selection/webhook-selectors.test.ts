@@ -127,30 +127,18 @@ describe('webhookSelectors', () => {
 
   it('follows the revision, not the name', () => {
     const [byNamespace, byPod] = webhookSelectors(injectorConfig('mesh-a', { revision: '1-24' }), excluded);
-    assert.deepEqual(byNamespace?.namespaceSelector.matchExpressions?.[0], {
-      key: 'istio.io/rev',
-      operator: 'In',
-      values: ['1-24'],
-    });
-    assert.deepEqual(byPod?.objectSelector.matchExpressions?.[1], {
-      key: 'istio.io/rev',
-      operator: 'In',
-      values: ['1-24'],
-    });
+    const expected = { key: 'istio.io/rev', operator: 'In', values: ['1-24'] };
+    assert.deepEqual(byNamespace?.namespaceSelector.matchExpressions?.[0], expected);
+    assert.deepEqual(byPod?.objectSelector.matchExpressions?.[1], expected);
   });
 
   it('has the webhooks of the plain labels for the default revision alone', () => {
     const injection = { templates: { sidecar: 'x' }, enableNamespacesByDefault: true };
     const names = (config: InjectorConfig) => webhookSelectors(config, excluded).map(({ name }) => name);
     assert.deepEqual(names(injectorConfig('1-24', { injection })), ['rev.namespace', 'rev.object']);
-    assert.deepEqual(names(injectorConfig('default')), ['rev.namespace', 'rev.object', 'namespace', 'object']);
-    assert.deepEqual(names(injectorConfig('default', { injection })), [
-      'rev.namespace',
-      'rev.object',
-      'namespace',
-      'object',
-      'auto',
-    ]);
+    const plain = ['rev.namespace', 'rev.object', 'namespace', 'object'];
+    assert.deepEqual(names(injectorConfig('default')), plain);
+    assert.deepEqual(names(injectorConfig('default', { injection })), [...plain, 'auto']);
   });
 
   it('takes custom selectors as they are, and only adds the excluded namespaces', () => {
@@ -161,19 +149,11 @@ describe('webhookSelectors', () => {
     const objectSelector = { matchLabels: { logs: 'yes' } };
     const webhook = { selection: 'Custom', namespaceSelector, objectSelector };
     const notExcluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: excluded };
-    assert.deepEqual(webhookSelectors(injectorConfig('logs', { webhook }), excluded), [
-      {
-        name: 'custom',
-        namespaceSelector: {
-          ...namespaceSelector,
-          matchExpressions: [...namespaceSelector.matchExpressions, notExcluded],
-        },
-        objectSelector,
-      },
-    ]);
-    assert.deepEqual(
-      webhookSelectors(injectorConfig('logs', { webhook: { selection: 'Custom', objectSelector } }), excluded),
-      [{ name: 'custom', namespaceSelector: { matchExpressions: [notExcluded] }, objectSelector }],
-    );
+    const of = (fields: object) => webhookSelectors(injectorConfig('logs', { webhook: fields }), excluded);
+    const matchExpressions = [...namespaceSelector.matchExpressions, notExcluded];
+    const both = { namespaceSelector: { ...namespaceSelector, matchExpressions }, objectSelector };
+    assert.deepEqual(of(webhook), [{ name: 'custom', ...both }]);
+    const one = { namespaceSelector: { matchExpressions: [notExcluded] }, objectSelector };
+    assert.deepEqual(of({ selection: 'Custom', objectSelector }), [{ name: 'custom', ...one }]);
   });
 });

@@ -14,7 +14,7 @@ export interface WebhookSelectors {
 /** Whose webhook it is: an InjectorConfig's own, or that of a tag which leads to it. */
 export interface WebhookOwner {
   readonly config: InjectorConfig;
-  readonly tag?: RevisionTag;
+  readonly tag?: RevisionTag | undefined;
 }
 
 /**

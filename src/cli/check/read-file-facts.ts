@@ -53,7 +53,7 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
     configs.find((config) => revisionOf(config) === tag.spec.revision);
   const notes: string[] = [];
   const made: KubernetesObject[] = [];
-  const all = podClaims(configs, tags, targetOf);
+  const all = podClaims({ configs, tags, targetOf });
   for (const claim of all) {
     const { config, tag } = ownerOf(claim, { configs, tags, targetOf }) ?? {};
     const published = config && compiled.get(config.metadata.name);

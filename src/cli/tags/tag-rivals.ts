@@ -28,9 +28,9 @@ export function tagRivals(tag: RevisionTag, config: InjectorConfig, installation
   const { creationTimestamp = '9999' } = tag.metadata;
   const mine = claimOfTag({ ...tag, metadata: { ...tag.metadata, creationTimestamp } }, config);
   const tags = [...installation.tags.filter(({ metadata }) => metadata.name !== tag.metadata.name), tag];
-  const rivals = podClaims(installation.configs, tags, (each) => configOfTag(installation, each)).filter((other) =>
-    areOverlapping(mine, other),
-  );
+  const targetOf = (each: RevisionTag): InjectorConfig | undefined => configOfTag(installation, each);
+  const claims = podClaims({ configs: installation.configs, tags, targetOf });
+  const rivals = claims.filter((other) => areOverlapping(mine, other));
   const namesake = rivals.find(({ kind, isCustom }) => kind === 'InjectorConfig' && !isCustom);
   const winner = winningClaim(mine, rivals);
   const foreign = foreignConcern(mine, config, installation);

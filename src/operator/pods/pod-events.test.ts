@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
-import type { DecisionRules } from '../../inject/decide.ts';
 import type { RecordedEvent } from '../../kube/event-recorder.ts';
 import { capturingLogger } from '../../kube/testdata/capturing-logger.ts';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
 import { PodEventLimits, PodEvents } from './pod-events.ts';
 import { FollowedPods, type PodStores } from './followed-pods.ts';
 import { injectorConfig } from '../testdata/operator-fixture.ts';
-
-const rules: DecisionRules = {
-  policy: 'disabled',
-  neverInject: [],
-  alwaysInject: [],
-  ignoredNamespaces: new Set(),
-  injectKey: 'sidecar.istio.io/inject',
-};
+import { rules } from '../usage/testdata/counted-pods.ts';
 
 describe('PodEvents', () => {
   let clock: ManualClock;
@@ -37,7 +29,9 @@ describe('PodEvents', () => {
     [events, counts, omitted, failure] = [[], [], 0, undefined];
     const podEvents = new PodEvents({
       claims: () => ({ configs, tags: [], targetOf: () => undefined }),
-      rules: { of: () => (failure === undefined ? Promise.resolve(rules) : Promise.reject(failure)) },
+      rules: {
+        of: () => (failure === undefined ? Promise.resolve({ ...rules, policy: 'disabled' }) : Promise.reject(failure)),
+      },
       recorder: {
         record: ({ metadata }: KubernetesObject, { type, reason, note }: RecordedEvent) =>
           events.push(`${metadata.namespace}/${metadata.name} ${type} ${reason}: ${note}`),
@@ -78,9 +72,8 @@ describe('PodEvents', () => {
     assert.deepEqual(events, []);
     await clock.advance(1000);
     const why = 'the policy is disabled and the pod does not ask for injection';
-    assert.deepEqual(events, [
-      `shop/web Normal PolicyDisabled: not injected by InjectorConfig blue (revision blue): ${why}`,
-    ]);
+    const note = `not injected by InjectorConfig blue (revision blue): ${why}`;
+    assert.deepEqual(events, [`shop/web Normal PolicyDisabled: ${note}`]);
     assert.deepEqual(counts, ['blue PolicyDisabled']);
     assert.equal(stores.pods.size, 1);
     assert.deepEqual(Object.keys(stores.namespaces.list()[0] ?? {}), ['apiVersion', 'kind', 'metadata']);
@@ -159,42 +152,24 @@ describe('PodEvents', () => {
 });
 
 describe('PodEventLimits', () => {
-  const taken = (limits: PodEventLimits, times: number, maker: (index: number) => string, reason = 'HostNetwork') =>
-    Array.from({ length: times }, (_, index) => limits.take(maker(index), reason)).filter(Boolean).length;
+  /** How many of a hundred pods are told of; with * in its name each has a maker of its own. */
+  const taken = (limits: PodEventLimits, maker: string, reason = 'HostNetwork') =>
+    Array.from({ length: 100 }, (_, index) => limits.take(maker.replace('*', `${index}`), reason)).filter(Boolean)
+      .length;
 
   it('tells of three pods of one maker, for each reason, and again after ten minutes', async () => {
     const clock = new ManualClock();
     const limits = new PodEventLimits(clock);
-    assert.equal(
-      taken(limits, 100, () => 'r1'),
-      3,
-    );
-    assert.equal(
-      taken(limits, 100, () => 'r1', 'PolicyDisabled'),
-      3,
-    );
-    assert.equal(
-      taken(limits, 100, () => 'r2'),
-      3,
-    );
+    assert.deepEqual([taken(limits, 'r1'), taken(limits, 'r1', 'PolicyDisabled'), taken(limits, 'r2')], [3, 3, 3]);
     await clock.advance(600_000);
-    assert.equal(
-      taken(limits, 100, () => 'r1'),
-      3,
-    );
+    assert.equal(taken(limits, 'r1'), 3);
   });
 
   it('tells of 25 at once and then one a second, whoever made them', async () => {
     const clock = new ManualClock();
     const limits = new PodEventLimits(clock);
-    assert.equal(
-      taken(limits, 100, (index) => `a${index}`),
-      25,
-    );
+    assert.equal(taken(limits, 'a*'), 25);
     await clock.advance(10_000);
-    assert.equal(
-      taken(limits, 100, (index) => `b${index}`),
-      10,
-    );
+    assert.equal(taken(limits, 'b*'), 10);
   });
 });

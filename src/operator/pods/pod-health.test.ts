@@ -4,50 +4,37 @@ import { mostRestarts, podHealth, readySince } from './pod-health.ts';
 const at = '2026-06-01T00:00:00Z';
 const since = Date.parse(at) / 1000;
 const container = (fields: object): object => ({ name: 'app', ...fields });
+const waiting = (reason: string): object => ({ state: { waiting: { reason } } });
+const ready = (status: string): object => ({ type: 'Ready', status, lastTransitionTime: at });
 
 describe('podHealth', () => {
-  const cases: [what: string, status: unknown, expected: object][] = [
-    ['nothing', undefined, { ready: false, restarts: 0, crashing: false }],
+  const cases: [what: string, status: unknown, expected?: object][] = [
+    ['nothing', undefined],
     [
       'a pod that is ready',
-      {
-        phase: 'Running',
-        conditions: [
-          { type: 'Initialized', status: 'True' },
-          { type: 'Ready', status: 'True', lastTransitionTime: at },
-        ],
-      },
-      { ready: true, restarts: 0, crashing: false },
+      { phase: 'Running', conditions: [{ type: 'Initialized' }, ready('True')] },
+      { ready: true },
     ],
-    [
-      'one that is not',
-      { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at }] },
-      { ready: false, restarts: 0, crashing: false },
-    ],
+    ['one that is not', { conditions: [ready('False')] }],
     [
       'restarts of all containers, sidecars too',
       { containerStatuses: [container({ restartCount: 2 })], initContainerStatuses: [container({ restartCount: 1 })] },
-      { ready: false, restarts: 3, crashing: false },
+      { restarts: 3 },
     ],
     [
       'a sidecar that crashes',
-      { initContainerStatuses: [container({ restartCount: 1, state: { waiting: { reason: 'CrashLoopBackOff' } } })] },
-      { ready: false, restarts: 1, crashing: true },
+      { initContainerStatuses: [container({ restartCount: 1, ...waiting('CrashLoopBackOff') })] },
+      { restarts: 1, crashing: true },
     ],
-    [
-      'a container that waits for its image',
-      { containerStatuses: [container({ state: { waiting: { reason: 'ContainerCreating' } } })] },
-      { ready: false, restarts: 0, crashing: false },
-    ],
-    ['a pod that has failed', { phase: 'Failed' }, { ready: false, restarts: 0, crashing: true }],
+    ['a container that waits for its image', { containerStatuses: [container(waiting('ContainerCreating'))] }],
+    ['a pod that has failed', { phase: 'Failed' }, { crashing: true }],
     [
       'parts of wrong types',
       { conditions: 'x', containerStatuses: [null, { restartCount: 'many', state: 3 }], phase: 7 },
-      { ready: false, restarts: 0, crashing: false },
     ],
   ];
   it('says since when, where the status does', () => {
-    assert.equal(readySince({ conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at }] }), since);
+    assert.equal(readySince({ conditions: [ready('False')] }), since);
     assert.equal(readySince({ conditions: [{ type: 'Ready', status: 'False' }] }), undefined);
     assert.equal(readySince(undefined), undefined);
   });
@@ -61,7 +48,7 @@ describe('podHealth', () => {
 
   for (const [what, status, expected] of cases) {
     it(`reads ${what}`, () => {
-      assert.deepEqual(podHealth(status), expected);
+      assert.deepEqual(podHealth(status), { ready: false, restarts: 0, crashing: false, ...expected });
     });
   }
 });

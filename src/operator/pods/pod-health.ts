@@ -1,3 +1,5 @@
+import { recordOf } from '../../routing/workload-key.ts';
+
 /** How a pod does, as its status says. */
 export interface PodHealth {
   /** Its condition Ready. */
@@ -15,12 +17,7 @@ export const mostRestarts = 1001;
 const known = new Map<string, PodHealth>();
 
 /** Why a container waits that has crashed before, or cannot be made. */
-const crashReasons: readonly unknown[] = [
-  'CrashLoopBackOff',
-  'RunContainerError',
-  'CreateContainerError',
-  'StartError',
-];
+const crashReasons = new Set<unknown>(['CrashLoopBackOff', 'RunContainerError', 'CreateContainerError', 'StartError']);
 
 /** Reads the status of a pod as the API server sends it; a part of a wrong type counts as absent. The same object for equal ones. */
 export function podHealth(status: unknown): PodHealth {
@@ -47,17 +44,14 @@ function readyCondition(status: unknown): Record<string, unknown> | undefined {
 }
 
 function isCrashing({ state }: Record<string, unknown>): boolean {
-  return crashReasons.includes(recordOf(recordOf(state)['waiting'])['reason']);
+  return crashReasons.has(recordOf(recordOf(state)['waiting'])['reason']);
 }
 
-function countOf(value: unknown): number {
+/** A count of a status; 0 where it is none. */
+export function countOf(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(recordOf) : [];
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

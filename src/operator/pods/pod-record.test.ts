@@ -29,12 +29,8 @@ describe('podRecord', () => {
   });
 
   it('takes a pod that says nothing', () => {
-    assert.deepEqual(podRecord({ apiVersion: 'v1', kind: 'Pod', metadata: {} }).metadata, {
-      name: '',
-      namespace: '',
-      uid: '',
-      resourceVersion: '',
-    });
+    const { metadata } = podRecord({ apiVersion: 'v1', kind: 'Pod', metadata: {} });
+    assert.deepEqual(metadata, { name: '', namespace: '', uid: '', resourceVersion: '' });
   });
 });
 
@@ -44,17 +40,9 @@ describe('arrivedPod', () => {
   it('keeps what the decision depends on', () => {
     const metadata = { labels: { app: 'web' }, annotations: { [inject]: 'false'.padEnd(1000, '!'), other: 'x' } };
     const arrived = arrive(pod(metadata, { hostNetwork: true }));
-    assert.deepEqual(
-      { ...arrived, record: undefined },
-      {
-        record: undefined,
-        maker: 'u1',
-        namespace: 'shop',
-        hostNetwork: true,
-        labels: { app: 'web' },
-        annotations: { [inject]: 'false'.padEnd(32, '!') },
-      },
-    );
+    const annotations = { [inject]: 'false'.padEnd(32, '!') };
+    const expected = { maker: 'u1', namespace: 'shop', hostNetwork: true, labels: { app: 'web' }, annotations };
+    assert.deepEqual({ ...arrived, record: undefined }, { record: undefined, ...expected });
   });
 
   it('knows what makes it', () => {
@@ -67,13 +55,11 @@ describe('arrivedPod', () => {
     assert.equal(arrive(pod({ ownerReferences: [{ ...reference, uid: 'other' }] }))?.maker, 'u1');
   });
 
+  const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, '']));
   const ignored: [name: string, metadata: Record<string, unknown>][] = [
     ['the mirror of a static pod', { annotations: { 'kubernetes.io/config.mirror': 'x' } }],
     ['a pod that is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
-    [
-      'a pod with labels beyond measure',
-      { labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, ''])) },
-    ],
+    ['a pod with labels beyond measure', { labels: many }],
   ];
   for (const [name, metadata] of ignored) {
     it(`passes over ${name}`, () => {

@@ -4,6 +4,7 @@ import type { DecisionFacts } from '../../inject/decide.ts';
 import { readPodFacts } from '../../inject/pod/pod-facts.ts';
 import { podHealth, readySince } from './pod-health.ts';
 import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
+import { cut, injectedByLimit, mirrorAnnotation } from '../usage/pod-traits.ts';
 
 /** What is kept of a pod that has just come, until it has been looked at. */
 export interface ArrivedPod extends DecisionFacts {
@@ -12,12 +13,8 @@ export interface ArrivedPod extends DecisionFacts {
   readonly maker: string;
 }
 
-/** Of the list of configurations this much is kept: a pod's author may have written anything there. */
-const injectedByLimit = 512;
 /** A pod with more labels is not looked at: they would be kept for a second, and a thousand pods may wait at once. */
 const labelLimit = 64;
-
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
  * The bounded part of a pod as the API server sends it.
@@ -28,7 +25,7 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
   // Of a pod that is counted the group has the same texts, once for all of them.
   const injectedBy =
     metadata.annotations?.[injectedByAnnotation] &&
-    (group?.traits.injectedBy ?? cut(metadata.annotations[injectedByAnnotation]));
+    (group?.traits.injectedBy ?? cut(metadata.annotations[injectedByAnnotation], injectedByLimit));
   const kept = { name, namespace: group?.traits.namespace ?? namespace, uid, resourceVersion };
   if (group === undefined) {
     return injectedBy === undefined
@@ -43,11 +40,6 @@ export function podRecord({ apiVersion, kind, metadata, status }: KubernetesObje
   return injectedBy === undefined
     ? { apiVersion, kind, metadata: kept, group, createdAt, health, since }
     : { apiVersion, kind, metadata: kept, group, createdAt, health, since, injectedBy };
-}
-
-/** A copy of its own: a slice would keep the whole text in memory. */
-function cut(text: string): string {
-  return text.length <= injectedByLimit ? text : Buffer.from(text.slice(0, injectedByLimit)).toString();
 }
 
 /**

@@ -54,12 +54,8 @@ describe('ProxyConfigResources', () => {
     resources.start();
     await until(() => resources.settled && resources.list().length === 1);
     const first = resources.list();
-    assert.deepEqual(first, [
-      {
-        metadata: { name: 'one', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' },
-        spec: { concurrency: 1 },
-      },
-    ]);
+    const metadata = { name: 'one', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' };
+    assert.deepEqual(first, [{ metadata, spec: { concurrency: 1 } }]);
     assert.equal(resources.list(), first);
     cluster.put('proxyconfigs', proxyConfig('two', 2));
     await until(() => resources.list().length === 2);

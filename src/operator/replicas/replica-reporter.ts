@@ -4,6 +4,7 @@ import { ApiError, isConflict, isNotFound } from '../../kube/api-error.ts';
 import { pause } from '../../kube/clock.ts';
 import { microTime } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
+import { replicaLeaseName } from '../../api/names.ts';
 import { leases } from '../cluster-view.ts';
 import { replicaLeaseMetadata, type ReplicaState } from './replica-lease.ts';
 
@@ -89,10 +90,9 @@ export class ReplicaReporter {
   }
 
   async #release(): Promise<void> {
-    const held = this.#lease;
     try {
-      if (held !== undefined) {
-        await this.#delete(held);
+      if (this.#lease !== undefined) {
+        await this.#delete(this.#lease);
         return;
       }
     } catch (error) {
@@ -164,9 +164,8 @@ export class ReplicaReporter {
   }
 
   #find(options: { signal?: AbortSignal; timeoutMs: number }): Promise<Lease | undefined> {
-    const { client, namespace, operatorClass, identity } = this.#options;
-    const { name = '' } = replicaLeaseMetadata(identity, { namespace, operatorClass }, nothing).metadata;
-    return client.find<Lease>(leases, name, { namespace, ...options });
+    const { client, namespace, identity } = this.#options;
+    return client.find<Lease>(leases, replicaLeaseName(identity), { namespace, ...options });
   }
 
   #wanted(found: Lease | undefined): Lease {
@@ -211,8 +210,6 @@ export class ReplicaReporter {
     logger.warn(message, { error });
   }
 }
-
-const nothing: ReplicaState = { isDraining: false, serves: new Map() };
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

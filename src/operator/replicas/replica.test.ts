@@ -51,18 +51,9 @@ describe('Replica', () => {
     certificates = new ServingCertificates();
     logger.lines.length = 0;
     await cluster.start();
-    const { client } = cluster;
-    replica = new Replica({
-      client,
-      namespace: 'injection',
-      operatorClass: 'default',
-      registry,
-      load: (files) => load(files),
-      certificates,
-      clock,
-      random: () => 0,
-      logger,
-    });
+    const own = { client: cluster.client, namespace: 'injection', operatorClass: 'default' };
+    const given = { registry, certificates, clock, random: () => 0, logger };
+    replica = new Replica({ ...own, ...given, load: (files) => load(files) });
   });
   afterEach(async () => {
     replica.stop();

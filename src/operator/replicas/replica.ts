@@ -2,16 +2,15 @@ import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { objectNames, validatorNames } from '../../api/names.ts';
+import { parseBundle } from '../../certs/bundle.ts';
+import { isAccepted } from '../../certs/rotation/rotation-bundle.ts';
 import type { ServingPair } from '../../certs/verify-chain.ts';
 import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ObjectStore, type StoreChange } from '../../kube/object-store.ts';
 import type { Clock, Logger, Random, WatchObserver } from '../../kube/ports.ts';
-import { Reflector } from '../../kube/reflector.ts';
-import type { ResourceKind } from '../../kube/resource-kinds.ts';
+import { Reflector, type ReflectorOptions } from '../../kube/reflector.ts';
 import { configMaps, injectorConfigOf, nodes, ownedSelector, secrets } from '../cluster-view.ts';
-import { kubeletFacts, withoutAllButKubelet } from './kubelet-facts.ts';
-import { isUnrelated } from './is-unrelated.ts';
 import { verifiedFiles } from '../configurations/last-good.ts';
 import type { InjectorRegistryPort, LoadConfiguration, NodeSource, ServingCertificatesPort } from '../ports.ts';
 import { validatorReport, type ServedConfiguration } from './replica-lease.ts';
@@ -79,7 +78,7 @@ export class Replica implements NodeSource {
 
   /** Begins to follow; returns at once. */
   start(): void {
-    const { namespace, operatorClass } = this.#options;
+    const { operatorClass } = this.#options;
     const owned = ownedSelector(operatorClass);
     this.#configMaps.subscribe((change) => {
       this.#onConfigMap(change);
@@ -91,9 +90,9 @@ export class Replica implements NodeSource {
       if (isNews || this.#nodes.get(object.metadata.name ?? '') === undefined) this.#nodeFacts = undefined;
     });
     const labelSelector = `${owned},${labelNames.configurationHash}`;
-    this.#follow(configMaps, this.#configMaps, { namespace, labelSelector }, this.#stop.signal);
+    this.#follow({ resource: configMaps, store: this.#configMaps, labelSelector });
     this.#followSecret(validatorNames(operatorClass).servingSecret);
-    this.#follow(nodes, this.#nodes, { transform: withoutAllButKubelet }, this.#stop.signal);
+    this.#follow({ resource: nodes, store: this.#nodes, namespace: undefined, transform: withoutAllButKubelet });
   }
 
   /** Ends the watches; what is loaded stays served. */
@@ -134,29 +133,12 @@ export class Replica implements NodeSource {
     this.#listeners.push(listener);
   }
 
+  /** @param what also by which selector; of this namespace unless told */
   #follow(
-    resource: ResourceKind,
-    store: ObjectStore,
-    where: {
-      namespace?: string;
-      labelSelector?: string;
-      fieldSelector?: string;
-      transform?: (object: KubernetesObject) => KubernetesObject;
-    },
-    signal: AbortSignal,
+    what: Pick<ReflectorOptions<KubernetesObject>, 'resource' | 'store'> & Partial<ReflectorOptions<KubernetesObject>>,
+    signal = this.#stop.signal,
   ): void {
-    const { client, clock, random, logger, observer } = this.#options;
-    const reflector = new Reflector({
-      client,
-      resource,
-      store,
-      clock,
-      random,
-      logger,
-      ...(observer === undefined ? {} : { observer }),
-      ...where,
-    });
-    void reflector.run(signal);
+    void new Reflector({ ...this.#options, ...what }).run(signal);
   }
 
   /** A watch of one Secret is authorized by its name. */
@@ -167,9 +149,8 @@ export class Replica implements NodeSource {
     followed.store.subscribe((change) => {
       this.#onSecret(change);
     });
-    const { namespace } = this.#options;
     const signal = AbortSignal.any([this.#stop.signal, followed.stop.signal]);
-    this.#follow(secrets, followed.store, { namespace, fieldSelector: `metadata.name=${name}` }, signal);
+    this.#follow({ resource: secrets, store: followed.store, fieldSelector: `metadata.name=${name}` }, signal);
   }
 
   #onConfigMap({ type, object }: StoreChange<KubernetesObject>): void {
@@ -314,4 +295,29 @@ export class Replica implements NodeSource {
 
 function hashOf(configMap: KubernetesObject): string | undefined {
   return configMap.metadata.labels?.[labelNames.configurationHash];
+}
+
+/**
+ * Whether a pair has nothing to do with the one in memory, which is still good: its authorities do not verify that one. A rotation always overlaps, so
+ * somebody else wrote it, or this replica has missed a whole rotation.
+ */
+export function isUnrelated(pair: ServingPair, inMemory: ServingPair | undefined, now: Date): boolean {
+  const certificatePem = inMemory?.certificatePem ?? '';
+  const [leaf] = parseBundle(certificatePem);
+  // With its intermediates, which a certificate of the user's own may need to be verified.
+  return leaf !== undefined && leaf.notAfter > now && !isAccepted(certificatePem, pair.caPem, now);
+}
+
+/** What injection reads of a Node. */
+function kubeletFacts({ metadata, status }: KubernetesObject): NodeFacts {
+  const { nodeInfo } = (status ?? {}) as { nodeInfo?: { kubeletVersion?: string } };
+  return { name: metadata.name ?? '', kubeletVersion: nodeInfo?.kubeletVersion ?? '' };
+}
+
+/** Nodes are large and change with every heartbeat; only this much of them is kept. */
+function withoutAllButKubelet(node: KubernetesObject): KubernetesObject {
+  const { name = '', resourceVersion = '' } = node.metadata;
+  const { kubeletVersion } = kubeletFacts(node);
+  const { apiVersion, kind } = node;
+  return { apiVersion, kind, metadata: { name, resourceVersion }, status: { nodeInfo: { kubeletVersion } } };
 }

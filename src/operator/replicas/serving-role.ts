@@ -70,7 +70,12 @@ export class ServingRoleKeeper {
 
   #wanted(admitted: string | undefined): [string, ...string[]] {
     const { view, context, clock } = this.#options;
-    const names = new Set([...view.configs.list().filter(this.#isOurs), ...view.names()].map(servingSecretOf));
+    const configs = view.configs.list().filter(({ spec }) => {
+      const { operatorClass = 'default' } = (spec ?? {}) as { operatorClass?: string };
+      return operatorClass === context.operatorClass;
+    });
+    const owners = [...configs.map(({ metadata: { name = '' } }) => name), ...view.names()];
+    const names = new Set(owners.map((name) => objectNames(name).servingSecret));
     if (admitted !== undefined) names.add(admitted);
     const now = clock.monotonic();
     const useless = this.#names().filter((name) => /^sidecar-injector-.+-serving$/.test(name) && !names.has(name));
@@ -83,11 +88,6 @@ export class ServingRoleKeeper {
     return [validatorNames(context.operatorClass).servingSecret, ...names];
   }
 
-  readonly #isOurs = ({ spec }: KubernetesObject): boolean => {
-    const { operatorClass = 'default' } = (spec ?? {}) as { operatorClass?: string };
-    return operatorClass === this.#options.context.operatorClass;
-  };
-
   #live(): KubernetesObject | undefined {
     const { view, context } = this.#options;
     return view.roles.get(servingRoleName(context.operatorClass), context.namespace);
@@ -98,9 +98,4 @@ export class ServingRoleKeeper {
     const rules = (this.#live()?.rules ?? []) as { resourceNames?: string[] }[];
     return rules.flatMap(({ resourceNames }) => resourceNames ?? []);
   }
-}
-
-function servingSecretOf(injectorConfig: KubernetesObject | string): string {
-  const name = typeof injectorConfig === 'string' ? injectorConfig : (injectorConfig.metadata.name ?? '');
-  return objectNames(name).servingSecret;
 }

@@ -8,11 +8,7 @@ const first: WorkloadRestart = { tag: 'prod', target: 'a.00000001', at: 1000 };
 const second: WorkloadRestart = { tag: 'prod', target: 'b.00000002', at: 90_000 };
 const logs: WorkloadRestart = { tag: 'logs', target: 'c.00000003', at: 500 };
 
-function record(
-  isComplete: boolean,
-  restarts: readonly WorkloadRestart[] = [first],
-  metadata: object = {},
-): WorkloadRecord {
+function record(isComplete: boolean, restarts: readonly WorkloadRestart[] = [first], metadata = {}): WorkloadRecord {
   const annotations = { 'sidecar-injector.io/restarted': formatRestartAnnotation(restarts) };
   const status = isComplete ? {} : { updatedReplicas: 1 };
   return recordOfWorkload(workload('Deployment', 'web', { template: { annotations }, status, metadata }));
@@ -33,12 +29,9 @@ describe('Completions', () => {
   });
 
   it('remembers the longest time for which it was', () => {
+    const complete = [true, false, true, false, false];
     const seen = after(
-      [2000, record(true)],
-      [5000, record(false)],
-      [6000, record(true)],
-      [7000, record(false)],
-      [8000, record(false)],
+      ...complete.map((each, index) => [[2000, 5000, 6000, 7000, 8000][index]!, record(each)] as const),
     );
     assert.deepEqual(seen, { completeSince: undefined, completedFor: 3000, restarts: [first] });
   });
@@ -97,10 +90,8 @@ describe('Completions', () => {
     assert.equal(completions.of(record(true)).completeSince, undefined);
     completions.note(record(true), 2000);
     completions.forget(record(true));
-    assert.deepEqual(
-      [completions.of(record(true)).completeSince, completions.of(record(true)).restarts],
-      [undefined, [first]],
-    );
+    const { completeSince, restarts } = completions.of(record(true));
+    assert.deepEqual([completeSince, restarts], [undefined, [first]]);
     assert.deepEqual(completions.of(record(true, [])).restarts, []);
   });
 

@@ -3,27 +3,18 @@ import type { RestartProgress } from '../../rollout/restart-candidate.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 
-interface Memory {
-  readonly uid: string;
-  /** What its annotation has said, the latest of each tag first. */
-  readonly restarts: readonly WorkloadRestart[];
-  /** Since when it is complete. */
-  readonly since: number | undefined;
-  /** For how long it was, once, since the latest restart. */
-  readonly longest: number | undefined;
-  /** How far it has come since the latest restart, and since when, where this process has seen it come there. */
-  readonly furthest: number;
-  readonly progressedAt: number | undefined;
-  /** The tags for which its pods would have got something else since. */
-  readonly overtaken: ReadonlySet<string>;
-}
-
 /** What is known of the restarts of a workload. */
 export interface Completion extends RestartProgress {
   /** The restarts that its annotation says or has said, the latest of each tag first. */
   readonly restarts: readonly WorkloadRestart[];
   /** The tags whose restart is overtaken: since then its pods would have got something else. */
   readonly overtaken: ReadonlySet<string>;
+}
+
+interface Memory extends Completion {
+  readonly uid: string;
+  /** How far it has come since the latest restart. */
+  readonly furthest: number;
 }
 
 const noTags: ReadonlySet<string> = new Set();
@@ -36,10 +27,7 @@ const noTags: ReadonlySet<string> = new Set();
 export class Completions {
   readonly #known = new Map<string, Memory>();
 
-  /**
-   * A workload as it is now; to be told of each change.
-   * @param now milliseconds since 1970
-   */
+  /** A workload as it is now; to be told of each change. Milliseconds since 1970. */
   note(record: WorkloadRecord, now: number): void {
     const key = workloadKey(workloadOf(record));
     const { uid = '' } = record.metadata;
@@ -52,19 +40,18 @@ export class Completions {
       return;
     }
     const isSame = before?.restarts[0]?.at === latest.at;
-    const since = isSame ? before.since : undefined;
-    const longest = isSame ? before.longest : undefined;
-    // What is seen first says nothing of when: a new leader takes it for as late as it may be. What comes once it was complete is somebody else's.
+    const { completeSince: since, completedFor: longest, progressedAt } = isSame ? before : {};
+    // The first observation has no timestamp; assume the latest possible. What comes once it was complete is somebody else's.
     const isUnderWay = since === undefined && longest === undefined;
     const hasProgressed = isSame && isUnderWay && record.progress > before.furthest;
     this.#known.set(key, {
       uid,
       restarts,
       furthest: isSame ? Math.max(before.furthest, record.progress) : record.progress,
-      progressedAt: hasProgressed ? now : isSame ? before.progressedAt : undefined,
-      since: record.isComplete ? (since ?? now) : undefined,
+      progressedAt: hasProgressed ? now : progressedAt,
+      completeSince: record.isComplete ? (since ?? now) : undefined,
       overtaken: before === undefined ? noTags : stillOvertaken(before, restarts),
-      longest: record.isComplete || since === undefined ? longest : Math.max(longest ?? 0, now - since),
+      completedFor: record.isComplete || since === undefined ? longest : Math.max(longest ?? 0, now - since),
     });
   }
 
@@ -87,18 +74,9 @@ export class Completions {
    */
   of(record: WorkloadRecord): Completion {
     const known = this.#known.get(workloadKey(workloadOf(record)));
-    if (known === undefined || known.uid !== record.metadata.uid) {
-      const isPlain = record.restarts.length === 0 && record.isComplete;
-      return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };
-    }
-    const { restarts, since, longest, progressedAt, overtaken } = known;
-    return {
-      restarts,
-      overtaken,
-      ...(since !== undefined && { completeSince: since }),
-      ...(longest !== undefined && { completedFor: longest }),
-      ...(progressedAt !== undefined && { progressedAt }),
-    };
+    if (known !== undefined && known.uid === record.metadata.uid) return known;
+    const isPlain = record.restarts.length === 0 && record.isComplete;
+    return { restarts: record.restarts, overtaken: noTags, ...(isPlain && { completeSince: 0 }) };
   }
 }
 

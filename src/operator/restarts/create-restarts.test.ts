@@ -4,6 +4,7 @@ import { labelNames } from '../../api/labels.ts';
 import { noWorkload } from '../../routing/workload-key.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { judgedPath } from './create-restarts.ts';
+import { selectingWebhook } from './testdata/situation.ts';
 
 const atRest = '/tags/prod/old/0123abcd/inject';
 const threshold = '4000000000000000';
@@ -20,53 +21,28 @@ function webhook(path: string, tag = 'prod'): KubernetesObject {
   };
 }
 
-function selectingWebhook(fields: Partial<SelectingWebhook> = {}): SelectingWebhook {
-  const keys = { injection: 'i', revision: 'r', inject: 'j', status: 's' };
-  return {
-    id: 'sidecar-injector-tag-prod',
-    tag: 'prod',
-    injectorConfig: 'old',
-    hash: '0123abcd',
-    keys,
-    since: 0,
-    isConditional: false,
-    selectors: [],
-    ...fields,
-  };
-}
+const judge = (fields: Partial<SelectingWebhook> = {}): SelectingWebhook =>
+  selectingWebhook({ injectorConfig: 'old', hash: '0123abcd', ...fields });
 
 describe('judgedPath', () => {
   const canary = { injectorConfig: 'new', hash: '4567cdef', threshold };
-  const cases: [
-    what: string,
-    live: KubernetesObject | undefined,
-    judging: SelectingWebhook | undefined,
-    path: unknown,
-  ][] = [
-    ['is that of the webhook by which pods are judged', webhook(atRest), selectingWebhook(), atRest],
-    ['has both sides of a rollout', webhook(inRollout), selectingWebhook({ canary }), inRollout],
-    ['says of a shadow step that it is one', webhook(inShadow), selectingWebhook(), inShadow],
-    ['is of the path also where the webhook has a URL', webhook(`https://host:1${atRest}`), selectingWebhook(), atRest],
+  const other = { ...canary, threshold: '8'.repeat(16) };
+  type Judge = SelectingWebhook | undefined;
+  const cases: [what: string, live: KubernetesObject | undefined, judging: Judge, path: string | null | undefined][] = [
+    ['is that of the webhook by which pods are judged', webhook(atRest), judge(), atRest],
+    ['has both sides of a rollout', webhook(inRollout), judge({ canary }), inRollout],
+    ['says of a shadow step that it is one', webhook(inShadow), judge(), inShadow],
+    ['is of the path also where the webhook has a URL', webhook(`https://host:1${atRest}`), judge(), atRest],
     ['is null without a webhook', undefined, undefined, null],
-    ['is null without a webhook that takes pods', undefined, selectingWebhook({ hash: undefined }), null],
+    ['is null without a webhook that takes pods', undefined, judge({ hash: undefined }), null],
     ['is null while the webhook of the name is not the tag’s', webhook(atRest, 'other'), undefined, null],
-    ['is null while the judge of the name is not the tag', undefined, selectingWebhook({ tag: 'other' }), null],
+    ['is null while the judge of the name is not the tag', undefined, judge({ tag: 'other' }), null],
     ['is not known while nobody judges by the webhook yet', webhook(atRest), undefined, undefined],
-    [
-      'is not known while the judge is still to be published',
-      webhook(atRest),
-      selectingWebhook({ hash: undefined }),
-      undefined,
-    ],
-    ['is not known by an older configuration', webhook(atRest), selectingWebhook({ hash: '00000000' }), undefined],
-    ['is not known by another InjectorConfig', webhook(atRest), selectingWebhook({ injectorConfig: 'new' }), undefined],
-    [
-      'is not known at another share',
-      webhook(inRollout),
-      selectingWebhook({ canary: { ...canary, threshold: '8'.repeat(16) } }),
-      undefined,
-    ],
-    ['is not known while the webhook that is gone judges', undefined, selectingWebhook(), undefined],
+    ['is not known while the judge is still to be published', webhook(atRest), judge({ hash: undefined }), undefined],
+    ['is not known by an older configuration', webhook(atRest), judge({ hash: '00000000' }), undefined],
+    ['is not known by another InjectorConfig', webhook(atRest), judge({ injectorConfig: 'new' }), undefined],
+    ['is not known at another share', webhook(inRollout), judge({ canary: other }), undefined],
+    ['is not known while the webhook that is gone judges', undefined, judge(), undefined],
   ];
   for (const [what, live, judging, path] of cases) {
     it(what, () => {

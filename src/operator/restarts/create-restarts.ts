@@ -1,45 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tagWebhookConfiguration } from '../../api/names.ts';
-import type { EventRecorder } from '../../kube/event-recorder.ts';
-import type { Clock, Logger } from '../../kube/ports.ts';
 import { type ClusterView, tagOf } from '../cluster-view.ts';
-import type { LeaderClient } from '../controller/leading-client.ts';
-import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { type OperatorSettings, resyncMs } from '../settings.ts';
 import type { TagTargets } from '../tags/tag-targets.ts';
 import type { ClusterUsage } from '../usage/cluster-usage.ts';
-import type { FollowCollection } from './followed-workloads.ts';
-import { RestartEvents } from './restart-events.ts';
-import { RestartPass } from './restart-pass.ts';
-import { RestartsNotAllowed, type RestartSource } from './restart-source.ts';
+import { RestartPass, type RestartPassOptions } from './restart-pass.ts';
+import { notAllowed, type RestartSource } from './restart-source.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { formatRoute } from '../../routing/route.ts';
 import { rolloutInForce } from '../webhooks/published-webhook.ts';
 import { publishedConfiguration, type SelectingWebhook } from '../../selection/selecting-webhook.ts';
 
-export interface RestartParts {
+export interface RestartParts extends Omit<RestartPassOptions, 'tags' | 'objectOf' | 'podsOf' | 'judgedBy'> {
   readonly settings: OperatorSettings;
-  readonly client: LeaderClient;
   readonly view: Pick<ClusterView, 'tags' | 'mutatingWebhooks'>;
   readonly targets: Pick<TagTargets, 'tags'>;
   readonly usage: Pick<ClusterUsage, 'podsOf' | 'selectingWebhook'>;
-  readonly reports: Pick<ReplicaReports, 'lacking'>;
-  readonly recorder: Pick<EventRecorder, 'record'>;
-  readonly follow: FollowCollection;
-  readonly metrics: OperatorMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly wake: () => void;
-  readonly news: (tag: string) => void;
 }
 
 /** Restarts of workloads where the operator may, and else what says that it may not. */
 export function createRestarts(parts: RestartParts): RestartSource & Pick<RestartPass, 'pass'> {
-  const { settings, view, targets, usage, recorder } = parts;
+  const { settings, view, targets, usage } = parts;
   const isFollowing = settings.followPods !== false;
   if (settings.restartWorkloads !== true || !isFollowing) {
-    const source = new RestartsNotAllowed(isFollowing ? 'flag' : 'pods');
-    return { shown: (tag) => source.shown(tag), pass: () => Promise.resolve(resyncMs) };
+    const why = isFollowing ? 'flag' : 'pods';
+    return { shown: (tag) => notAllowed(tag, why), pass: () => Promise.resolve(resyncMs) };
   }
   return new RestartPass({
     ...parts,
@@ -50,7 +35,6 @@ export function createRestarts(parts: RestartParts): RestartSource & Pick<Restar
       const name = tagWebhookConfiguration(tag);
       return judgedPath(tag, view.mutatingWebhooks.get(name), usage.selectingWebhook(name));
     },
-    events: new RestartEvents(recorder),
   });
 }
 

@@ -54,16 +54,11 @@ describe('a PodDisruptionBudget', () => {
   });
 
   it('covers what has more labels than are kept, and is told with what it allows', () => {
-    assert.equal(
-      coveringBudgets({ metadata: { namespace: 'shop' }, labels: undefined }, [
-        recordOfBudget(budget({ selector: { matchLabels: { app: 'db' } } })),
-      ]).length,
-      1,
-    );
-    assert.deepEqual(
-      coveringBudgets({ metadata: { namespace: 'shop' }, labels }, [recordOfBudget(budget({ selector: {} }))]),
-      [{ name: 'some', disruptionsAllowed: 3 }],
-    );
+    const metadata = { namespace: 'shop' };
+    const database = recordOfBudget(budget({ selector: { matchLabels: { app: 'db' } } }));
+    assert.equal(coveringBudgets({ metadata, labels: undefined }, [database]).length, 1);
+    const told = coveringBudgets({ metadata, labels }, [recordOfBudget(budget({ selector: {} }))]);
+    assert.deepEqual(told, [{ name: 'some', disruptionsAllowed: 3 }]);
   });
 
   it('covers everything when its selector is larger than what is kept', () => {

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock } from '../../kube/ports.ts';
-import { apiVersionOf, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { restartableKinds } from '../../rollout/restart-reasons.ts';
 import { workloadKey } from '../../routing/workload-key.ts';
 import { Completions } from './completions.ts';
@@ -33,14 +33,16 @@ const disruptionBudgets = resourceKind('policy/v1', 'PodDisruptionBudget');
 export class FollowedWorkloads {
   /** How far workloads that were restarted have come, as this process has seen it. */
   readonly completions = new Completions();
-  readonly #workloads = new Map(restartable.map(({ kind }) => [kind, new ObjectStore<WorkloadRecord>()]));
+  /** By kind. */
+  readonly #workloads = new Map<string, ObjectStore<WorkloadRecord>>();
   readonly #budgets = new ObjectStore<BudgetRecord>();
   /** Those that have our annotation or had it, by `workloadKey`. */
   readonly #restarted = new Map<string, WorkloadRecord>();
 
   constructor({ follow, signal, clock, changed }: FollowedWorkloadsOptions) {
     for (const resource of restartable) {
-      const store = this.#storeOf(resource.kind);
+      const store = new ObjectStore<WorkloadRecord>();
+      this.#workloads.set(resource.kind, store);
       store.subscribe(({ type, object, before }) => {
         const key = workloadKey(workloadOf(object));
         const wasKnown = this.#restarted.delete(key);
@@ -89,13 +91,6 @@ export class FollowedWorkloads {
 
   /** Takes over what the API server answered to a write, before the watch tells of it. */
   written(object: KubernetesObject): void {
-    this.#storeOf(object.kind).upsert(recordOfWorkload(object));
-  }
-
-  #storeOf(kind: string): ObjectStore<WorkloadRecord> {
-    const store = this.#workloads.get(kind);
-    if (store === undefined)
-      throw new Error(`${apiVersionOf({ group: 'apps', version: 'v1' })} ${kind} is not followed`);
-    return store;
+    this.#workloads.get(object.kind)?.upsert(recordOfWorkload(object));
   }
 }

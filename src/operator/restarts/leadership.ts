@@ -2,15 +2,12 @@ import { durationMilliseconds } from '../../api/duration.ts';
 import type { RestartStrategy } from '../../api/revision-tag/rollout-strategy.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartPlan } from '../../rollout/restarts.ts';
-import { FollowedWorkloads, type FollowCollection } from './followed-workloads.ts';
+import { FollowedWorkloads, type FollowedWorkloadsOptions } from './followed-workloads.ts';
 
-export interface LeadershipOptions {
+interface LeadershipOptions extends Pick<FollowedWorkloadsOptions, 'follow' | 'changed'> {
   /** Until when this process leads. */
   readonly leading: AbortSignal;
-  readonly follow: FollowCollection;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** See {@link FollowedWorkloads}. */
-  readonly changed: () => void;
 }
 
 /** What is followed, and what has been seen, while one leader has restarts to do. */

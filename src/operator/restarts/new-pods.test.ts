@@ -12,12 +12,8 @@ describe('newPods of a workload that was restarted: counted are those that the r
     [seconds, health]: readonly [seconds: number, health: object | undefined],
     { minutes = 1, state = 'current', isComplete = true } = {},
   ) => {
-    const records = [
-      {
-        createdAt: made + seconds,
-        ...(health && { health: { ready: false, restarts: 0, crashing: false, ...health } }),
-      },
-    ];
+    const does = health && { health: { ready: false, restarts: 0, crashing: false, ...health } };
+    const records = [{ createdAt: made + seconds, ...does }];
     const web = record('web', [restartedAt(at)], isComplete ? {} : { status: { updatedReplicas: 1 } });
     const groups = [pods('web', { state, records })];
     const [found] = own({ workloads: [web], groups, now: at + minutes * minute });

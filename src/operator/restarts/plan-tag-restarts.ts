@@ -64,11 +64,10 @@ export function* planTagRestarts(
     bounds,
     now,
   });
-  const uncertain = [...troubles.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name))].map(
-    ([key, record]): UncertainRestart => {
-      return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
-    },
-  );
+  const unknown = troubles.uncertain((kind, namespace, name) => workloads.get(kind, namespace, name));
+  const uncertain = [...unknown].map(([key, record]): UncertainRestart => {
+    return { key, ...workloadOf(record), budgets: coveringBudgets(record, budgets) };
+  });
   const plan = yield* planRestarts({ own, others, uncertain }, bounds, now);
   return { plan, ...looked };
 }

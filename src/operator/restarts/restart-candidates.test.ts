@@ -20,6 +20,20 @@ import {
 } from './testdata/situation.ts';
 import { staleConfigurations } from './restart-candidates.ts';
 
+const namespace = 'shop';
+const incomplete = { status: { updatedReplicas: 1 } };
+const named = (name: string) => ({ key: `shop/Deployment/${name}`, namespace, kind: 'Deployment', name });
+
+/** A PodDisruptionBudget with this selector. */
+const budgetOf = (name: string, selector: object, where = namespace) =>
+  recordOfBudget({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace: where },
+    spec: { selector },
+    status: { disruptionsAllowed: 2 },
+  });
+
 describe('restartCandidates', () => {
   it('are the workloads with stale pods that the tag takes', () => {
     const groups = [
@@ -33,28 +47,10 @@ describe('restartCandidates', () => {
       pods('unpublished', { selectedBy: selectingWebhook({ hash: undefined }) }),
       pods('empty', { records: [] }),
     ];
-    const workloads = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'].map((name) =>
-      record(name),
-    );
-    assert.deepEqual(said(situation({ groups, workloads })), {
-      own: [
-        {
-          key: 'shop/Deployment/web',
-          namespace: 'shop',
-          kind: 'Deployment',
-          name: 'web',
-          stale: 3,
-          target,
-          completeSince: 0,
-          partition: 0,
-          paused: false,
-          isExcluded: false,
-          isInjectedByHand: false,
-          rolledBack: false,
-          isDeferred: false,
-          budgets: [],
-        },
-      ],
+    const names = ['web', 'fine', 'none', 'elsewhere', 'nobody', 'unpublished', 'empty'];
+    const none = { paused: false, isExcluded: false, isInjectedByHand: false, rolledBack: false, isDeferred: false };
+    assert.deepEqual(said(situation({ groups, workloads: names.map((name) => record(name)) })), {
+      own: [{ ...named('web'), stale: 3, target, completeSince: 0, partition: 0, ...none, budgets: [] }],
       others: [],
     });
   });
@@ -67,10 +63,8 @@ describe('restartCandidates', () => {
       { ...ofLogs, selectedBy: selectingWebhook({ tag: 'logs', injectorConfig: 'logs' }) },
       ...group.judgements,
     ];
-    assert.deepEqual(
-      own({ groups: [group] }).map((each) => each.target),
-      [target],
-    );
+    const [web, ...others] = own({ groups: [group] });
+    assert.deepEqual([web?.target, others], [target, []]);
   });
 
   it('have what is known of the workload', () => {
@@ -84,33 +78,13 @@ describe('restartCandidates', () => {
   });
 
   it('have the budgets that cover them', () => {
-    const budget = (name: string, namespace: string, app: string) =>
-      recordOfBudget({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name, namespace },
-        spec: { selector: { matchLabels: { app } } },
-        status: { disruptionsAllowed: 2 },
-      });
-    const budgets = [
-      budget('a', 'shop', 'web'),
-      budget('b', 'shop', 'db'),
-      budget('c', 'tools', 'web'),
-      budget('d', 'shop', 'web'),
-    ];
-    const workloads = [
-      record('web'),
-      record('db', [restartedAt(now, older, 'logs')], { status: { updatedReplicas: 1 } }),
-    ];
-    const {
-      own: [web],
-      others: [db],
-    } = situation({ budgets, workloads });
-    assert.deepEqual(web?.budgets, [
-      { name: 'a', disruptionsAllowed: 2 },
-      { name: 'd', disruptionsAllowed: 2 },
-    ]);
-    assert.deepEqual(db?.budgets, [{ name: 'b', disruptionsAllowed: 2 }]);
+    const [web, db] = ['web', 'db'].map((app) => ({ matchLabels: { app } })) as [object, object];
+    const budgets = [budgetOf('a', web), budgetOf('b', db), budgetOf('c', web, 'tools'), budgetOf('d', web)];
+    const workloads = [record('web'), record('db', [restartedAt(now, older, 'logs')], incomplete)];
+    const found = situation({ budgets, workloads });
+    const allowed = (...names: string[]) => names.map((name) => ({ name, disruptionsAllowed: 2 }));
+    assert.deepEqual(found.own[0]?.budgets, allowed('a', 'd'));
+    assert.deepEqual(found.others[0]?.budgets, allowed('b'));
   });
 
   it('are without those that are gone or going', () => {
@@ -120,18 +94,11 @@ describe('restartCandidates', () => {
   });
 
   it('are also those that nothing can be done about', () => {
-    const groups = ['Pod', 'Job', 'CronJob', 'ReplicaSet', 'Rollout'].map((kind) => pods('x', { kind }));
-    const found = own({ groups });
-    assert.deepEqual(
-      found.map(({ kind, stale }) => [kind, stale]),
-      [
-        ['Pod', 2],
-        ['Job', 2],
-        ['CronJob', 2],
-        ['ReplicaSet', 2],
-        ['Rollout', 2],
-      ],
+    const kinds = ['Pod', 'Job', 'CronJob', 'ReplicaSet', 'Rollout'];
+    const found = own({ groups: kinds.map((kind) => pods('x', { kind })) }).map(
+      ({ kind, stale }) => `${kind} ${stale}`,
     );
+    assert.deepEqual(found.join(), 'Pod 2,Job 2,CronJob 2,ReplicaSet 2,Rollout 2');
     assert.deepEqual(own({ groups: [pods('x', { kind: 'Pod', state: 'current' })] }), []);
   });
 
@@ -153,35 +120,20 @@ describe('restartCandidates', () => {
   });
 
   it('ask for no budgets where nothing is stale and all is complete', () => {
-    const all = {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { namespace: 'shop', name: 'a' },
-      spec: { selector: {} },
+    const covering = (state: string, fields: object) => {
+      const workloads = [record('web', [restartedAt(now - 60 * second)], fields)];
+      return own({ budgets: [budgetOf('a', {})], groups: [pods('web', { state })], workloads })[0]?.budgets.length;
     };
-    const covering = (state: string, status: object) =>
-      own({
-        budgets: [recordOfBudget(all)],
-        groups: [pods('web', { state })],
-        workloads: [record('web', [restartedAt(now - 60 * second)], { status })],
-      })[0]?.budgets.length;
-    assert.deepEqual(
-      [covering('current', {}), covering('stale', {}), covering('current', { updatedReplicas: 1 })],
-      [0, 1, 1],
-    );
+    assert.deepEqual([covering('current', {}), covering('stale', {}), covering('current', incomplete)], [0, 1, 1]);
   });
 
   it('have nothing to say of a restart where somebody wants the workload left alone', () => {
     const metadata = { annotations: { 'sidecar-injector.io/restart': 'false' } };
-    const bad = pods('web', {
-      records: [{ createdAt: now / second, health: { ready: false, restarts: 9, crashing: true } }],
-    });
-    const workloads = [record('web', [restartedAt(now - 5 * second)], { metadata, status: { updatedReplicas: 1 } })];
-    const found = situation({ workloads, groups: [bad] });
-    assert.deepEqual(
-      found.own.map(({ isExcluded, restarted, crashing }) => [isExcluded, restarted, crashing]),
-      [[true, undefined, undefined]],
-    );
+    const health = { ready: false, restarts: 9, crashing: true };
+    const bad = pods('web', { records: [{ createdAt: now / second, health }] });
+    const workloads = [record('web', [restartedAt(now - 5 * second)], { metadata, ...incomplete })];
+    const [web, ...others] = own({ workloads, groups: [bad] });
+    assert.deepEqual([web?.isExcluded, web?.restarted, web?.crashing, others], [true, undefined, undefined, []]);
     assert.deepEqual(situation({ workloads, groups: [] }), { own: [], others: [] });
     assert.deepEqual(situation({ workloads, groups: [], tag: 'logs' }), { own: [], others: [] });
   });
@@ -190,28 +142,10 @@ describe('restartCandidates', () => {
     const at = now - 10 * second;
 
     it('are what was restarted for them last', () => {
-      const {
-        own: [web],
-        others,
-      } = situation({
-        workloads: [
-          record('web', [restartedAt(at, 'logs.00000009', 'logs'), restartedAt(at - 1, older)], {
-            status: { updatedReplicas: 1 },
-          }),
-        ],
-      });
-      assert.deepEqual(said(others), [
-        {
-          key: 'shop/Deployment/web',
-          namespace: 'shop',
-          kind: 'Deployment',
-          name: 'web',
-          tag: 'logs',
-          at,
-          budgets: [],
-        },
-      ]);
-      assert.deepEqual([web?.stale, web?.restarted?.at], [2, at - 1]);
+      const both = [restartedAt(at, 'logs.00000009', 'logs'), restartedAt(at - 1, older)];
+      const found = situation({ workloads: [record('web', both, incomplete)] });
+      assert.deepEqual(said(found.others), [{ ...named('web'), tag: 'logs', at, budgets: [] }]);
+      assert.deepEqual([found.own[0]?.stale, found.own[0]?.restarted?.at], [2, at - 1]);
     });
 
     it('are not what was restarted for them a day ago, or for this tag since', () => {
@@ -243,10 +177,8 @@ describe('restartCandidates', () => {
 
   it('count only pods of the canary that was rolled back, for a rollback alone', () => {
     const groups = [pods('web', { carried: 'bad.00000003', records: [{}] }), pods('web')];
-    assert.deepEqual(
-      own({ groups, isRollbackOnly: true, rolledBackFrom }).map(({ stale, rolledBack }) => [stale, rolledBack]),
-      [[1, true]],
-    );
+    const [web, ...others] = own({ groups, isRollbackOnly: true, rolledBackFrom });
+    assert.deepEqual([web?.stale, web?.rolledBack, others], [1, true, []]);
   });
 
   describe('know that a restart does not count any more', () => {
@@ -260,15 +192,10 @@ describe('restartCandidates', () => {
       const { overtaken: found } = lookedAt({ workloads: [web], completions });
       assert.deepEqual(found, [web]);
       completions.overtake(web, 'prod');
-      const back = selectingWebhook({ injectorConfig: 'old', hash: '00000001' });
-      assert.deepEqual(overtaken({ workloads: [web], completions, groups: [pods('web', { selectedBy: back })] }), [
-        true,
-      ]);
-      assert.deepEqual(
-        overtaken({ workloads: [web], groups: [pods('web', { selectedBy: back })] }),
-        [false],
-        'a new leader',
-      );
+      const selectedBy = selectingWebhook({ injectorConfig: 'old', hash: '00000001' });
+      const back = { workloads: [web], groups: [pods('web', { selectedBy })] };
+      assert.deepEqual(overtaken({ ...back, completions }), [true]);
+      assert.deepEqual(overtaken(back), [false], 'a new leader');
     });
 
     it('when the rollout began later', () => {

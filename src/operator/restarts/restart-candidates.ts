@@ -11,10 +11,10 @@ import {
 import { isRestartable } from '../../rollout/restart-reasons.ts';
 import { forEach, type Steps } from '../../rollout/restart-steps.ts';
 import { type RolloutWorkload, workloadKey } from '../../routing/workload-key.ts';
-import type { PodGroup } from '../usage/pod-group.ts';
+import type { PodJudgement } from '../usage/judge-pod.ts';
+import type { PodGroup, PodRecord } from '../usage/pod-group.ts';
 import type { Completion, Completions } from './completions.ts';
 import { type BudgetRecord, coveringBudgets } from './disruption-budget.ts';
-import { type JudgedGroup, newPods } from './new-pods.ts';
 import { workloadOf, type WorkloadRecord } from './workload-record.ts';
 import { carriedBy } from '../usage/pod-traits.ts';
 
@@ -46,6 +46,12 @@ export interface RestartSources {
   readonly bounds: Pick<RestartStrategy, 'readyTimeout'>;
   /** Milliseconds since 1970. */
   readonly now: number;
+}
+
+/** Pods that are alike, and how they are judged for the tag. */
+interface JudgedGroup {
+  readonly group: PodGroup;
+  readonly state: PodJudgement['state'];
 }
 
 /** What the pods of one workload say. */
@@ -96,26 +102,21 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
     const isOther = latest !== undefined && latest.tag !== tag && !record.isExcluded && isRecent(latest.at, now);
     const isOwn = stale > 0 || (mine !== undefined && isRecent(mine.at, now));
     if (!isOther && !isOwn) return;
-    // There may be ten thousand that are done: budgets are asked for only where they count, and objects are written out.
+    // There may be ten thousand that are done: budgets are asked for only where they count.
     const isAsked = stale > 0 || completeSince === undefined;
     const covering = isAsked ? coveringBudgets(record, budgetsIn.get(workload.namespace) ?? []) : noBudgets;
-    const { namespace, kind, name } = workload;
     if (isOther) {
-      const { tag: other, at } = latest;
-      others.push({ key, namespace, kind, name, tag: other, at, completeSince, completedFor, budgets: covering });
+      others.push({ ...workload, tag: latest.tag, at: latest.at, completeSince, completedFor, budgets: covering });
     }
     if (!isOwn) return;
     const { updateType, partition, paused, isExcluded, isInjectedByHand } = record;
     const isUnfinished = completeSince === undefined && completedFor === undefined;
     const until = mine === undefined || isUnfinished ? Infinity : lateAt(mine.at, completion, bounds);
     const made = mine && newPods(found?.groups ?? [], mine.at, until, now);
-    const held = stale > 0 ? heldBy?.({ key, namespace, target }) : undefined;
+    const held = stale > 0 ? heldBy?.({ ...workload, target }) : undefined;
     records.set(key, record);
     own.push({
-      key,
-      namespace,
-      kind,
-      name,
+      ...workload,
       stale,
       target,
       restarted: mine && {
@@ -127,8 +128,7 @@ export function* restartCandidates(sources: RestartSources): Steps<LookedAt> {
       completeSince,
       completedFor,
       progressedAt,
-      crashing: made?.crashing,
-      uninjected: made?.uninjected,
+      ...made,
       updateType,
       partition,
       paused,
@@ -184,6 +184,45 @@ function* podsByWorkload({
     if (isRolledBack || !isRollbackOnly) known.stale += pods.size;
   });
   return found;
+}
+
+/** A pod that has restarted more often counts as crashing: between two crashes it looks as if nothing was wrong. */
+const restartsAllowed = 2;
+/** One that crashes all the time restarts more often: the kubelet waits five minutes at most. */
+const restartsAnHour = 4;
+const hourMs = 3_600_000;
+
+/**
+ * Of the pods that a restart has made, how many crash, and how many have no sidecar.
+ * @param from when the workload was restarted; milliseconds since 1970, as the others
+ * @param to pods that were made later are somebody else's
+ */
+function newPods(
+  groups: readonly JudgedGroup[],
+  from: number,
+  to: number,
+  now: number,
+): Pick<RestartCandidate, 'crashing' | 'uninjected'> {
+  const since = Math.floor(from / 1000);
+  let [crashing, uninjected] = [0, 0];
+  for (const { group, state } of groups) {
+    for (const pod of group.pods.values()) {
+      const { createdAt = 0 } = pod;
+      // Times of pods are whole seconds: what is stale and was made in the same second was there before.
+      const isNew = (createdAt > since || (createdAt === since && state !== 'stale')) && createdAt * 1000 <= to;
+      if (isNew && isCrashing(pod, now < to, now)) crashing += 1;
+      if (isNew && state === 'missing') uninjected += 1;
+    }
+  }
+  return { crashing, uninjected };
+}
+
+/** @param isFresh whether it is not long since the restart; later on only what has crashed ever since is the restart's fault */
+function isCrashing({ createdAt = 0, health }: PodRecord, isFresh: boolean, now: number): boolean {
+  if (health === undefined) return false;
+  const { crashing, restarts } = health;
+  if (isFresh) return crashing || restarts > restartsAllowed;
+  return restarts > Math.max(restartsAllowed, ((now - createdAt * 1000) / hourMs) * restartsAnHour);
 }
 
 function byNamespace(budgets: Iterable<BudgetRecord>): Map<string, BudgetRecord[]> {

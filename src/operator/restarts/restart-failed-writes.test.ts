@@ -29,17 +29,21 @@ describe('restarts that cannot be written', () => {
       ...(times !== undefined && { times }),
     });
   };
-  const broken: Answer = (response) => {
-    failure(response, 500, 'InternalError', 'Internal error occurred: out of order');
-  };
+  const fails =
+    (code: number, reason: string, message: string): Answer =>
+    (response) => {
+      failure(response, code, reason, message);
+    };
+  const broken = fails(500, 'InternalError', 'Internal error occurred: out of order');
+  const modified = fails(409, 'Conflict', 'modified');
+  const refused = fails(403, 'Forbidden', 'policy says no');
+  const tried = (): string => tries.map(({ name }) => name).join(' ');
   const failures = (): string[] => fixture.eventsOfWorkloads().filter((each) => each.includes(' RestartFailed: '));
   const waiting = (): string[] => (fixture.status()?.waiting ?? []).map(({ name, reason }) => `${name} ${reason}`);
 
   it('hold up nobody else, are tried again with a back-off of their own, and are told of', async () => {
     await fixture.begin(two);
-    fixture.workload('a');
-    fixture.workload('b');
-    fixture.workload('c');
+    fixture.workloads('a', 'b', 'c');
     faulty((name) => name === 'a', broken);
     await fixture.passUntil(() => fixture.restarts.length > 0);
     // Nobody knows whether it was written: it takes one of the two places for a minute.
@@ -71,8 +75,7 @@ describe('restarts that cannot be written', () => {
 
   it('are never repeated where only the answer was lost, and take their place as if they were known', async () => {
     await fixture.begin();
-    fixture.workload('web');
-    fixture.workload('zoo');
+    fixture.workloads('web', 'zoo');
     fixture.cluster.faults.push({
       matches: (method, path, body) => {
         if (method !== 'PATCH' || !path.endsWith('/deployments/web')) return false;
@@ -100,8 +103,7 @@ describe('restarts that cannot be written', () => {
 
   it('keep their place for a minute where nobody knows, and then let others go on', async () => {
     await fixture.begin();
-    fixture.workload('a');
-    fixture.workload('b');
+    fixture.workloads('a', 'b');
     faulty((name) => name === 'a', broken);
     await fixture.passUntil(() => tries.length >= 3);
     assert.deepEqual(fixture.restarts, []);
@@ -115,11 +117,7 @@ describe('restarts that cannot be written', () => {
 
   it('are looked at anew when somebody else was faster', async () => {
     await fixture.begin(two);
-    fixture.workload('a');
-    fixture.workload('b');
-    const modified: Answer = (response) => {
-      failure(response, 409, 'Conflict', 'modified');
-    };
+    fixture.workloads('a', 'b');
     faulty((name) => name === 'a', modified, 1);
     await fixture.passUntil(() => fixture.restarts.length > 0);
     assert.deepEqual(fixture.restarts, ['PATCH deployments b'], 'others do not wait');
@@ -132,33 +130,20 @@ describe('restarts that cannot be written', () => {
 
   it('keep their place while it is not seen what came in between: it may have been a restart', async () => {
     await fixture.begin();
-    fixture.workload('a');
-    fixture.workload('b');
-    faulty(
-      (name) => name === 'a',
-      (response) => {
-        failure(response, 409, 'Conflict', 'modified');
-      },
-      1,
-    );
+    fixture.workloads('a', 'b');
+    faulty((name) => name === 'a', modified, 1);
     await fixture.passUntil(() => fixture.restarts.length > 0);
     assert.deepEqual(fixture.restarts, ['PATCH deployments a']);
   });
 
   it('are left alone for a minute where the API server refuses them, while others go on', async () => {
     await fixture.begin();
-    fixture.workload('a');
-    fixture.workload('b');
-    faulty(
-      (name) => name === 'a',
-      (response) => {
-        failure(response, 403, 'Forbidden', 'policy says no');
-      },
-    );
+    fixture.workloads('a', 'b');
+    faulty((name) => name === 'a', refused);
     await fixture.passUntil(() => fixture.restarts.length > 0);
     assert.deepEqual(fixture.restarts, ['PATCH deployments b']);
-    const refused = fixture.status()?.waiting.map(({ name, reason, message }) => [name, reason, message]);
-    assert.deepEqual(refused, [['a', 'Refused', 'policy says no']]);
+    const waits = fixture.status()?.waiting.map(({ name, reason, message }) => [name, reason, message]);
+    assert.deepEqual(waits, [['a', 'Refused', 'policy says no']]);
     fixture.completes('b', current());
     await fixture.passOn();
     assert.equal(tries.length, 1);
@@ -173,45 +158,21 @@ describe('restarts that cannot be written', () => {
     fixture.namespace('attic', 'prod');
     for (let index = 0; index < 6; index += 1) fixture.workload(`a${index}`, undefined, 'Deployment', 'attic');
     fixture.workload('web');
-    faulty(
-      (name) => name.startsWith('a'),
-      (response) => {
-        failure(response, 403, 'Forbidden', 'policy says no');
-      },
-    );
+    faulty((name) => name.startsWith('a'), refused);
     await fixture.passUntil(() => fixture.restarts.length > 0);
-    assert.deepEqual(
-      tries.map(({ name }) => name),
-      ['a0', 'a1', 'a2'],
-    );
+    assert.equal(tried(), 'a0 a1 a2');
     fixture.completes('web', current());
     await fixture.passUntil(() => tries.length >= 6);
-    assert.deepEqual(
-      tries.slice(3).map(({ name }) => name),
-      ['a3', 'a4', 'a5'],
-      'their turn comes all the same',
-    );
+    assert.equal(tried(), 'a0 a1 a2 a3 a4 a5', 'their turn comes all the same');
   });
 
   it('end the pass where the API server wants to be left alone', async () => {
     await fixture.begin(two);
-    fixture.workload('a');
-    fixture.workload('b');
-    faulty(
-      () => true,
-      (response) => {
-        failure(response, 429, 'TooManyRequests', 'slow down');
-      },
-      1,
-    );
-    await assert.rejects(
-      fixture.passUntil(() => false),
-      /slow down/,
-    );
-    assert.deepEqual(
-      tries.map(({ name }) => name),
-      ['a'],
-    );
+    fixture.workloads('a', 'b');
+    faulty(() => true, fails(429, 'TooManyRequests', 'slow down'), 1);
+    const passing = fixture.passUntil(() => false);
+    await assert.rejects(passing, /slow down/);
+    assert.equal(tried(), 'a');
     await fixture.passUntil(() => fixture.restarts.length === 2);
   });
 });

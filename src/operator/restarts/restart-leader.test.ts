@@ -29,16 +29,9 @@ describe('who restarts workloads', () => {
     };
     setStrategy({ restart: bounds });
     await fixture.passUntil(() => fixture.restarts.length > 0);
-    assert.deepEqual(
-      new Set(asked()),
-      new Set([
-        '/apis/apps/v1/deployments',
-        '/apis/apps/v1/statefulsets',
-        '/apis/apps/v1/daemonsets',
-        '/apis/policy/v1/poddisruptionbudgets',
-        '/apis/apps/v1/namespaces/shop/deployments/web',
-      ]),
-    );
+    const followed = ['deployments', 'statefulsets', 'daemonsets', 'namespaces/shop/deployments/web'];
+    const apps = followed.map((path) => `/apis/apps/v1/${path}`);
+    assert.deepEqual(new Set(asked()), new Set([...apps, '/apis/policy/v1/poddisruptionbudgets']));
     await fixture.reconcileTag('prod');
     assert.ok(fixture.tagStatus('prod').restarts);
 
@@ -56,8 +49,7 @@ describe('who restarts workloads', () => {
 
   it('goes on as a new leader from what stands in the cluster, and does not tell again what the last one told', async () => {
     await fixture.begin({ restart: { ...bounds, readyTimeout: '10s' } });
-    fixture.workload('a');
-    fixture.workload('b');
+    fixture.workloads('a', 'b');
     await fixture.passUntil(() => fixture.restarts.length > 0);
     await fixture.clock.advance(10_000);
     await fixture.passUntil(() => fixture.status()?.phase === 'Stopped');
@@ -83,8 +75,7 @@ describe('who restarts workloads', () => {
 
   it('writes nothing once it has lost its lease', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 2, perNamespace: 2 } });
-    fixture.workload('a');
-    fixture.workload('b');
+    fixture.workloads('a', 'b');
     fixture.cluster.faults.push({
       // The lease is lost while the first write is under way.
       matches: (method, path) => {
@@ -105,18 +96,10 @@ describe('who restarts workloads', () => {
 
 describe('restarts that the operator does not do', () => {
   const cases = [
-    {
-      what: 'without the flag',
-      settings: { restartWorkloads: false },
-      says: /--restart-workloads \(operator\.restartWorkloads: true/,
-    },
-    {
-      what: 'without the pods',
-      settings: { followPods: false },
-      says: /--no-follow-pods, operator\.followPods: false/,
-    },
-  ];
-  for (const { what, settings, says } of cases) {
+    ['without the flag', { restartWorkloads: false }, /--restart-workloads \(operator\.restartWorkloads: true/],
+    ['without the pods', { followPods: false }, /--no-follow-pods, operator\.followPods: false/],
+  ] as const;
+  for (const [what, settings, says] of cases) {
     it(`says so, ${what}`, async () => {
       const fixture = new RestartFixture();
       try {

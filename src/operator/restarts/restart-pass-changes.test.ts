@@ -8,16 +8,18 @@ describe('what happens while workloads are restarted', () => {
   });
   afterEach(() => fixture.stop());
 
+  const ask = (strategy: object): void => {
+    fixture.cluster.edit('revisiontags', 'prod', undefined, (object) => {
+      object.spec = { ...(object.spec as object), strategy };
+    });
+  };
+
   it('somebody takes the wish back: the pass ends within a write or two', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 9, perNamespace: 9 } });
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) fixture.workload(name);
+    fixture.workloads('a', 'b', 'c', 'd', 'e', 'f');
     fixture.cluster.faults.push({
       matches: (method, path) => {
-        if (method === 'PATCH' && path.endsWith('/deployments/a')) {
-          fixture.cluster.edit('revisiontags', 'prod', undefined, (object) => {
-            object.spec = { ...(object.spec as object), strategy: {} };
-          });
-        }
+        if (method === 'PATCH' && path.endsWith('/deployments/a')) ask({});
         return false;
       },
       answer: () => undefined,
@@ -95,8 +97,7 @@ describe('what happens while workloads are restarted', () => {
 
   it('a workload is deleted and made anew under its name: it is another one, and is restarted by itself', async () => {
     await fixture.begin({ restart: { ...bounds, readyTimeout: '10m' } });
-    fixture.workload('web');
-    fixture.workload('zoo');
+    fixture.workloads('web', 'zoo');
     await fixture.passUntil(() => fixture.restarts.length > 0);
     assert.deepEqual(fixture.restarts, ['PATCH deployments web']);
     const uid = (): string | undefined => fixture.cluster.get('deployments', 'web', 'shop')?.metadata.uid;
@@ -122,11 +123,6 @@ describe('what happens while workloads are restarted', () => {
         }
       });
       return before;
-    };
-    const ask = (strategy: object): void => {
-      fixture.cluster.edit('revisiontags', 'prod', undefined, (object) => {
-        object.spec = { ...(object.spec as object), strategy };
-      });
     };
     beforeEach(async () => {
       await fixture.begin();

@@ -23,41 +23,26 @@ describe('the restarts of a tag', () => {
     assert.equal(fixture.restarted('web'), value);
     const after = fixture.cluster.get('deployments', 'web', 'shop');
     const { template, ...spec } = after?.spec as { template: { metadata: object } };
-    assert.deepEqual(
-      { ...spec, template: { ...template, metadata: { labels: { app: 'web' } } } },
-      before?.spec,
-      'all else is as it was',
-    );
-    const [request] = fixture.cluster.server.requests.filter(
-      ({ method, path }) => method === 'PATCH' && path.endsWith('/web'),
-    );
+    const without = { ...template, metadata: { labels: { app: 'web' } } };
+    assert.deepEqual({ ...spec, template: without }, before?.spec, 'all else is as it was');
+    const { requests } = fixture.cluster.server;
+    const [request] = requests.filter(({ method, path }) => method === 'PATCH' && path.endsWith('/web'));
     assert.equal(request?.query.get('fieldManager'), 'sidecar-injector-restarts');
+    const { uid, resourceVersion } = before?.metadata ?? {};
     assert.deepEqual(JSON.parse(request.body), {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: {
-        name: 'web',
-        namespace: 'shop',
-        uid: before?.metadata.uid,
-        resourceVersion: before?.metadata.resourceVersion,
-      },
+      metadata: { name: 'web', namespace: 'shop', uid, resourceVersion },
       spec: { template: { metadata: { annotations: { 'sidecar-injector.io/restarted': value } } } },
     });
     await fixture.until(() => fixture.cluster.names('events').some((name) => name.startsWith('web.')));
     const name = fixture.cluster.names('events').find((each) => each.startsWith('web.')) ?? '';
     const event = fixture.cluster.get('events', name, 'shop');
-    assert.deepEqual(
-      [event?.reason, event?.note, (event?.regarding as { kind: string }).kind],
-      [
-        'Restarted',
-        `restarted by RevisionTag prod (spec.strategy): its pods had old.00000000 and get ${current()}`,
-        'Deployment',
-      ],
-    );
-    assert.deepEqual(
-      fixture.counted.filter((each) => each !== 'prod +0'),
-      ['prod +1'],
-    );
+    assert.deepEqual([event?.reason, (event?.regarding as { kind: string }).kind], ['Restarted', 'Deployment']);
+    const note = `restarted by RevisionTag prod (spec.strategy): its pods had old.00000000 and get ${current()}`;
+    assert.equal(event?.note, note);
+    const restarted = fixture.counted.filter((each) => each !== 'prod +0');
+    assert.deepEqual(restarted, ['prod +1']);
     assert.equal(fixture.counted[0], 'prod +0', 'a counter that begins at its first figure shows no increase');
     const counts = { stale: 1, restarting: 1, waiting: 0, failing: 0, untouched: 0 };
     assert.deepEqual(fixture.figures.get('prod'), { phase: 'Restarting', counts });
@@ -83,10 +68,8 @@ describe('the restarts of a tag', () => {
     await fixture.passOn();
     // In the order of their names tag beta comes first.
     assert.deepEqual(fixture.restarts, ['PATCH daemonsets c']);
-    assert.deepEqual(
-      fixture.status('prod')?.waiting.map(({ name, reason }) => `${name} ${reason}`),
-      ['a Bound', 'b Bound'],
-    );
+    const waiting = fixture.status('prod')?.waiting.map(({ name, reason }) => `${name} ${reason}`);
+    assert.deepEqual(waiting, ['a Bound', 'b Bound']);
     fixture.completes('c', `new.${fixture.hash('new')}`, 'DaemonSet', 'beta');
     await fixture.passUntil(() => fixture.restarts.length > 1);
     await fixture.passOn();
@@ -98,7 +81,7 @@ describe('the restarts of a tag', () => {
 
   it('restarts as many in one pass as the bounds allow', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 3, perNamespace: 2 } });
-    for (const name of ['a', 'b', 'c']) fixture.workload(name);
+    fixture.workloads('a', 'b', 'c');
     await fixture.passUntil(() => fixture.restarts.length > 0);
     await fixture.passOn();
     assert.deepEqual(fixture.restarts, ['PATCH deployments a', 'PATCH deployments b']);
@@ -107,7 +90,7 @@ describe('the restarts of a tag', () => {
   it('looks anew after some writes, and goes on at once', async () => {
     await fixture.begin({ restart: { ...bounds, maxUnavailableWorkloads: 100, perNamespace: 100 } });
     const names = Array.from({ length: 45 }, (_, index) => `work-${index}`);
-    for (const name of names) fixture.workload(name);
+    fixture.workloads(...names);
     const counts: number[] = [];
     await fixture.passUntil(() => {
       const count = fixture.restarts.length;
@@ -148,10 +131,7 @@ describe('the restarts of a tag', () => {
     await fixture.passOn();
     const { phase, message } = fixture.status() ?? {};
     assert.equal(phase, 'Waiting');
-    assert.match(
-      message ?? '',
-      /^PodDisruptionBudgets have not been read yet: nothing is restarted; has the operator the right/,
-    );
+    assert.match(message ?? '', /^PodDisruptionBudgets have not been read yet: nothing is restarted; has the operator/);
     assert.deepEqual(fixture.restarts, []);
     fixture.cluster.faults.splice(0);
     await fixture.clock.advance(5000);

@@ -2,18 +2,18 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
-import type { RestartPlan } from '../../rollout/restarts.ts';
 import type { OperatorMetrics, ReplicaReports } from '../ports.ts';
 import { resyncMs } from '../settings.ts';
 import type { PodGroup } from '../usage/pod-group.ts';
 import type { FollowCollection, FollowedWorkloads } from './followed-workloads.ts';
 import { Leadership } from './leadership.ts';
 import { planTagRestarts, type TagRestarts } from './plan-tag-restarts.ts';
-import type { RestartEvents } from './restart-events.ts';
 import { RestartReports } from './restart-reports.ts';
 import { type AskingTag, asksForRestarts, type RestartSource } from './restart-source.ts';
-import { RestartWriter, type RestartWriterOptions } from './restart-writer.ts';
+import { RestartTroubles } from './restart-troubles.ts';
+import { type RestartWriterOptions, writeRestart } from './restart-writer.ts';
 import { hasStale } from './restart-candidates.ts';
 import type { Steps } from '../../rollout/restart-steps.ts';
 
@@ -31,7 +31,7 @@ export interface RestartPassOptions extends RestartWriterOptions {
   readonly judgedBy: (tag: string) => string | null | undefined;
   readonly reports: Pick<ReplicaReports, 'lacking'>;
   readonly follow: FollowCollection;
-  readonly events: RestartEvents;
+  readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -66,7 +66,8 @@ const unsaidMs = 10_000;
 export class RestartPass implements RestartSource {
   readonly #options: RestartPassOptions;
   readonly #reports: RestartReports;
-  readonly #writer: RestartWriter;
+  /** What could not be written, and is left alone for a while. */
+  readonly #troubles: RestartTroubles;
   #leadership: Leadership | undefined;
   #isDue = false;
   /** Whether anything is restarting or waits to be. */
@@ -76,7 +77,7 @@ export class RestartPass implements RestartSource {
   constructor(options: RestartPassOptions) {
     this.#options = options;
     this.#reports = new RestartReports(options);
-    this.#writer = new RestartWriter(options);
+    this.#troubles = new RestartTroubles(() => options.clock.monotonic());
     this.#turns = new Turns(options.clock);
   }
 
@@ -149,7 +150,9 @@ export class RestartPass implements RestartSource {
       ({ plan } = await this.#look(tag, after, workloads, false));
     }
     if (hasChanged()) return judgeMs;
-    this.#report(tag, plan, path);
+    const object = objectOf(name);
+    const status = { ...plan.status, ...(path !== null && { path }) };
+    if (object !== undefined) this.#reports.found(tag, object, status, plan.counts);
     leadership.planned(name, plan, path, restartBounds(tag.spec.strategy ?? {}));
     const isBusy = plan.counts.restarting + plan.counts.waiting > 0;
     this.#isBusy ||= isBusy;
@@ -167,10 +170,8 @@ export class RestartPass implements RestartSource {
     hasMoved: boolean,
   ): Promise<TagRestarts> {
     const { clock, reports } = this.#options;
-    const { troubles } = this.#writer;
-    const now = clock.now().getTime();
-    const steps = planTagRestarts(tag, { groups, workloads, hasMoved, troubles, reports, now });
-    const looked = await this.#turns.run(steps);
+    const sources = { groups, workloads, hasMoved, troubles: this.#troubles, reports, now: clock.now().getTime() };
+    const looked = await this.#turns.run(planTagRestarts(tag, sources));
     for (const record of looked.overtaken) workloads.completions.overtake(record, tag.metadata.name);
     return looked;
   }
@@ -183,35 +184,31 @@ export class RestartPass implements RestartSource {
     hasChanged: () => boolean,
     leading: AbortSignal,
   ): Promise<Writes> {
-    const { events, metrics, logger } = this.#options;
+    const { recorder, metrics, logger } = this.#options;
     for (const { key, target } of plan.restart.slice(0, mostWrites)) {
       if (hasChanged()) return 'failed';
       const record = records.get(key);
       if (record === undefined) continue;
       const fields = { revisionTag: tag, workload: key, target };
-      const written = await this.#writer.restart(record, tag, target, leading);
+      const written = await writeRestart(this.#options, record, { tag, target, signal: leading });
       if ('trouble' in written) {
+        this.#troubles.add(key, written.trouble);
         const { reason, message } = written.trouble;
-        logger[reason === 'Conflict' ? 'debug' : 'warn']('a restart could not be written', {
-          ...fields,
-          reason,
-          error: message,
-        });
-        if (reason !== 'Conflict') events.failed(record, tag, message);
+        const isConflict = reason === 'Conflict';
+        logger[isConflict ? 'debug' : 'warn']('a restart could not be written', { ...fields, reason, error: message });
+        const note = `RevisionTag ${tag} (spec.strategy) wants it restarted, and that could not be written; it is tried again: ${message}`;
+        if (!isConflict) recorder.record(record, { type: 'Warning', reason: 'RestartFailed', action: 'Restart', note });
         return 'failed';
       }
+      this.#troubles.resolve(key);
       metrics.restarted?.(tag, 1);
-      events.restarted(written.stored, tag, had(key), target);
-      logger.info('a workload is restarted', { ...fields, had: had(key).join(', ') });
+      const what = had(key).join(', ');
+      const note = `restarted by RevisionTag ${tag} (spec.strategy): its pods had ${what || 'what none of ours has injected'} and get ${target}`;
+      recorder.record(written.stored, { type: 'Normal', reason: 'Restarted', action: 'Restart', note });
+      logger.info('a workload is restarted', { ...fields, had: what });
       workloads.written(written.stored);
     }
     return plan.restart.length > mostWrites ? 'some' : 'all';
-  }
-
-  #report(tag: RevisionTag, { status, counts }: RestartPlan, path: string | null): void {
-    const object = this.#options.objectOf(tag.metadata.name);
-    if (object === undefined) return;
-    this.#reports.found(tag, object, { ...status, ...(path !== null && { path }) }, counts);
   }
 
   /** Whether it is time to say why nothing is restarted. */

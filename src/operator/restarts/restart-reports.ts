@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Clock } from '../../kube/ports.ts';
 import type { RestartCounts } from '../../rollout/restarts.ts';
 import type { OperatorMetrics } from '../ports.ts';
-import type { RestartEvents } from './restart-events.ts';
 
 export interface RestartReportsOptions {
-  readonly events: Pick<RestartEvents, 'stopped' | 'resumed'>;
+  readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<OperatorMetrics, 'restarts'>;
   /** The status of a tag is to be written. */
   readonly news: (tag: string) => void;
@@ -18,7 +18,7 @@ export interface RestartReportsOptions {
 /** What only figures make different is said at most this often. Milliseconds. */
 const figuresMs = 5000;
 
-/** What is told of the restarts of each tag, in status, metrics and Events, by what a pass finds. */
+/** What is told of the restarts of each tag, in status, metrics and Events of the tag, by what a pass finds. */
 export class RestartReports {
   readonly #options: RestartReportsOptions;
   readonly #shown = new Map<string, { readonly status: RestartStatus; readonly at: number }>();
@@ -40,12 +40,16 @@ export class RestartReports {
    */
   found(tag: RevisionTag, object: KubernetesObject, status: RestartStatus, counts: RestartCounts): void {
     const { name } = tag.metadata;
-    const { events, metrics } = this.#options;
+    const { recorder, metrics } = this.#options;
     const before = this.#told.get(name) ?? tag.status?.restarts?.phase;
     this.#told.set(name, status.phase);
     const isStopped = status.phase === 'Stopped';
-    if (isStopped && before !== 'Stopped') events.stopped(object, status.message);
-    if (!isStopped && before === 'Stopped') events.resumed(object, status.message);
+    if (isStopped !== (before === 'Stopped')) {
+      const news = isStopped
+        ? ({ type: 'Warning', reason: 'RestartsStopped', note: status.message } as const)
+        : ({ type: 'Normal', reason: 'RestartsResumed', note: `restarts go on: ${status.message}` } as const);
+      recorder.record(object, { ...news, action: 'Restart' });
+    }
     metrics.restarts?.(name, { phase: status.phase, counts });
     this.say(name, status);
   }

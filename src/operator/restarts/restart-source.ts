@@ -11,7 +11,7 @@ export interface RestartSource {
 export type AskingTag = Pick<RevisionTag, 'metadata' | 'spec' | 'status'>;
 
 /** Whether a tag asks for restarts, now or after a rollback. */
-export function wantsRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
+function wantsRestarts({ spec: { strategy } }: Pick<RevisionTag, 'spec'>): boolean {
   return strategy?.restart !== undefined || strategy?.rollback?.restart === 'Canary';
 }
 
@@ -26,24 +26,10 @@ export function isRollbackOnly({ spec: { strategy } }: Pick<RevisionTag, 'spec'>
   return strategy?.restart === undefined && strategy?.rollback?.restart === 'Canary';
 }
 
-/** Of an operator that restarts nothing: says so, where a tag asks for it. */
-export class RestartsNotAllowed implements RestartSource {
-  readonly #status: RestartStatus;
-
-  constructor(why: keyof typeof reasons) {
-    this.#status = {
-      phase: 'NotAllowed',
-      message: reasons[why],
-      stale: 0,
-      inProgress: 0,
-      waiting: [],
-      untouched: [],
-    };
-  }
-
-  shown(tag: AskingTag): RestartStatus | undefined {
-    return wantsRestarts(tag) ? this.#status : undefined;
-  }
+/** What an operator says that restarts nothing, where a tag asks for it. */
+export function notAllowed(tag: AskingTag, why: keyof typeof reasons): RestartStatus | undefined {
+  if (!wantsRestarts(tag)) return undefined;
+  return { phase: 'NotAllowed', message: reasons[why], stale: 0, inProgress: 0, waiting: [], untouched: [] };
 }
 
 const reasons = {

@@ -46,11 +46,8 @@ describe('recordOfWorkload', () => {
         of(kind, { [available]: 2 }),
         of(kind, {}),
       ];
-      assert.deepEqual(
-        [...steps].sort((one, other) => one - other),
-        steps,
-        kind,
-      );
+      const sorted = [...steps].sort((one, other) => one - other);
+      assert.deepEqual(sorted, steps, kind);
       assert.equal(new Set(steps).size, steps.length);
       assert.equal(steps[0], 0, 'what it says of an earlier spec does not count');
     }
@@ -62,11 +59,8 @@ describe('recordOfWorkload', () => {
       return [updateType, partition, paused];
     };
     const rolling = { type: 'RollingUpdate', rollingUpdate: { partition: 2 } };
-    assert.deepEqual(of('Deployment', { paused: true, strategy: { type: 'RollingUpdate' } }), [
-      'RollingUpdate',
-      0,
-      true,
-    ]);
+    const paused = { paused: true, strategy: { type: 'RollingUpdate' } };
+    assert.deepEqual(of('Deployment', paused), ['RollingUpdate', 0, true]);
     assert.deepEqual(of('StatefulSet', { updateStrategy: rolling }), ['RollingUpdate', 2, false]);
     assert.deepEqual(of('StatefulSet', { updateStrategy: { type: 'OnDelete' } }), ['OnDelete', 0, false]);
     assert.deepEqual(of('DaemonSet', { updateStrategy: { type: 'OnDelete' } }), ['OnDelete', 0, false]);
@@ -80,17 +74,11 @@ describe('recordOfWorkload', () => {
   });
 
   it('says that somebody wants it left alone, in so many words', () => {
-    const of = (value: string) =>
-      recordOfWorkload(
-        workload('Deployment', 'web', { metadata: { annotations: { 'sidecar-injector.io/restart': value } } }),
-      );
-    assert.deepEqual([of('false').isExcluded, of('true').isExcluded, of('False').isExcluded], [true, false, false]);
-    const template = { annotations: { 'sidecar-injector.io/restart': 'false' } };
-    assert.equal(
-      recordOfWorkload(workload('Deployment', 'web', { template })).isExcluded,
-      false,
-      'of the workload, not of its pods',
-    );
+    const of = (fields: WorkloadFields) => recordOfWorkload(workload('Deployment', 'web', fields)).isExcluded;
+    const annotated = (value: string) => ({ annotations: { 'sidecar-injector.io/restart': value } });
+    const excluded = ['false', 'true', 'False'].map((value) => of({ metadata: annotated(value) }));
+    assert.deepEqual(excluded, [true, false, false]);
+    assert.equal(of({ template: annotated('false') }), false, 'of the workload, not of its pods');
   });
 
   it('says that its template has been injected already', () => {
@@ -113,20 +101,21 @@ describe('recordOfWorkload', () => {
 
   it('takes an object without anything for one of which nothing is done', () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
-      const bare = recordOfWorkload({
-        apiVersion: 'apps/v1',
-        kind,
-        metadata: { generation: 1 },
-        spec: null,
-        status: null,
-      });
+      const object = { apiVersion: 'apps/v1', kind, metadata: { generation: 1 }, spec: null, status: null };
+      const bare = recordOfWorkload(object);
       assert.deepEqual([bare.isComplete, bare.restarts], [false, []], kind);
     }
   });
 });
 
 describe('a workload is complete', () => {
-  const counts = { replicas: 3, updatedReplicas: 3, availableReplicas: 3 };
+  const counts = (count: number | undefined) => ({
+    replicas: count,
+    updatedReplicas: count,
+    availableReplicas: count,
+  });
+  const none = { spec: { replicas: 0 } };
+  const unscheduled = { desiredNumberScheduled: 0, updatedNumberScheduled: undefined, numberAvailable: undefined };
   const cases: readonly (readonly [title: string, kind: string, fields: WorkloadFields, expected: boolean])[] = [
     ['when all of its pods are new and available', 'Deployment', {}, true],
     ['not before its controller has seen the edit', 'Deployment', { status: { observedGeneration: 3 } }, false],
@@ -137,47 +126,24 @@ describe('a workload is complete', () => {
     ['not while an old one is available instead', 'Deployment', { status: { updatedReplicas: 2, replicas: 3 } }, false],
     ['not while it is scaled up', 'Deployment', { spec: { replicas: 5 } }, false],
     ['not while it is scaled down', 'Deployment', { spec: { replicas: 2 } }, false],
-    [
-      'with no replicas, once all are gone',
-      'Deployment',
-      {
-        spec: { replicas: 0 },
-        status: { replicas: undefined, updatedReplicas: undefined, availableReplicas: undefined },
-      },
-      true,
-    ],
+    ['with no replicas, once all are gone', 'Deployment', { ...none, status: counts(undefined) }, true],
     [
       'with no replicas, not before all are gone',
       'Deployment',
-      { spec: { replicas: 0 }, status: { updatedReplicas: 0, availableReplicas: 0 } },
+      { ...none, status: { ...counts(0), replicas: 3 } },
       false,
     ],
-    [
-      'with one replica where it does not say how many',
-      'Deployment',
-      { spec: { replicas: undefined }, status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 } },
-      true,
-    ],
+    ['with one replica unless told', 'Deployment', { spec: { replicas: undefined }, status: counts(1) }, true],
     ['when all of its pods are new and available', 'StatefulSet', {}, true],
     ['not before its controller has seen the edit', 'StatefulSet', { status: { observedGeneration: 3 } }, false],
     ['not while some are old', 'StatefulSet', { status: { updatedReplicas: 1 } }, false],
-    [
-      'not while one is ready, but not for its minReadySeconds',
-      'StatefulSet',
-      { status: { readyReplicas: 3, availableReplicas: 2 } },
-      false,
-    ],
+    ['not before its minReadySeconds', 'StatefulSet', { status: { readyReplicas: 3, availableReplicas: 2 } }, false],
     ['not while one is missing', 'StatefulSet', { status: { replicas: 2 } }, false],
     ['when each node has a new one that is available', 'DaemonSet', {}, true],
     ['not before its controller has seen the edit', 'DaemonSet', { status: { observedGeneration: 3 } }, false],
     ['not while some nodes have an old one', 'DaemonSet', { status: { updatedNumberScheduled: 2 } }, false],
     ['not while one is not available yet', 'DaemonSet', { status: { numberAvailable: 2 } }, false],
-    [
-      'where no node takes it',
-      'DaemonSet',
-      { status: { desiredNumberScheduled: 0, updatedNumberScheduled: undefined, numberAvailable: undefined } },
-      true,
-    ],
+    ['where no node takes it', 'DaemonSet', { status: unscheduled }, true],
   ];
   for (const [title, kind, fields, expected] of cases) {
     it(`${title} (${kind})`, () => {
@@ -186,6 +152,6 @@ describe('a workload is complete', () => {
   }
 
   it('by the counts of its own kind', () => {
-    assert.equal(isComplete('DaemonSet', { status: { ...counts, numberAvailable: 0 } }), false);
+    assert.equal(isComplete('DaemonSet', { status: { ...counts(3), numberAvailable: 0 } }), false);
   });
 });

@@ -6,7 +6,8 @@ import {
   restartedAnnotation,
   type WorkloadRestart,
 } from '../../api/revision-tag/restart-annotation.ts';
-import type { RolloutWorkload } from '../../routing/workload-key.ts';
+import { recordOf, type RolloutWorkload } from '../../routing/workload-key.ts';
+import { countOf } from '../pods/pod-health.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -115,12 +116,4 @@ function boundedLabels(given: unknown): Labels | undefined {
   const characters = labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   if (labels.length > labelsLimit.count || characters > labelsLimit.characters) return undefined;
   return labels.length === 0 ? noLabels : Object.fromEntries(labels);
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? value : 0;
 }

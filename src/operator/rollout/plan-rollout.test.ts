@@ -28,7 +28,7 @@ describe('observePods', () => {
     ['one of the stable revision whose author adds the canary', by('old.11111111,new.22222222'), [1, 0]],
     [
       'one whose author names the canary before',
-      { ...by('new.22222222,old.11111111'), annotations: by('old.11111111').annotations! },
+      { ...by('old.11111111'), injectedBy: 'new.22222222,old.11111111' },
       [1, 0],
     ],
     ['one whose author names the canary, without a status', { injectedBy: 'new.22222222' }, [0, 0]],

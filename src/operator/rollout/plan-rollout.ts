@@ -155,17 +155,14 @@ function refOf(place: RolloutPlace | undefined): ConfigurationRef {
   return { injectorConfig: place?.injectorConfig ?? '', hash: place?.hash ?? '' };
 }
 
-/** The two sides of a rollout: all pods of the stable InjectorConfig, and those of exactly this configuration of the canary. */
-interface RolloutSides {
-  readonly stable: string;
-  readonly canary: { readonly injectorConfig: string; readonly hash: string } | undefined;
-}
-
-/** What the pods that follow a tag say of its rollout. Costs what they are. */
+/**
+ * What the pods that follow a tag say of its rollout. Costs what they are.
+ * @param sides all pods of the stable InjectorConfig, and those of exactly this configuration of the canary
+ */
 export function observePods(
   tag: string,
   groups: Iterable<PodGroup>,
-  { stable, canary }: RolloutSides,
+  { stable, canary }: { readonly stable: string; readonly canary: ConfigurationRef | undefined },
 ): Pick<RolloutObservation, 'workloads' | 'pods'> {
   const workloads = new Map<string, { rank: string; pods: number }>();
   const pods = { stable: [] as ObservedPod[], canary: [] as ObservedPod[] };

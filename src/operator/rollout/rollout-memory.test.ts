@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import type { RolloutRoute } from '../../routing/route.ts';
+import { noWorkload } from '../../routing/workload-key.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import { isInForce, knownState, rolloutOf, withShare } from './rollout-memory.ts';
 
 const old = { revision: 'old', injectorConfig: 'old', hash: '0000000a' };
 const next = { revision: 'next', injectorConfig: 'next', hash: '0000000b' };
 const other = { revision: 'other', injectorConfig: 'other', hash: '0000000c' };
+const named = ({ injectorConfig, hash }: typeof old) => ({ injectorConfig, hash });
+const [quarter, half] = ['4000000000000000', '8000000000000000'] as const;
 const nobody = { ready: 0, failing: 0, total: 0 };
 
 function state(fields: Partial<RolloutState>): RolloutState {
@@ -15,7 +18,7 @@ function state(fields: Partial<RolloutState>): RolloutState {
     message: '',
     stable: old,
     weight: 20,
-    threshold: '4000000000000000',
+    threshold: quarter,
     shadow: false,
     knownWorkloads: 10,
     canaryWorkloads: 2,
@@ -26,58 +29,28 @@ function state(fields: Partial<RolloutState>): RolloutState {
 }
 
 function live(fields: Partial<RolloutRoute> = {}): RolloutRoute {
-  const named = ({ injectorConfig, hash }: typeof old) => ({ injectorConfig, hash });
-  return {
-    tag: 'prod',
-    stable: named(old),
-    canary: named(next),
-    threshold: '4000000000000000',
-    shadow: false,
-    ...fields,
-  };
+  return { tag: 'prod', stable: named(old), canary: named(next), threshold: quarter, shadow: false, ...fields };
 }
+
+const active = state({ canary: next });
+const earlier = { injectorConfig: 'next', hash: '0000000d' };
 
 describe('knownState', () => {
   const cases: [what: string, state: RolloutState | undefined, live: RolloutRoute | undefined, expected: string][] = [
     ['no status', undefined, live(), 'unknown'],
-    ['a rollout as it was left', state({ canary: next }), live(), '4000000000000000'],
-    ['one that was about to begin', state({ canary: next }), undefined, '4000000000000000'],
-    [
-      'a share that was about to grow',
-      state({ canary: next }),
-      live({ threshold: '1000000000000000' }),
-      '4000000000000000',
-    ],
-    [
-      'a share that the path has grown',
-      state({ canary: next }),
-      live({ threshold: '8000000000000000' }),
-      '8000000000000000',
-    ],
-    [
-      'the path of another canary',
-      state({ canary: next, stable: old }),
-      live({ canary: { injectorConfig: 'other', hash: '0000000c' }, threshold: '8000000000000000' }),
-      '4000000000000000',
-    ],
-    [
-      'the path of an earlier configuration',
-      state({ canary: next }),
-      live({ canary: { injectorConfig: 'next', hash: '0000000d' }, threshold: '8000000000000000' }),
-      '4000000000000000',
-    ],
-    [
-      'a shadow after a share',
-      state({ canary: next, shadow: true, threshold: '0000000000000000' }),
-      live(),
-      '0000000000000000',
-    ],
-    ['a rollback that the path has not seen', state({ phase: 'RolledBack' }), live(), '4000000000000000'],
-    ['a promotion that the path has not seen', state({ phase: 'Promoted', stable: next }), live(), '4000000000000000'],
+    ['a rollout as it was left', active, live(), quarter],
+    ['one that was about to begin', active, undefined, quarter],
+    ['a share that was about to grow', active, live({ threshold: '1000000000000000' }), quarter],
+    ['a share that the path has grown', active, live({ threshold: half }), half],
+    ['the path of another canary', active, live({ canary: named(other), threshold: half }), quarter],
+    ['the path of an earlier configuration', active, live({ canary: earlier, threshold: half }), quarter],
+    ['a shadow after a share', state({ canary: next, shadow: true, threshold: noWorkload }), live(), noWorkload],
+    ['a rollback that the path has not seen', state({ phase: 'RolledBack' }), live(), quarter],
+    ['a promotion that the path has not seen', state({ phase: 'Promoted', stable: next }), live(), quarter],
     ['a promotion of what the path does not name', state({ phase: 'Promoted', stable: other }), live(), 'unknown'],
     ['rest, where the path does not rest', state({ phase: 'Idle' }), live(), 'unknown'],
     ['rest elsewhere', state({ phase: 'Idle', stable: other }), undefined, 'unknown'],
-    ['rest', state({ phase: 'Idle' }), undefined, '4000000000000000'],
+    ['rest', state({ phase: 'Idle' }), undefined, quarter],
   ];
   for (const [what, given, path, expected] of cases) {
     it(`${what}: ${expected}`, () => {
@@ -87,7 +60,6 @@ describe('knownState', () => {
 });
 
 describe('isInForce', () => {
-  const active = state({ canary: next });
   const cases: [what: string, state: RolloutState, live: RolloutRoute | undefined, expected: boolean][] = [
     ['a rollout and its path', active, live(), true],
     ['rest and the path at rest', state({}), undefined, true],
@@ -95,12 +67,7 @@ describe('isInForce', () => {
     ['rest and the path of a rollout', state({}), live(), false],
     ['another share', active, live({ threshold: '4000000000000001' }), false],
     ['another way', active, live({ shadow: true }), false],
-    [
-      'another configuration of the canary',
-      active,
-      live({ canary: { injectorConfig: 'next', hash: '0000000d' } }),
-      false,
-    ],
+    ['another configuration of the canary', active, live({ canary: earlier }), false],
     ['another configuration of stable', state({ stable: { ...old, hash: '0000000e' } }), undefined, false],
     ['another stable', state({ stable: other }), undefined, false],
   ];

@@ -88,10 +88,8 @@ describe('A tag with a canary strategy', () => {
     await fixture.passUntil('RolledBack', 'crash');
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     assert.equal(fixture.rollout?.reason, 'PodsFailing');
-    assert.match(
-      fixture.tagCondition(tag, 'Ready'),
-      /^False\/RolledBack: revision new was rolled back to old at step 1/,
-    );
+    const rolledBack = /^False\/RolledBack: revision new was rolled back to old at step 1/;
+    assert.match(fixture.tagCondition(tag, 'Ready'), rolledBack);
     await fixture.recorded(/^RolledBack: /);
     await takeOver();
     await fixture.pass();
@@ -175,10 +173,8 @@ describe('A tag with a canary strategy', () => {
     await fixture.pass();
     await fixture.pass();
     assert.equal(fixture.rollout?.reason, 'CountingWorkloads');
-    assert.match(
-      fixture.tagCondition(tag, 'RolloutComplete'),
-      /^False\/Progressing: 50 percent are measured when 10 workloads/,
-    );
+    const measured = /^False\/Progressing: 50 percent are measured when 10 workloads/;
+    assert.match(fixture.tagCondition(tag, 'RolloutComplete'), measured);
     assert.equal(fixture.rollout.canaryWorkloads, 2);
     fixture.roll('ready', away);
     await fixture.pass();
@@ -288,17 +284,17 @@ describe('A tag with a canary strategy', () => {
     await fixture.canary('new', [50]);
     const stored = `sidecar-injector-new-${fixture.hash('new')}`;
     fixture.cluster.remove('injectorconfigs', 'new');
-    for (let pass = 0; pass < 4; pass += 1) {
-      await fixture.reconcile('new');
-      await fixture.clock.advance(2000);
-    }
+    const remove = async (): Promise<void> => {
+      for (let pass = 0; pass < 4; pass += 1) {
+        await fixture.reconcile('new');
+        await fixture.clock.advance(2000);
+      }
+    };
+    await remove();
     assert.ok(fixture.cluster.names('configmaps').includes(stored));
     await fixture.pass();
     assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
-    for (let pass = 0; pass < 4; pass += 1) {
-      await fixture.reconcile('new');
-      await fixture.clock.advance(2000);
-    }
+    await remove();
     assert.ok(!fixture.cluster.names('configmaps').includes(stored));
   });
 

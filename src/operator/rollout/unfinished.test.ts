@@ -44,25 +44,22 @@ describe('A rollout whose leader ended between the state and the path', () => {
       .slice(since)
       .filter((write) => write.includes('mutatingwebhook') && write.startsWith('PATCH') && !write.includes('probe'));
 
-  it('is not finished when the spec names stable again', async () => {
-    await decideHalf();
-    edit('old');
-    await fixture.takeOver();
-    const before = fixture.cluster.writes.length;
-    await fixture.pass();
-    assert.deepEqual([fixture.tagPath(tag), moves(before)], [fixture.restingPath('old'), []]);
-    assert.deepEqual([fixture.rollout?.phase, fixture.rollout?.canary], ['Idle', undefined]);
-  });
-
-  it('is not finished when somebody asks for its end', async () => {
-    await decideHalf();
-    ask('abort:now');
-    await fixture.takeOver();
-    const before = fixture.cluster.writes.length;
-    await fixture.pass();
-    assert.deepEqual([fixture.tagPath(tag), moves(before)], [fixture.restingPath('old'), []]);
-    assert.deepEqual([fixture.rollout?.reason, fixture.rollout?.action?.state], ['Aborted', 'Done']);
-  });
+  const calls = [
+    { title: 'the spec names stable again', change: edit, to: 'old', end: ['Idle', 'Stable', undefined] },
+    { title: 'somebody asks for its end', change: ask, to: 'abort:now', end: ['RolledBack', 'Aborted', 'Done'] },
+  ] as const;
+  for (const { title, change, to, end } of calls) {
+    it(`is not finished when ${title}`, async () => {
+      await decideHalf();
+      change(to);
+      await fixture.takeOver();
+      const before = fixture.cluster.writes.length;
+      await fixture.pass();
+      assert.deepEqual([fixture.tagPath(tag), moves(before)], [fixture.restingPath('old'), []]);
+      const { phase, reason, action, canary } = fixture.rollout ?? {};
+      assert.deepEqual([phase, reason, action?.state, canary], [...end, undefined]);
+    });
+  }
 
   it('is not finished when the spec names a third revision, which waits for the pods', async () => {
     await fixture.install('third');
@@ -94,27 +91,14 @@ describe('A rollout whose leader ended between the state and the path', () => {
     assert.equal(fixture.threshold, fixture.rollout?.threshold);
   });
 
-  for (const [title, change] of [
-    [
-      'the spec names stable again',
-      () => {
-        edit('old');
-      },
-    ],
-    [
-      'somebody asks for its end',
-      () => {
-        ask('abort:now');
-      },
-    ],
-  ] as const) {
+  for (const { title, change, to } of calls) {
     it(`goes back to stable before the pods have been read when ${title}`, async () => {
       await fixture.canary('new', [50, 100]);
       assert.notEqual(fixture.threshold, '');
       await fixture.takeOver();
       await fixture.pass();
       assert.notEqual(fixture.threshold, '', 'nothing moves by itself');
-      change();
+      change(to);
       await fixture.pass();
       assert.equal(fixture.tagPath(tag), fixture.restingPath('old'));
     });

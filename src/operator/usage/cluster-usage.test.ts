@@ -13,14 +13,7 @@ import type { PodRecord } from './pod-group.ts';
 import { TagTargets } from '../tags/tag-targets.ts';
 import { context, injectorConfig } from '../testdata/operator-fixture.ts';
 import { ClusterUsage } from './cluster-usage.ts';
-
-const rules: DecisionRules = {
-  policy: 'enabled',
-  neverInject: [],
-  alwaysInject: [],
-  ignoredNamespaces: new Set(),
-  injectKey: 'sidecar.istio.io/inject',
-};
+import { rules } from './testdata/counted-pods.ts';
 
 describe('ClusterUsage', () => {
   let clock: ManualClock;
@@ -69,23 +62,24 @@ describe('ClusterUsage', () => {
     keep = (object) => podRecord(object, groupOf(object));
   }
   function pod(name: string, injectedBy?: string, labels: Record<string, string> = {}): KubernetesObject {
-    const annotations =
-      injectedBy === undefined
-        ? {}
-        : {
-            'sidecar-injector.io/config': injectedBy,
-            'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }),
-          };
-    const metadata = {
-      name,
-      namespace: 'shop',
-      uid: name,
-      labels,
-      annotations,
-      creationTimestamp: '2026-01-01T00:00:00Z',
+    const annotations = injectedBy && {
+      'sidecar-injector.io/config': injectedBy,
+      'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }),
     };
-    return versioned({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} });
+    const own = { name, namespace: 'shop', uid: name, creationTimestamp: '2026-01-01T00:00:00Z' };
+    return versioned({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...own, labels, annotations: annotations || {} },
+      spec: {},
+    });
   }
+  /** Shop, in the family or not, with these pods: all that there is. */
+  const read = (labels: Record<string, string>, ...all: PodRecord[]): void => {
+    namespaces.replace([namespace('shop', labels)], '1');
+    pods.replace(all, '1');
+  };
+  const blue = { 'istio.io/rev': 'blue' };
   const namespace = (name: string, labels: Record<string, string>): KubernetesObject =>
     versioned({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
@@ -136,10 +130,8 @@ describe('ClusterUsage', () => {
       assert.notEqual(own, status);
       return keep({ ...object, metadata: { ...object.metadata, annotations: signed } });
     };
-    pods.replace(
-      [forged('a'), forged('b', '{}'), forged('c', '{"revision":"blue","containers":["istio-proxy"]}')],
-      '1',
-    );
+    const absent = '{"revision":"blue","containers":["istio-proxy"]}';
+    pods.replace([forged('a'), forged('b', '{}'), forged('c', absent)], '1');
     await clock.advance(60_000);
     assert.deepEqual(usage.injectorConfig('blue')?.pods, { count: 0, names: [] });
     pods.upsert(keep(pod('d', 'blue.aaaaaaaa')));
@@ -150,8 +142,7 @@ describe('ClusterUsage', () => {
   it('writes at most every 30 s, and at once after a quiet time', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
-    namespaces.replace([namespace('shop', {})], '1');
-    pods.replace([], '1');
+    read({});
     await clock.advance(1000);
     assert.deepEqual(news, ['InjectorConfig blue']);
     for (let second = 0; second < 29; second += 1) {
@@ -174,8 +165,7 @@ describe('ClusterUsage', () => {
   it('follows what is published, and what is not there any more', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
-    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
-    pods.replace([keep(pod('a', 'blue.aaaaaaaa'))], '1');
+    read(blue, keep(pod('a', 'blue.aaaaaaaa')));
     await clock.advance(1000);
     publish('blue', 'bbbbbbbb');
     await clock.advance(31_000);
@@ -186,9 +176,8 @@ describe('ClusterUsage', () => {
     view.configs.remove(versioned(view.configs.list()[0]!));
     await clock.advance(31_000);
     assert.equal(usage.injectorConfig('blue'), undefined);
-    assert.deepEqual(usage.figures()?.pods, [
-      { injectorConfig: '', tag: '', counts: { current: 0, stale: 1, missing: 0 } },
-    ]);
+    const counts = { current: 0, stale: 1, missing: 0 };
+    assert.deepEqual(usage.figures()?.pods, [{ injectorConfig: '', tag: '', counts }]);
     stop.abort();
     assert.equal(usage.figures(), undefined);
   });
@@ -197,8 +186,7 @@ describe('ClusterUsage', () => {
     served = undefined;
     publish('blue', 'aaaaaaaa');
     begin();
-    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
-    pods.replace([keep(pod('a'))], '1');
+    read(blue, keep(pod('a')));
     await clock.advance(1000);
     assert.equal(usage.injectorConfig('blue')?.injected?.missing, 0);
     served = rules;
@@ -209,9 +197,8 @@ describe('ClusterUsage', () => {
   it('has the pods read again, once, when a selector asks for what was not kept', async () => {
     publish('blue', 'aaaaaaaa');
     begin();
-    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
     const plain = pod('a', undefined, { app: 'web' });
-    pods.replace([keep(plain)], '1');
+    read(blue, keep(plain));
     await clock.advance(1000);
     assert.equal(again, 0);
     publish('green', 'aaaaaaaa');
@@ -223,8 +210,7 @@ describe('ClusterUsage', () => {
     assert.equal(again, 1);
     assert.equal(usage.figures(), undefined);
     begin();
-    namespaces.replace([namespace('shop', { 'istio.io/rev': 'blue' })], '1');
-    pods.replace([keep(plain)], '1');
+    read(blue, keep(plain));
     await clock.advance(1000);
     assert.equal(usage.injectorConfig('blue')?.injected?.missing, 0);
     assert.equal(again, 1);
@@ -254,20 +240,14 @@ describe('ClusterUsage', () => {
         // As they come from the wire: texts that nobody else has.
         const object = pod(`some-deployment-5d4f8c7b9-${index}`, 'blue.aaaaaaaa', { 'istio.io/rev': 'blue' });
         const name = owner(index);
-        const owned =
-          name === undefined
-            ? {}
-            : { generateName: `${name}-`, ownerReferences: [{ kind: 'ReplicaSet', name, controller: true }] };
+        const ownerReferences = [{ kind: 'ReplicaSet', name, controller: true }];
+        const owned = name === undefined ? {} : { generateName: `${name}-`, ownerReferences };
         Object.assign(object.metadata, { namespace: `namespace-${index % 1000}`, uid: crypto.randomUUID() }, owned);
         pods.upsert(keep(JSON.parse(JSON.stringify(object)) as KubernetesObject));
       }
       for (let index = 0; index < 1000; index += 1) {
-        namespaces.upsert(
-          namespace(`namespace-${index}`, {
-            'kubernetes.io/metadata.name': `namespace-${index}`,
-            'istio.io/rev': 'blue',
-          }),
-        );
+        const name = `namespace-${index}`;
+        namespaces.upsert(namespace(name, { 'kubernetes.io/metadata.name': name, ...blue }));
       }
       const bytes = ((await collect()) - before) / count;
       assert.equal(usage.figures()?.pods[0]?.counts.current, count);

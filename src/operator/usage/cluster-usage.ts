@@ -1,5 +1,5 @@
 import { type InjectorConfig, revisionOf } from '../../api/injector-config/injector-config.ts';
-import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { UsageStatus } from '../../api/injector-config/usage-status.ts';
 import type { DecisionRules } from '../../inject/decide.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
@@ -11,6 +11,7 @@ import { elsewhere } from './judge-pod.ts';
 import { type PodGroup, PodGroups } from './pod-group.ts';
 import { type RelevantNames, traitsOf } from './pod-traits.ts';
 import { PodUsage } from './pod-usage.ts';
+import { keysOf } from '../../selection/label-selector.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { usageFigures, type UsageFigures } from './usage-figures.ts';
 import { UsageSnapshots } from './usage-snapshots.ts';
@@ -46,8 +47,8 @@ interface Counting {
   /** The webhook configurations and InjectorConfigs that it has been told of. */
   selectingWebhooks: ReadonlyMap<string, SelectingWebhook>;
   families: ReadonlySet<string>;
-  /** Those that are not ours, or cannot be read. */
-  others: ReadonlySet<string>;
+  /** Also those that are not ours, or cannot be read. */
+  configs: ReadonlySet<string>;
   subjects: ReadonlySet<string>;
   /** How many names counted when the pods began to be read. */
   names: number;
@@ -94,9 +95,7 @@ export class ClusterUsage implements UsageSource {
     again: () => void,
   ): (pod: KubernetesObject) => PodGroup | undefined {
     const usage = new PodUsage({
-      changed: (subject) => {
-        this.#snapshots.changed(subject);
-      },
+      changed: this.#snapshots.changed.bind(this.#snapshots),
       left: (subject, group) => {
         const [kind, name = ''] = subject.split('/');
         if (kind === 'RevisionTag') this.#options.left?.(name, group);
@@ -113,7 +112,7 @@ export class ClusterUsage implements UsageSource {
       signal,
       selectingWebhooks: new Map(),
       families: new Set(),
-      others: new Set(),
+      configs: new Set(),
       subjects: new Set(),
       names: 0,
       again,
@@ -153,9 +152,8 @@ export class ClusterUsage implements UsageSource {
 
   /** The pods that follow a tag; undefined until all have been read, and while another process counts. */
   podsOf(tag: string): Iterable<PodGroup> | undefined {
-    const { usage, stores } = this.#counting ?? {};
-    if (usage === undefined || stores?.pods.hasSynced !== true || !stores.namespaces.hasSynced) return undefined;
-    return usage.subject(subjectOf('RevisionTag', tag))?.groups.keys() ?? [];
+    const counting = this.#synced();
+    return counting && (counting.usage.subject(subjectOf('RevisionTag', tag))?.groups.keys() ?? []);
   }
 
   /** Since when all pods have been followed, by `clock.monotonic`; undefined while they are not. */
@@ -182,10 +180,14 @@ export class ClusterUsage implements UsageSource {
   }
 
   #look(subject: string): UsageStatus | undefined {
-    const { usage, stores, subjects } = this.#counting ?? {};
-    if (usage === undefined || subjects?.has(subject) !== true) return undefined;
-    if (stores?.pods.hasSynced !== true || !stores.namespaces.hasSynced) return undefined;
-    return usageStatus(usage.subject(subject));
+    const counting = this.#synced();
+    return counting?.subjects.has(subject) === true ? usageStatus(counting.usage.subject(subject)) : undefined;
+  }
+
+  /** Undefined until all pods and namespaces have been read. */
+  #synced(): Counting | undefined {
+    const { pods, namespaces } = this.#counting?.stores ?? {};
+    return pods?.hasSynced === true && namespaces?.hasSynced === true ? this.#counting : undefined;
   }
 
   #refreshSoon(): void {
@@ -211,12 +213,9 @@ export class ClusterUsage implements UsageSource {
       usage.setFamily(config.metadata.name, config.spec.webhook.keys, revisionOf(config));
     }
     const families = new Set(claiming.configs.map(({ metadata }) => metadata.name));
-    const names = view.configs.list().map(({ metadata: { name = '' } }) => name);
-    const others = new Set(names.filter((name) => !families.has(name)));
-    for (const name of others) usage.setFamily(name, elsewhere);
-    for (const name of [...counting.families, ...counting.others]) {
-      if (!families.has(name) && !others.has(name)) usage.setFamily(name, undefined);
-    }
+    const names = new Set([...families, ...view.configs.list().map(({ metadata: { name = '' } }) => name)]);
+    for (const name of names) if (!families.has(name)) usage.setFamily(name, elsewhere);
+    for (const name of counting.configs) if (!names.has(name)) usage.setFamily(name, undefined);
     for (const id of counting.selectingWebhooks.keys()) if (!selectingWebhooks.has(id)) usage.setWebhook(id, undefined);
     for (const [id, selectingWebhook] of selectingWebhooks) usage.setWebhook(id, selectingWebhook);
     const subjects = new Set([
@@ -225,7 +224,7 @@ export class ClusterUsage implements UsageSource {
     ]);
     for (const subject of counting.subjects) if (!subjects.has(subject)) this.#snapshots.forget(subject);
     const added = [...subjects].filter((subject) => !counting.subjects.has(subject));
-    Object.assign(counting, { selectingWebhooks, families, others, subjects });
+    Object.assign(counting, { selectingWebhooks, families, configs: names, subjects });
     for (const subject of added) this.#snapshots.changed(subject);
     this.#readAgainIfAsked(counting);
   }
@@ -276,7 +275,7 @@ class KnownNames implements RelevantNames {
     this.annotations.add(keys.inject);
     this.statuses.add(keys.status);
     for (const selector of [...injection.neverInjectSelector, ...injection.alwaysInjectSelector]) {
-      for (const name of namesIn(selector)) this.labels.add(name);
+      for (const name of keysOf(selector)) this.labels.add(name);
     }
   }
 
@@ -289,8 +288,4 @@ class KnownNames implements RelevantNames {
       for (const name of 'keys' in selector ? selector.keys : []) this.labels.add(name);
     }
   }
-}
-
-function namesIn({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
-  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
 }

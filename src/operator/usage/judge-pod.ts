@@ -155,32 +155,22 @@ export function describeJudgement({ state, reason, injectorConfig, selectedBy }:
     selectedBy === undefined
       ? 'nothing'
       : `InjectorConfig ${selectedBy.injectorConfig} at ${selectedBy.hash ?? 'nothing yet'}`;
-  switch (reason) {
-    case 'Current':
-      return `injected by ${now}, as it would be now`;
-    case 'NotSelected':
-      return `injected by InjectorConfig ${injectorConfig}; no webhook takes it any more`;
-    case 'InjectorGone':
-      return `injected by InjectorConfig ${injectorConfig}, which is gone`;
-    case 'NotPublished':
-      return state === 'stale'
-        ? `injected by InjectorConfig ${injectorConfig}; it would get nothing now, since InjectorConfig ${selectedBy?.injectorConfig ?? ''} has no webhook`
-        : `InjectorConfig ${injectorConfig} has no webhook`;
-    case 'OtherInjector':
-      return `injected by somebody else; it would get ${now}`;
-    case 'OtherInjectorConfig':
-      return `injected by InjectorConfig ${injectorConfig}; it would get ${now}`;
-    case 'OtherConfiguration':
-      return `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`;
-    case 'NotCalled':
-      return `not injected; it would get ${now}: the webhook was not asked when the pod came, it failed, or the label of the namespace is newer`;
-    case 'OlderThanWebhook':
-      return `not injected; it would get ${now}: the pod is older than the webhook`;
-    case 'MatchConditions':
-      return `not injected; whether it would be, the webhook's own matchConditions decide`;
-    case 'RulesUnknown':
-      return `not injected; the rules of InjectorConfig ${injectorConfig} are not known yet`;
-    default:
-      return `not injected, as configured (${reason})`;
-  }
+  const by = `injected by InjectorConfig ${injectorConfig}`;
+  const sentences: Readonly<Record<string, string>> = {
+    Current: `injected by ${now}, as it would be now`,
+    NotSelected: `${by}; no webhook takes it any more`,
+    InjectorGone: `${by}, which is gone`,
+    NotPublished:
+      state === 'stale'
+        ? `${by}; it would get nothing now, since InjectorConfig ${selectedBy?.injectorConfig ?? ''} has no webhook`
+        : `InjectorConfig ${injectorConfig} has no webhook`,
+    OtherInjector: `injected by somebody else; it would get ${now}`,
+    OtherInjectorConfig: `${by}; it would get ${now}`,
+    OtherConfiguration: `injected by an earlier configuration of InjectorConfig ${injectorConfig}; it would get ${now}`,
+    NotCalled: `not injected; it would get ${now}: the webhook was not asked when the pod came, it failed, or the label of the namespace is newer`,
+    OlderThanWebhook: `not injected; it would get ${now}: the pod is older than the webhook`,
+    MatchConditions: "not injected; whether it would be, the webhook's own matchConditions decide",
+    RulesUnknown: `not injected; the rules of InjectorConfig ${injectorConfig} are not known yet`,
+  };
+  return sentences[reason] ?? `not injected, as configured (${reason})`;
 }

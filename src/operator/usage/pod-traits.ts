@@ -34,12 +34,13 @@ export interface PodTraits {
 const annotationLimit = 32;
 /** A label's value, and a revision, have no more characters. */
 const labelLimit = 63;
-const injectedByLimit = 512;
+export const injectedByLimit = 512;
 /** A pod is in few families of injectors at once. */
 const carriedLimit = 8;
 /** `N.<hash8>` */
 const entryPattern = /^[-a-z0-9]{1,63}\.[0-9a-f]{8}$/;
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
+/** On the mirror of a static pod. */
+export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 /**
  * The traits of a pod as the API server sends it. Undefined where nobody asks: the pod has ended, is on its way out, or is the mirror of a static
@@ -57,13 +58,10 @@ export function traitsOf(pod: KubernetesObject, relevant: RelevantNames): PodTra
     workload: { kind: cut(kind, 63), name: cut(name, 253) },
     hostNetwork,
     labels: pick(labels, relevant.labels, labelLimit),
-    annotations: pick(
-      annotations,
-      relevant.statuses,
-      labelLimit,
-      pick(annotations, relevant.annotations, annotationLimit),
-      (status) => statedRevision(status, pod),
-    ),
+    annotations: {
+      ...pick(annotations, relevant.annotations, annotationLimit),
+      ...pick(annotations, relevant.statuses, labelLimit, (status) => statedRevision(status, pod)),
+    },
     injectedBy: cut(annotations[injectedByAnnotation] ?? '', injectedByLimit),
   };
 }
@@ -90,15 +88,8 @@ export function traitsKey(traits: PodTraits): string {
   const { namespace, workload, hostNetwork, labels, annotations, injectedBy } = traits;
   const sorted = (record: Readonly<Record<string, string>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify([
-    namespace,
-    workload.kind,
-    workload.name,
-    hostNetwork,
-    sorted(labels),
-    sorted(annotations),
-    injectedBy,
-  ]);
+  const { kind, name } = workload;
+  const text = JSON.stringify([namespace, kind, name, hostNetwork, sorted(labels), sorted(annotations), injectedBy]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
@@ -106,9 +97,9 @@ function pick(
   from: Readonly<Record<string, string>>,
   names: ReadonlySet<string>,
   limit: number,
-  picked: Record<string, string> = {},
   read = (value: string): string => value,
 ): Record<string, string> {
+  const picked: Record<string, string> = {};
   for (const name of names) {
     const value = Object.hasOwn(from, name) ? from[name] : undefined;
     if (value !== undefined) picked[name] = cut(read(value), limit);
@@ -117,7 +108,7 @@ function pick(
 }
 
 /** A copy of its own: a slice would keep the whole text in memory. */
-function cut(text: string, limit: number): string {
+export function cut(text: string, limit: number): string {
   return text.length <= limit ? text : Buffer.from(text.slice(0, limit)).toString();
 }
 

@@ -12,33 +12,21 @@ describe('PodUsage, over histories,', () => {
   /** Words of a history. */
   const hash = fc.constantFrom('aaaaaaaa', 'bbbbbbbb');
   const config = fc.constantFrom('default', 'one', 'two', 'logs');
+  const tag = fc.constantFrom('prod', 'default');
   const value = fc.constantFrom('one', 'two', 'prod', 'other');
   const inject = fc.constantFrom('true', 'false', 'maybe');
   const keysOf = (name: string) => (name === 'logs' ? logKeys : istioKeys);
-  const namespaceLabels = fc.record(
-    {
-      'istio-injection': fc.constantFrom('enabled', 'disabled'),
-      'istio.io/rev': value,
-      'logs/rev': fc.constant('logs'),
-    },
-    { requiredKeys: [] },
-  );
+  const optional = { requiredKeys: [] };
+  const logs = { 'logs/rev': fc.constant('logs') };
+  const injection = { 'istio-injection': fc.constantFrom('enabled', 'disabled') };
+  const namespaceLabels = fc.record({ ...injection, 'istio.io/rev': value, ...logs }, optional);
+  const statuses = { 'sidecar.istio.io/status': fc.constant('{'), 'logs/status': fc.constant('{') };
   const traits = fc.record({
     namespace: fc.constantFrom('shop', 'bank'),
     workload: fc.record({ kind: fc.constant('Deployment'), name: fc.constantFrom('web', 'api') }),
     hostNetwork: fc.boolean(),
-    labels: fc.record(
-      { 'istio.io/rev': value, 'sidecar.istio.io/inject': inject, 'logs/rev': fc.constant('logs') },
-      { requiredKeys: [] },
-    ),
-    annotations: fc.record(
-      {
-        'sidecar.istio.io/inject': inject,
-        'sidecar.istio.io/status': fc.constant('{'),
-        'logs/status': fc.constant('{'),
-      },
-      { requiredKeys: [] },
-    ),
+    labels: fc.record({ 'istio.io/rev': value, 'sidecar.istio.io/inject': inject, ...logs }, optional),
+    annotations: fc.record({ 'sidecar.istio.io/inject': inject, ...statuses }, optional),
     injectedBy: fc
       .array(
         fc.tuple(fc.constantFrom('default', 'one', 'two', 'logs', 'gone'), hash).map((each) => each.join('.')),
@@ -47,12 +35,8 @@ describe('PodUsage, over histories,', () => {
       .map((each) => each.join()),
   });
   /** What pods of a cluster mostly are, so that several are alike. */
-  const usual = fc.constantFrom<Partial<PodTraits>>(
-    {},
-    { labels: { 'istio.io/rev': 'one' } },
-    by('one.aaaaaaaa'),
-    by('two.bbbbbbbb'),
-  );
+  const labelled: Partial<PodTraits> = { labels: { 'istio.io/rev': 'one' } };
+  const usual = fc.constantFrom({}, labelled, by('one.aaaaaaaa'), by('two.bbbbbbbb'));
   const mostly = fc.nat(4).map((each) => each > 0);
   const terms = {
     hash: fc.option(hash, { nil: undefined }),
@@ -82,13 +66,7 @@ describe('PodUsage, over histories,', () => {
       labels: fc.option(namespaceLabels, { nil: undefined, freq: 6 }),
     }),
     fc.record({ what: fc.constant('config' as const), name: config, isThere: mostly, ...terms }),
-    fc.record({
-      what: fc.constant('tag' as const),
-      name: fc.constantFrom('prod', 'default'),
-      to: config,
-      isThere: mostly,
-      ...terms,
-    }),
+    fc.record({ what: fc.constant('tag' as const), name: tag, to: config, isThere: mostly, ...terms }),
     fc.record({ what: fc.constant('family' as const), name: config, isThere: mostly }),
     fc.record({ what: fc.constant('rules' as const), name: config, hash }),
   );
@@ -103,18 +81,13 @@ describe('PodUsage, over histories,', () => {
         const webhooks = new Map<string, SelectingWebhook>();
         const families = new Set<string>();
         const known = new Set<string>();
-        const claim = (id: string, next: SelectingWebhook | undefined): void => {
+        const claim = (id: string, { isThere }: { isThere: boolean }, webhook: SelectingWebhook): void => {
+          const next = isThere ? webhook : undefined;
           const before = webhooks.get(id);
           // Selectors that have not changed are the same object, as they are for a webhook that only moves.
           const isMoved = JSON.stringify(before?.selectors) === JSON.stringify(next?.selectors);
-          const taken =
-            next !== undefined &&
-            before !== undefined &&
-            isMoved &&
-            before.keys === next.keys &&
-            before.tag === next.tag
-              ? { ...next, selectors: before.selectors }
-              : next;
+          const isSame = isMoved && before?.keys === next?.keys && before?.tag === next?.tag;
+          const taken = next && before && isSame ? { ...next, selectors: before.selectors } : next;
           usage.setWebhook(id, taken);
           if (taken === undefined) webhooks.delete(id);
           else webhooks.set(id, taken);
@@ -140,19 +113,13 @@ describe('PodUsage, over histories,', () => {
               else namespaces.set(each.name, each.labels);
               break;
             case 'config':
-              claim(
-                each.name,
-                each.isThere ? selectingWebhook(each.name, { ...each, keys: keysOf(each.name) }) : undefined,
-              );
+              claim(each.name, each, selectingWebhook(each.name, { ...each, keys: keysOf(each.name) }));
               break;
-            case 'tag':
-              claim(
-                `tag-${each.name}`,
-                each.isThere
-                  ? selectingWebhook(each.to, { ...each, tag: each.name, keys: keysOf(each.to) })
-                  : undefined,
-              );
+            case 'tag': {
+              const { to, name } = each;
+              claim(`tag-${name}`, each, selectingWebhook(to, { ...each, tag: name, keys: keysOf(to) }));
               break;
+            }
             case 'family':
               usage.setFamily(each.name, each.isThere ? keysOf(each.name) : undefined);
               if (each.isThere) families.add(each.name);
@@ -172,11 +139,12 @@ describe('PodUsage, over histories,', () => {
           [...webhooks.values()].filter(({ selectors }) =>
             selectors.some((each) => each.namespace(labels) && each.pod(podLabels)),
           );
-        const expected = {
+        const empty = () => ({
           states: new Map<string, number>(),
           users: new Map<string, number>(),
           named: new Set<string>(),
-        };
+        });
+        const expected = empty();
         const add = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
         for (const { group } of there.values()) {
           const labels = namespaces.get(group!.traits.namespace);
@@ -205,11 +173,7 @@ describe('PodUsage, over histories,', () => {
             if (tag !== undefined) expected.named.add(`RevisionTag/${tag} ${name}`);
           }
         }
-        const actual = {
-          states: new Map<string, number>(),
-          users: new Map<string, number>(),
-          named: new Set<string>(),
-        };
+        const actual = empty();
         for (const name of usage.subjects()) {
           const { counts, users, namespaces: named } = usage.subject(name)!;
           for (const [state, count] of Object.entries(counts))
@@ -217,11 +181,8 @@ describe('PodUsage, over histories,', () => {
           if (users > 0) actual.users.set(name, users);
           for (const each of named.keys()) actual.named.add(`${name} ${each}`);
         }
-        const sorted = (from: typeof actual) => [
-          [...from.states].sort(),
-          [...from.users].sort(),
-          [...from.named].sort(),
-        ];
+        const sorted = ({ states, users, named }: typeof actual) =>
+          [[...states], [...users], [...named]].map((each) => each.sort());
         assert.deepEqual(sorted(actual), sorted(expected));
 
         // And what another one says that was told the end alone.

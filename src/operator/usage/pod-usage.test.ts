@@ -45,37 +45,16 @@ describe('PodUsage', () => {
       usage.setNamespace(name, { 'istio.io/rev': name });
       usage.setPod(undefined, pods.record(`in-${name}`, { ...by(`${name}.aaaaaaaa`), namespace: name }));
     }
-    const [one, two, three] = ['InjectorConfig/one', 'InjectorConfig/two', 'InjectorConfig/three'];
-    assert.deepEqual(
-      during(() => {
-        usage.setWebhook('one', { ...selectingWebhook('one', { hash: 'bbbbbbbb' }) });
-      }),
-      [one],
-    );
-    assert.deepEqual(
-      during(() => {
-        usage.setNamespace('two', { 'istio.io/rev': 'three' });
-      }),
-      [three, two],
-    );
-    assert.deepEqual(
-      during(() => {
-        usage.setPod(undefined, pods.record('more', { namespace: 'one' }));
-      }),
-      [],
-    );
-    assert.deepEqual(
-      during(() => {
-        usage.setPod(undefined, pods.record('again', { ...by('three.aaaaaaaa'), namespace: 'three' }));
-      }),
-      [three],
-    );
-    assert.deepEqual(
-      during(() => {
-        usage.setWebhook('three', undefined);
-      }),
-      [three, two],
-    );
+    const [one = '', two = '', three = ''] = ['one', 'two', 'three'].map((name) => `InjectorConfig/${name}`);
+    const again = pods.record('again', { ...by('three.aaaaaaaa'), namespace: 'three' });
+    const changes: [change: () => void, concerns: string[]][] = [
+      [usage.setWebhook.bind(usage, 'one', selectingWebhook('one', { hash: 'bbbbbbbb' })), [one]],
+      [usage.setNamespace.bind(usage, 'two', { 'istio.io/rev': 'three' }), [three, two]],
+      [usage.setPod.bind(usage, undefined, pods.record('more', { namespace: 'one' })), []],
+      [usage.setPod.bind(usage, undefined, again), [three]],
+      [usage.setWebhook.bind(usage, 'three', undefined), [three, two]],
+    ];
+    for (const [change, concerns] of changes) assert.deepEqual(during(change), concerns);
   });
 
   it('asks for rules once, and judges when it has them', () => {

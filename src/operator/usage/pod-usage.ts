@@ -120,11 +120,7 @@ export class PodUsage {
   }
 
   /** The family and revision of an InjectorConfig; undefined when it is gone, {@link elsewhere} when it is not ours. Costs what it has injected. */
-  setFamily(
-    injectorConfig: string,
-    keys: WebhookKeys | typeof elsewhere | undefined,
-    revision: string = injectorConfig,
-  ): void {
+  setFamily(injectorConfig: string, keys: WebhookKeys | typeof elsewhere | undefined, revision = injectorConfig): void {
     const member = keys === undefined || keys === elsewhere ? keys : memberOf(keys, revision);
     if (isDeepStrictEqual(this.#families.get(injectorConfig), member)) return;
     if (member === undefined) this.#families.delete(injectorConfig);

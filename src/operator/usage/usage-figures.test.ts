@@ -24,17 +24,8 @@ describe('usageFigures', () => {
   });
 
   it('names no InjectorConfig that a pod has invented', () => {
-    const { pods } = usageFigures(
-      usage(
-        [],
-        [
-          ['a', 'prod', { current: 1 }],
-          ['x', '', { stale: 1 }],
-          ['y', '', { stale: 2 }],
-        ],
-      ),
-      new Set(['a']),
-    );
+    const invented: [string, string, object][] = ['x', 'y'].map((name, index) => [name, '', { stale: index + 1 }]);
+    const { pods } = usageFigures(usage([], [['a', 'prod', { current: 1 }], ...invented]), new Set(['a']));
     assert.deepEqual(pods, [
       { injectorConfig: 'a', tag: 'prod', counts: { current: 1, stale: 0, missing: 0 } },
       { injectorConfig: '', tag: '', counts: { current: 0, stale: 3, missing: 0 } },

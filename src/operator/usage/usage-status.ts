@@ -1,6 +1,6 @@
 import { listedNames, type UsageStatus } from '../../api/injector-config/usage-status.ts';
 import { missingReason } from './judge-pod.ts';
-import { noPods, type UsageSubject } from './usage-subject.ts';
+import { UsageSubject } from './usage-subject.ts';
 
 interface WorkloadPods {
   readonly namespace: string;
@@ -13,25 +13,26 @@ interface WorkloadPods {
 }
 
 /** What a status says of who uses an InjectorConfig or a tag; the same for the same pods, in whatever order they came. */
-export function usageStatus(subject: UsageSubject | undefined): UsageStatus {
-  const { current, stale, missing } = subject?.counts ?? noPods();
-  const namespaces = [...(subject?.namespaces.keys() ?? [])];
-  const workloads = subject === undefined ? [] : workloadsOf(subject);
+export function usageStatus(subject = new UsageSubject()): UsageStatus {
+  const { current, stale, missing } = subject.counts;
+  const namespaces = [...subject.namespaces.keys()];
+  const workloads = workloadsOf(subject);
+  const firstOf = (state: 'stale' | 'missing') =>
+    first(
+      workloads.filter((each) => each[state] > 0),
+      textOf,
+    );
   const listed = ({ namespace, kind, name }: WorkloadPods, pods: number) => ({ namespace, kind, name, pods });
   return {
     injected: { current, stale, missing, total: current + stale + missing },
     namespaces: { count: namespaces.length, names: first(namespaces, (name) => name) },
-    pods: { count: subject?.users ?? 0, names: subject === undefined ? [] : first(podNames(subject), (name) => name) },
+    pods: { count: subject.users, names: first(podNames(subject), (name) => name) },
     workloads: {
       count: workloads.length,
-      stale: first(
-        workloads.filter((each) => each.stale > 0),
-        textOf,
-      ).map((each) => listed(each, each.stale)),
-      missing: first(
-        workloads.filter((each) => each.missing > 0),
-        textOf,
-      ).map((each) => ({ ...listed(each, each.missing), reason: each.isOld ? 'OlderThanWebhook' : 'NotCalled' })),
+      stale: firstOf('stale').map((each) => listed(each, each.stale)),
+      missing: firstOf('missing').map((each) => {
+        return { ...listed(each, each.missing), reason: each.isOld ? 'OlderThanWebhook' : 'NotCalled' };
+      }),
     },
   };
 }

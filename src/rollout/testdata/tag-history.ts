@@ -30,6 +30,13 @@ export class TagHistory {
     this.strategy = given;
   }
 
+  /** With its first pass behind it. */
+  static begun(given?: CanaryStrategy): TagHistory {
+    const tag = new TagHistory(given);
+    tag.see(0);
+    return tag;
+  }
+
   /** A pass some seconds after the start; returns `phase/reason`. */
   see(seconds: number, fields: Partial<RolloutObservation> = {}): string {
     const observed = observation(fields);

@@ -73,6 +73,11 @@ export class RestartFixture extends TagFixture {
     this.pod(name, has, kind, where);
   }
 
+  /** Several of them. */
+  workloads(...names: readonly string[]): void {
+    for (const name of names) this.workload(name);
+  }
+
   /** The pod of a workload is made anew, with this configuration. */
   pod(name: string, has: string, kind = 'Deployment', where = namespace, status: Record<string, unknown> = {}): void {
     const owner = kind === 'Deployment' ? { kind: 'ReplicaSet', name: `${name}-5d9c7bbbf4` } : { kind, name };

@@ -1,9 +1,8 @@
 import { istioKeys } from '../../../api/injector-config/webhook-keys.ts';
 import type { DecisionRules } from '../../../inject/decide.ts';
 import { selectorsOf } from '../../../selection/webhook-selectors.ts';
-import type { PodRecord } from '../pod-group.ts';
 import { compileSelectors, type SelectingWebhook } from '../../../selection/selecting-webhook.ts';
-import { PodGroups } from '../pod-group.ts';
+import { PodGroups, type PodRecord } from '../pod-group.ts';
 import type { PodTraits } from '../pod-traits.ts';
 import type { PodUsage } from '../pod-usage.ts';
 
@@ -16,24 +15,14 @@ export const rules: DecisionRules = {
   injectKey: istioKeys.inject,
 };
 
+interface WebhookFields extends Partial<Pick<SelectingWebhook, 'hash' | 'tag' | 'keys' | 'isConditional' | 'canary'>> {
+  readonly auto?: boolean;
+}
+
 /** Who takes pods, by an InjectorConfig or a tag that leads there. */
 export function selectingWebhook(
   injectorConfig: string,
-  {
-    hash,
-    tag,
-    keys = istioKeys,
-    auto = false,
-    isConditional = false,
-    canary,
-  }: {
-    hash?: string | undefined;
-    tag?: string;
-    keys?: typeof istioKeys;
-    auto?: boolean;
-    isConditional?: boolean;
-    canary?: SelectingWebhook['canary'];
-  },
+  { hash, tag, keys = istioKeys, auto = false, isConditional = false, canary }: WebhookFields,
 ): SelectingWebhook {
   const revision = tag ?? injectorConfig;
   const terms = { revision, keys, isDefault: revision === 'default', enableNamespacesByDefault: auto };
