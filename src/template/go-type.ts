@@ -47,8 +47,8 @@ export interface MapType extends TypeBehaviour {
   readonly element: GoType;
 }
 
-/** `*Element`. The JSON form of nil is `null` or absence. */
-export interface PointerType {
+/** `*Element`. The JSON form of nil is `null` or absence. Name, methods and hooks are its element's. */
+export interface PointerType extends TypeBehaviour {
   readonly kind: 'pointer';
   readonly element: GoType;
 }
@@ -61,16 +61,14 @@ export interface StructType extends TypeBehaviour {
 }
 
 /** `interface {}`: whatever the JSON holds. As a parameter's type it may demand methods. */
-export interface InterfaceType {
+export interface InterfaceType extends TypeBehaviour {
   readonly kind: 'interface';
-  /** Of an interface with methods. */
-  readonly name?: string;
   /** Whether values of a type have the methods; absent for `interface {}`. */
   readonly accepts?: (type: GoType) => boolean;
 }
 
 /** `reflect.Value`: a parameter of a builtin that wants its argument as it is, missing or not. Never the type of data. */
-export interface ReflectedType {
+export interface ReflectedType extends TypeBehaviour {
   readonly kind: 'reflected';
 }
 
@@ -135,19 +133,6 @@ export function mapOf(element: GoType): MapType {
   return { kind: 'map', key: stringType, element };
 }
 
-/** The name, methods and hooks of a type; pointers have none of their own. */
-export function behaviourOf(type: GoType): TypeBehaviour {
-  switch (type.kind) {
-    case 'pointer':
-    case 'reflected':
-      return {};
-    case 'interface':
-      return type.name === undefined ? {} : { name: type.name };
-    default:
-      return type;
-  }
-}
-
 const typeNames = new WeakMap<GoType, string>();
 
 /** The type as Go prints it: `map[string]interface {}`, `*v1.Probe`. Two types are the same when their names are. */
@@ -160,8 +145,7 @@ export function typeName(type: GoType): string {
 }
 
 function spellType(type: GoType): string {
-  const { name } = behaviourOf(type);
-  if (name !== undefined) return name;
+  if (type.name !== undefined) return type.name;
   switch (type.kind) {
     case 'slice':
       return `[]${typeName(type.element)}`;

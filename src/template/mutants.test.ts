@@ -23,8 +23,8 @@ const mutants: readonly Mutant[] = [
   {
     title: 'eq of a float and an integer',
     file: 'functions/go/comparison.ts',
-    from: "throw incompatible(first, second);\n  }\n  switch (leftKind) {\n    case 'none':",
-    to: "return String(left) === String(right);\n  }\n  switch (leftKind) {\n    case 'none':",
+    from: 'throw incompatible(first, second);\n  }',
+    to: 'return String(left) === String(right);\n  }',
   },
   {
     title: 'trunc by characters instead of bytes',
@@ -41,7 +41,7 @@ const mutants: readonly Mutant[] = [
   {
     title: 'assignment that declares',
     file: 'exec/compile-pipeline.ts',
-    from: 'for (const name of names) execution.values[execution.indexOf(name)] = value;',
+    from: 'for (const name of names) execution.variable(name).value = value;',
     to: 'for (const name of names) execution.declare(name, value, undefined);',
   },
   {

@@ -1,14 +1,11 @@
 import type { Matcher } from 're2js';
-import { goFunction, meteredFunction } from '../../go/go-function.ts';
-import type { FunctionTable } from '../../go/go-function.ts';
-import { cost, limitOf } from '../../../exec/meter.ts';
-import type { Meter } from '../../../exec/meter.ts';
+import { goFunction, meteredFunction, type FunctionTable } from '../../go/go-function.ts';
+import { cost, orElse, type Meter } from '../../../exec/meter.ts';
 import { integer, string } from '../../../exec/parameters.ts';
 import { TypedValue } from '../../../typed-value.ts';
 import { stringSliceType } from '../../../go-type.ts';
-import { stringSlice } from '../elements.ts';
-import { compileExpression as compile } from './regular-expression.ts';
-import type { RegularExpression } from './regular-expression.ts';
+import { stringSlice, withMustForms } from '../elements.ts';
+import { compileExpression as compile, type RegularExpression } from './regular-expression.ts';
 
 /** Where an expression matched: start and end of the whole and of each group (-1 for one that took no part). */
 interface Match {
@@ -114,41 +111,27 @@ function isMatch(meter: Meter, expression: string, text: string): boolean {
   return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
 }
 
-const regexFind = meteredFunction([string, string], find);
-const regexFindAll = meteredFunction([string, string, integer], findAll);
-const regexReplaceAll = meteredFunction([string, string, string], (meter, expression, text, template) => {
-  const compiled = compile(meter, expression);
-  return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
-});
-const regexReplaceAllLiteral = meteredFunction([string, string, string], (meter, expression, text, replacement) =>
-  replaceAll(meter, compile(meter, expression), text, () => {
-    meter.spend(replacement.length);
-    return replacement;
-  }),
-);
-const regexSplit = meteredFunction([string, string, integer], split);
-
 /** sprig's regular expressions: RE2 syntax, time linear in the text. */
 export const regularExpressionFunctions: FunctionTable = {
-  mustRegexFind: regexFind,
-  mustRegexFindAll: regexFindAll,
-  mustRegexMatch: meteredFunction([string, string], isMatch),
-  mustRegexReplaceAll: regexReplaceAll,
-  mustRegexReplaceAllLiteral: regexReplaceAllLiteral,
-  mustRegexSplit: regexSplit,
-  regexFind,
-  regexFindAll,
-  regexMatch: meteredFunction([string, string], (meter, expression, text) => {
-    try {
-      return isMatch(meter, expression, text);
-    } catch (error) {
-      if (limitOf(error) !== undefined) throw error;
-      // sprig ignores the error of a wrong expression here, and here only.
-      return false;
-    }
+  ...withMustForms({
+    regexFind: meteredFunction([string, string], find),
+    regexFindAll: meteredFunction([string, string, integer], findAll),
+    regexReplaceAll: meteredFunction([string, string, string], (meter, expression, text, template) => {
+      const compiled = compile(meter, expression);
+      return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
+    }),
+    regexReplaceAllLiteral: meteredFunction([string, string, string], (meter, expression, text, replacement) =>
+      replaceAll(meter, compile(meter, expression), text, () => {
+        meter.spend(replacement.length);
+        return replacement;
+      }),
+    ),
+    regexSplit: meteredFunction([string, string, integer], split),
   }),
+  mustRegexMatch: meteredFunction([string, string], isMatch),
+  // sprig ignores the error of a wrong expression here, and here only.
+  regexMatch: meteredFunction([string, string], (meter, expression, text) =>
+    orElse(() => isMatch(meter, expression, text), false),
+  ),
   regexQuoteMeta: goFunction([string], (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')),
-  regexReplaceAll,
-  regexReplaceAllLiteral,
-  regexSplit,
 };
