@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { builtins } from './functions/go/builtins.ts';
 import { functionsOfFamily } from './functions/go/function-families.ts';
-import { goFunction, meteredFunction } from './functions/go/go-function.ts';
-import type { GoFunction } from './functions/go/go-function.ts';
-import { stringMapType, stringSliceType } from './go-type.ts';
-import type { GoType } from './go-type.ts';
+import { goFunction, meteredFunction, type GoFunction } from './functions/go/go-function.ts';
+import { stringMapType, stringSliceType, type GoType } from './go-type.ts';
 import {
   containersType,
   durationType,

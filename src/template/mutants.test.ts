@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { mismatches, readGoResults } from './testdata/go-results.ts';
-import type { Subject } from './testdata/go-results.ts';
+import { mismatches, readGoResults, type Subject } from './testdata/go-results.ts';
 
 /** A deliberate mistake: a replacement in one file. */
 interface Mutant {

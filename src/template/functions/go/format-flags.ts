@@ -3,18 +3,20 @@ import { formatFloat } from './format-float.ts';
 import { isPrintable } from '../../quote.ts';
 
 /** Flags, width and precision of one verb of a format (fmt's documentation, "Printing"). */
-export class Flags {
-  sharp = false;
-  zero = false;
-  plus = false;
-  minus = false;
-  space = false;
+export type Flags = typeof noFlags;
+
+export const noFlags = {
+  sharp: false,
+  zero: false,
+  plus: false,
+  minus: false,
+  space: false,
   /** %+v and %#v, where `plus` and `sharp` mean something else. */
-  plusV = false;
-  sharpV = false;
-  width: number | undefined;
-  precision: number | undefined;
-}
+  plusV: false,
+  sharpV: false,
+  width: undefined as number | undefined,
+  precision: undefined as number | undefined,
+};
 
 /** Fills up to the width, counted in characters: spaces, or zeros on the left. */
 export function pad(flags: Flags, text: string, zero = flags.zero): string {

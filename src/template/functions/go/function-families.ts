@@ -1,6 +1,5 @@
 import type { FunctionTable } from './go-function.ts';
-import { istioFunctions } from '../istio/istio-functions.ts';
-import type { IstioFunctionOptions } from '../istio/istio-functions.ts';
+import { istioFunctions, type IstioFunctionOptions } from '../istio/istio-functions.ts';
 import { sprigFunctions } from '../sprig/sprig-functions.ts';
 
 /** Which functions a template may call: Go's own always; sprig's; sprig's with Istio's over them. */

@@ -1,6 +1,6 @@
 import { typeName, type GoType, type MapType, type SliceType, type StructType } from '../../go-type.ts';
 import { canonical, sortedKeys, toBytes } from '../../go-string.ts';
-import { Flags, formatFloatVerb, formatInteger, formatUnicode, pad } from './format-flags.ts';
+import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad, type Flags } from './format-flags.ts';
 import { mapCost, type Meter } from '../../exec/meter.ts';
 import { Complex, Integer } from '../../integer.ts';
 import { quoteString } from '../../quote.ts';
@@ -17,7 +17,7 @@ const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
 
 /** Formats single values by Go's verbs (package fmt), with flags that a format sets. */
 export class Printer {
-  flags = new Flags();
+  flags: Flags = { ...noFlags };
   /** While a bad verb is described, methods are not called. */
   #erroring = false;
   readonly #meter: Meter;

@@ -1,4 +1,4 @@
-import { Flags } from './format-flags.ts';
+import { noFlags, type Flags } from './format-flags.ts';
 import { Printer } from './printer.ts';
 import { cost, type Meter } from '../../exec/meter.ts';
 import { formatValue } from './print-value.ts';
@@ -82,7 +82,7 @@ class Formatter {
       text += this.#verb();
     }
     if (this.#reordered || this.#next >= this.#values.length) return text;
-    this.#printer.flags = new Flags();
+    this.#printer.flags = { ...noFlags };
     return text + extra(this.#printer, this.#values, this.#next);
   }
 
@@ -90,7 +90,6 @@ class Formatter {
     this.#meter.spend(cost.step);
     const flags = this.#flags();
     this.#printer.flags = flags;
-    this.#goodIndex = true;
     this.#index();
     let complaint = this.#width(flags);
     complaint += this.#precision(flags);
@@ -114,7 +113,8 @@ class Formatter {
   }
 
   #flags(): Flags {
-    const flags = new Flags();
+    const flags = { ...noFlags };
+    this.#goodIndex = true;
     for (; ; this.#at += 1) {
       const name = flagNames[this.#format.charAt(this.#at)];
       if (name === undefined) return flags;

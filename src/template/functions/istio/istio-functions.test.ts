@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { anyMapType, int64Type, pointerTo, sliceOf, stringMapType } from '../../go-type.ts';
-import type { StructType } from '../../go-type.ts';
+import { anyMapType, int64Type, pointerTo, sliceOf, stringMapType, type StructType } from '../../go-type.ts';
 import { sprigFunctions } from '../sprig/sprig-functions.ts';
 import { compileTemplate } from '../../template.ts';
 import { typed } from '../../typed-value.ts';

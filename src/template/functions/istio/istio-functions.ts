@@ -153,14 +153,7 @@ export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}):
     omitNil: meteredFunction([any], (meter, value) => withoutNil(value, meter, 0)),
     otelResourceAttributes: goFunction(
       [meshConfigType, stringMap, stringMap, string, containersType],
-      (mesh, annotations, labels, namespace, value) =>
-        otelResourceAttributes({
-          mesh: mesh.raw,
-          annotations: annotations.raw,
-          labels: labels.raw,
-          namespace,
-          containers: rawElements(value),
-        }),
+      otelResourceAttributes,
     ),
     protoToJSON: goFunction([messageType], protoToJson),
     strdict: goVariadic([], string, stringDictionary),

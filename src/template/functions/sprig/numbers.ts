@@ -1,10 +1,8 @@
-import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
 import { intType, sliceOf } from '../../go-type.ts';
 import { int, int64 } from '../../integer.ts';
 import { parseInteger } from '../../parse/number-literal.ts';
-import { cost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { cost, type Meter } from '../../exec/meter.ts';
 import { any, float64, integer, string } from '../../exec/parameters.ts';
 import { formatValue } from '../go/print-value.ts';
 import { TypedValue } from '../../typed-value.ts';

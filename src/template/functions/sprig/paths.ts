@@ -1,5 +1,4 @@
-import { goFunction } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { string } from '../../exec/parameters.ts';
 
 /** Go's path.Clean: the shortest name of the same path. */
