@@ -5,19 +5,13 @@ import { compileTemplate, type TemplateOptions } from './template.ts';
 import { TemplateError } from './template-error.ts';
 import { property } from './typed-value.ts';
 
-/** A template and its data, decoded as Go decodes into `interface {}`. */
-interface BatchRow {
-  readonly template: string;
-  readonly data: unknown;
-}
-
 /** How to render, whatever the row. */
 export interface RenderOptions extends Pick<TemplateOptions, 'name' | 'functions' | 'delimiters'> {
   readonly limits?: ExecutionLimits;
 }
 
 /** Compiles and executes a template once. Errors are data. */
-function render({ template, data }: BatchRow, options: RenderOptions): { out: string } | { error: string } {
+function render(template: string, data: unknown, options: RenderOptions): { out: string } | { error: string } {
   try {
     const compiled = compileTemplate(template, { ...options, unavailable: omittedFunctions });
     return { out: compiled.execute(data, options.limits) };
@@ -29,19 +23,15 @@ function render({ template, data }: BatchRow, options: RenderOptions): { out: st
 
 /**
  * Renders a JSON array of `{"template": …, "data": …}`: the JSON array of `{"out": …}` or `{"error": …}`.
- *
  * @throws Error when the text is no such array; it names the row.
  */
 export function renderBatch(json: string, options: RenderOptions): string {
-  return JSON.stringify(parseRows(json).map((row) => render(row, options)));
-}
-
-function parseRows(json: string): BatchRow[] {
   const rows = decodeJson(json);
   if (!Array.isArray(rows)) throw new Error('the batch must be a JSON array of {"template": …, "data": …}');
-  return rows.map((row: unknown, index) => {
+  const templates = rows.map((row: unknown, index) => {
     const template = property(row, 'template');
     if (typeof template !== 'string') throw new Error(`row ${index} of the batch: "template" must be a string`);
-    return { template, data: property(row, 'data') ?? null };
+    return template;
   });
+  return JSON.stringify(templates.map((template, index) => render(template, property(rows[index], 'data'), options)));
 }

@@ -1,8 +1,6 @@
 /**
- * Descriptors of Go types. A template sees plain JSON through them as real Go would see the decoded struct: which fields exist,
- * what their zero values are, whether a map's elements can be nil, which methods can be called.
- *
- * Descriptors are plain immutable objects. A type that refers to itself uses a getter: `{ kind: 'pointer', get element() { return probe; } }`.
+ * Descriptors of Go types. A template sees plain JSON through them as Go would see the decoded struct: fields, zero
+ * values, methods. They are immutable; a type that refers to itself uses a getter: `get element() { return probe; }`.
  */
 
 /** Go's integer kinds. A value of kind `int` is a `bigint` at run time, every other kind an `Integer`. */
@@ -18,10 +16,7 @@ export interface TypeBehaviour {
   readonly name?: string;
   /** Methods that templates may call, by Go name. A `String` method is used for printing, as fmt does. */
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /**
-   * Turns the JSON form into the form that `fields` or the kind describe, where the two differ: `"90s"` → `{ seconds: '90' }`,
-   * `"REDIRECT"` → `0`. Must be pure; it runs on every access.
-   */
+  /** Turns JSON into the form that `fields` or the kind describe: `"90s"` → `{ seconds: '90' }`. Runs on every access. */
   readonly decode?: (raw: unknown) => unknown;
   /** Encodes the JSON form as JSON text (Go's MarshalJSON). `null` and absent values of a pointer never reach it. */
   readonly toJson?: (raw: unknown) => string;

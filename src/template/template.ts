@@ -41,9 +41,7 @@ export class Template {
   }
 
   /**
-   * Renders the template over `data` (plain JSON, or a TypedValue; see README.md). Data is only changed by functions that change
-   * their argument, as in Go: `set`, `unset`, `merge`, `mergeOverwrite`.
-   *
+   * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as `set` change, as in Go.
    * @returns The output; bytes that are not UTF-8 are U+FFFD.
    * @throws TemplateError of kind `execution` or `limit`.
    */

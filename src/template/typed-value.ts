@@ -2,13 +2,12 @@ import { int, Integer } from './integer.ts';
 import type { GoField, GoType, ScalarType, StructType } from './go-type.ts';
 
 /**
- * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than `[]interface {}` and
- * `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
- *
- * `raw` is the JSON form. For pointers, maps and slices `null` is Go's nil.
+ * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than
+ * `[]interface {}` and `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
  */
 export class TypedValue {
   readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
+  /** The JSON form; for pointers, maps and slices `null` is Go's nil. */
   readonly raw: unknown;
   /** Whether Go could take its address (reached through a pointer or a slice): decides if methods on `*T` apply. */
   readonly addressable: boolean;

@@ -30,7 +30,6 @@ function unnamed(type: SliceType | MapType): GoType {
 /**
  * A value as an argument of a parameter's type, by the rules of text/template: nil where it can be, one dereference
  * or one address where that makes it fit.
- *
  * @param fail Makes the error to throw.
  */
 export function assign(value: unknown, type: GoType, fail: (reason: string) => Error): unknown {

@@ -13,11 +13,10 @@ import { isTrue } from '../value-kind.ts';
 export type Argument = (execution: Execution, dot: unknown, type: GoType) => unknown;
 
 /** A compiled command: `final` is the value of the command before it in the pipeline, if it is piped. */
-export type Command = (execution: Execution, dot: unknown, final: unknown) => unknown;
+export type Command = (execution: Execution, dot: unknown, final?: unknown) => unknown;
 
 /**
  * Calls a function by the rules of text/template: the pipeline's value is the last argument.
- *
  * @param callee What the builtin `call` gets before its arguments.
  */
 export function runFunction(

@@ -37,7 +37,7 @@ export class PipelineCompiler {
         ? (execution, dot) => {
             execution.node = node;
             execution.step(units);
-            return first(execution, dot, undefined) ?? undefined;
+            return first(execution, dot) ?? undefined;
           }
         : (execution, dot) => {
             execution.node = node;
@@ -98,14 +98,10 @@ export class PipelineCompiler {
     switch (node.type) {
       case 'field':
       case 'chain':
-      case 'variable': {
-        const command = this.#names(node, [], false);
-        return (execution, dot) => command(execution, dot, undefined);
-      }
-      case 'identifier': {
-        const command = this.#function(node, node, [], false);
-        return (execution, dot) => command(execution, dot, undefined);
-      }
+      case 'variable':
+        return this.#names(node, [], false);
+      case 'identifier':
+        return this.#function(node, node, [], false);
       case 'pipe':
         return this.pipeline(node);
       case 'dot':

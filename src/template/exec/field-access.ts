@@ -22,7 +22,6 @@ export function findMethod(receiver: unknown, name: string): BoundMethod | undef
 
 /**
  * Go's `receiver.name` where it is not a method: a map's element or a struct's field.
- *
  * @param fromInterface Whether the receiver was found in a map or list of `interface {}`; only errors tell.
  * @param hasArguments Whether arguments follow, which only methods take.
  */

@@ -13,7 +13,6 @@ type Iteration = (index: unknown, element: unknown) => boolean;
 /**
  * Calls `each` for every element as {{range}} does: lists in order, maps by sorted key, integers from 0. A missing
  * value has no elements.
- *
  * @param variables How many variables the range sets; two are too many for an integer.
  * @returns Whether there was any element.
  * @throws TemplateError when the value cannot be iterated over.

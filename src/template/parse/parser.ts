@@ -50,7 +50,6 @@ interface Body {
 /**
  * Parses a template with everything it defines, by name. The rules are those of Go's text/template/parse; the grammar's
  * productions are comments of the methods.
- *
  * @throws TemplateError of kind `syntax`.
  */
 export function parseTemplate(source: SourceText, options: ParserOptions): Steps<ReadonlyMap<string, ListNode>> {

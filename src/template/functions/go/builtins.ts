@@ -56,7 +56,6 @@ export const builtins: FunctionTable = {
 
 /**
  * The builtin `call`: calls a function that is a value of the data.
- *
  * @param callee How the template names it, for errors.
  */
 function callValue(meter: Meter, callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {

@@ -7,7 +7,6 @@ const loneSurrogate = /[\ud800-\udfff]/gu;
 
 /**
  * Go's json.Unmarshal into an `interface {}`: every number a float64, a lone surrogate U+FFFD.
- *
  * @throws Error when the text is no JSON, or a number is out of range.
  */
 export function decodeJson(text: string): unknown {

@@ -18,7 +18,6 @@ const compact: JsonStyle = { escapeHtml: true, indented: false };
 
 /**
  * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
- *
  * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers.
  */
 export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {

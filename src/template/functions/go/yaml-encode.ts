@@ -20,7 +20,6 @@ const integerMark = '\uffff';
 
 /**
  * sigs.k8s.io/yaml's Marshal: the value becomes JSON, that is read as YAML, and written again as go-yaml 2 does.
- *
  * @throws Error for what JSON cannot hold, and for control characters, which YAML's reader refuses.
  */
 export function encodeYaml(value: unknown, meter: Meter): string {
@@ -157,19 +156,10 @@ class YamlWriter {
   #string(text: string, isKey: boolean): void {
     const { style } = styleOf(text, isKey);
     this.#indented(this.#indent < 0 ? 2 : this.#indent + 2, () => {
-      switch (style) {
-        case 'plain':
-          this.#plain(text, !isKey);
-          break;
-        case 'single':
-          this.#single(text, !isKey);
-          break;
-        case 'double':
-          this.#double(text, !isKey);
-          break;
-        case 'literal':
-          this.#literal(text);
-      }
+      if (style === 'plain') this.#plain(text, !isKey);
+      else if (style === 'single') this.#single(text, !isKey);
+      else if (style === 'double') this.#double(text, !isKey);
+      else this.#literal(text);
     });
   }
 

@@ -45,12 +45,6 @@ export const messageType: InterfaceType & Parameter<TypedValue | null> = {
 /** What takes a text apart makes more of it than it is. */
 const splitting = { weight: 8 };
 
-/** What Istio's functions may know of the world. */
-export interface IstioFunctionOptions {
-  /** The variables that `env` finds. Default none. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
 /** The name of Istio's own container, whose ports are no application's. */
 const proxyContainerName = 'istio-proxy';
 
@@ -117,56 +111,52 @@ function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unk
  * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`,
  * `omit`. The types of Kubernetes and Istio are recognised by name; their JSON keys are the usual ones.
  */
-export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
-  return {
-    annotation: meteredFunction([objectMetaType, string, any], annotation, {
-      looksUp: { operands: 3, below: ['annotations'] },
-      looksInto: true,
-    }),
-    appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
-    applicationPorts: meteredFunction([containersType], (meter, value) =>
-      ports(meter, value, (name) => name !== proxyContainerName),
-    ),
-    contains: stringFunctions.contains as GoFunction,
-    directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
-    env: goFunction([string, string], (name, otherwise) => {
-      const value = property(environment, name);
-      return value === undefined || value === '' ? otherwise : value;
-    }),
-    excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
-    excludeInterfaces: goFunction([string], (names) => names),
-    formatDuration: goFunction([durationType], durationText),
-    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
-    includeInboundPorts: meteredFunction([containersType], (meter, value) => ports(meter, value, () => true)),
-    indent: meteredFunction([integer, string], indent),
-    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
-      looksUp: { operands: 2, below: [] },
-      looksInto: true,
-    }),
-    kubevirtInterfaces: goFunction([string], (names) => names),
-    mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
-    omit: goVariadic([stringMap], string, (map, ...keys) => {
-      const omitted = new Set(keys);
-      const kept = Object.entries(rawEntries(map) as Record<string, string>).filter(([key]) => !omitted.has(key));
-      return stringMapOf(Object.fromEntries(kept));
-    }),
-    omitNil: meteredFunction([any], (meter, value) => withoutNil(value, meter, 0)),
-    otelResourceAttributes: goFunction(
-      [meshConfigType, stringMap, stringMap, string, containersType],
-      otelResourceAttributes,
-    ),
-    protoToJSON: goFunction([messageType], protoToJson),
-    strdict: goVariadic([], string, stringDictionary),
-    structToJSON: meteredFunction([any], (meter, value) =>
-      value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
-    ),
-    toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
-    toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
-    toLower: goFunction([string], toLower),
-    toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
-    valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), looking),
-  };
-}
+export const istioFunctions: FunctionTable = {
+  annotation: meteredFunction([objectMetaType, string, any], annotation, {
+    looksUp: { operands: 3, below: ['annotations'] },
+    looksInto: true,
+  }),
+  appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
+  applicationPorts: meteredFunction([containersType], (meter, value) =>
+    ports(meter, value, (name) => name !== proxyContainerName),
+  ),
+  contains: stringFunctions.contains as GoFunction,
+  directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
+  // No environment: the same pod must always be rendered alike.
+  env: goFunction([string, string], (_name, otherwise) => otherwise),
+  excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
+  excludeInterfaces: goFunction([string], (names) => names),
+  formatDuration: goFunction([durationType], durationText),
+  fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
+  includeInboundPorts: meteredFunction([containersType], (meter, value) => ports(meter, value, () => true)),
+  indent: meteredFunction([integer, string], indent),
+  isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
+    looksUp: { operands: 2, below: [] },
+    looksInto: true,
+  }),
+  kubevirtInterfaces: goFunction([string], (names) => names),
+  mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
+  omit: goVariadic([stringMap], string, (map, ...keys) => {
+    const omitted = new Set(keys);
+    const kept = Object.entries(rawEntries(map) as Record<string, string>).filter(([key]) => !omitted.has(key));
+    return stringMapOf(Object.fromEntries(kept));
+  }),
+  omitNil: meteredFunction([any], (meter, value) => withoutNil(value, meter, 0)),
+  otelResourceAttributes: goFunction(
+    [meshConfigType, stringMap, stringMap, string, containersType],
+    otelResourceAttributes,
+  ),
+  protoToJSON: goFunction([messageType], protoToJson),
+  strdict: goVariadic([], string, stringDictionary),
+  structToJSON: meteredFunction([any], (meter, value) =>
+    value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
+  ),
+  toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
+  toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
+  toLower: goFunction([string], toLower),
+  toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
+  valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), looking),
+};
 
 /**
  * The annotation `k8s.v1.cni.cncf.io/networks` with Istio's network (`name` or `namespace/name`) added: a list of names,

@@ -56,11 +56,13 @@ function toDecimal(meter: Meter, value: unknown): bigint {
   return BigInt.asIntN(64, number) === number ? number : 0n;
 }
 
-function extreme(first: unknown, others: readonly unknown[], better: (left: bigint, right: bigint) => boolean): bigint {
-  return others.map(toInt64).reduce((best, number) => (better(number, best) ? number : best), toInt64(first));
+function extreme(better: (left: bigint, right: bigint) => boolean): FunctionTable[string] {
+  return goVariadic([any], any, (first, ...others) =>
+    int64(others.map(toInt64).reduce((best, number) => (better(number, best) ? number : best), toInt64(first))),
+  );
 }
 
-const max = goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left > right)));
+const max = extreme((left, right) => left > right);
 
 /** sprig's functions on numbers. */
 export const numberFunctions: FunctionTable = {
@@ -79,7 +81,7 @@ export const numberFunctions: FunctionTable = {
   int64: goFunction([any], (value) => int64(toInt64(value))),
   max,
   maxf: goVariadic([any], any, (first, ...others) => Math.max(toFloat64(first), ...others.map(toFloat64))),
-  min: goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left < right))),
+  min: extreme((left, right) => left < right),
   minf: goVariadic([any], any, (first, ...others) => Math.min(toFloat64(first), ...others.map(toFloat64))),
   mod: goFunction([any, any], (left, right) => int64(toInt64(left) % dividing(toInt64(right)))),
   mul: goVariadic([any], any, (first, ...others) =>

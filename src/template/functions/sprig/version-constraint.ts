@@ -23,7 +23,6 @@ const mostGroups = 32;
 
 /**
  * Whether a version satisfies a constraint such as `>=1.2, <2 || ^3` (github.com/Masterminds/semver 3.5).
- *
  * @throws Error with the library's message when either is malformed.
  */
 export function satisfies(constraint: string, versionText: string): boolean {

@@ -128,6 +128,13 @@ function spaced(write: (text: string) => string): FunctionTable[string] {
   );
 }
 
+/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
+function testing(test: (text: string, part: string) => boolean): FunctionTable[string] {
+  return goFunction([string, string], (part, text) =>
+    hasStrayBytes(part) ? test(latin1(text), latin1(part)) : test(text, part),
+  );
+}
+
 const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
 
 /** What looks at every character by itself, and what looks at the words that these make, costs so many times what copying a text does. */
@@ -142,13 +149,9 @@ export const stringFunctions: FunctionTable = {
   abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
   camelcase: goFunction([string], pascalCase, byCharacters),
   cat: spaced((text) => text),
-  contains: goFunction([string, string], (part, text) =>
-    tests(part, text, (needle, bytes) => includesPart(bytes, needle)),
-  ),
-  hasPrefix: goFunction([string, string], (part, text) =>
-    tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
-  ),
-  hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
+  contains: testing(includesPart),
+  hasPrefix: testing((text, prefix) => text.startsWith(prefix)),
+  hasSuffix: testing((text, suffix) => text.endsWith(suffix)),
   indent: meteredFunction([integer, string], indent),
   initials: goFunction([string], initials, byCharacters),
   kebabcase: goFunction([string], (text) => separatedCase(text, '-'), byWords),
@@ -220,11 +223,6 @@ function onBytes(change: (...bytes: string[]) => string, ...texts: readonly stri
 /** Go's white space among single bytes taken for runes. */
 const byteSpaces = /[\t-\r \x85\xa0]/g;
 
-/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
-function tests(part: string, text: string, test: (part: string, text: string) => boolean): boolean {
-  return hasStrayBytes(part) ? test(latin1(part), latin1(text)) : test(part, text);
-}
-
 /** A change of a text that looks for a part in it, by the same rule. `other` is a text that the result may contain. */
 function changes(
   part: string,
@@ -242,7 +240,6 @@ function latin1(text: string): string {
 
 /**
  * goutils.WrapCustom: breaks a text at spaces so that no line is longer than `width` bytes. Works on a string of bytes.
- *
  * @param breakWords Whether words longer than the width are broken; otherwise they get a line of their own.
  */
 function wrap(meter: Meter, text: string, width: number, newline: string, breakWords: boolean): string {
