@@ -1,7 +1,7 @@
 import { builtins } from './functions/go/builtins.ts';
 import { Compiler } from './exec/compile.ts';
 import { Execution, type ExecutionLimits, type Program, type Run } from './exec/execution.ts';
-import type { FunctionTable } from './functions/go/go-function.ts';
+import type { FunctionTable, GoFunction } from './functions/go/go-function.ts';
 import { toWellFormed } from './go-string.ts';
 import { limitOf } from './exec/meter.ts';
 import { parseTemplate } from './parse/parser.ts';
@@ -65,17 +65,18 @@ export function compileTemplate(text: string, options: TemplateOptions): Templat
 
 /** {@link compileTemplate}, a little of the text at a time. */
 export function* compileTemplateInSteps(text: string, options: TemplateOptions): Steps<Template> {
-  const functions: FunctionTable = { ...builtins, ...options.functions };
+  const { functions = {} } = options;
+  const has = (name: string): boolean => Object.hasOwn(functions, name);
   const [left, right] = options.delimiters ?? ['', ''];
   const source = new SourceText(options.name, text);
   const trees = yield* parseTemplate(source, {
     delimiters: [left === '' ? '{{' : left, right === '' ? '}}' : right],
-    isFunction: (name) => Object.hasOwn(functions, name),
+    isFunction: (name) => has(name) || Object.hasOwn(builtins, name),
     unavailable: options.unavailable ?? {},
-    functionNames: () => [...Object.keys(options.functions ?? {}), ...Object.keys(builtins)],
+    functionNames: () => [...Object.keys(functions), ...Object.keys(builtins)],
   });
   const readings = options.stableFields === undefined ? undefined : new Readings(options.stableFields);
-  const compiler = new Compiler(functions, readings);
+  const compiler = new Compiler((name) => (has(name) ? functions[name] : builtins[name]) as GoFunction, readings);
   const templates = new Map<string, Run>();
   for (const [name, list] of trees) templates.set(name, yield* compiler.list(list, true));
   const missingKey = options.missingKey ?? 'default';

@@ -3,7 +3,7 @@ import { runFunction, runMethod, shortCircuit, type Argument, type Command } fro
 import type { Evaluate, Execution } from './execution.ts';
 import { findMethod, readName } from './field-access.ts';
 import { builtins } from '../functions/go/builtins.ts';
-import type { FunctionTable, GoFunction } from '../functions/go/go-function.ts';
+import type { GoFunction } from '../functions/go/go-function.ts';
 import { anyType, typeName } from '../go-type.ts';
 import { constantOf, idealConstant } from './constant.ts';
 import { cost } from './meter.ts';
@@ -17,12 +17,12 @@ const manySources: ReadonlySet<number> = new Set([wholeData]);
 
 /** Compiles pipelines to closures. One compiler serves a whole template. */
 export class PipelineCompiler {
-  readonly #functions: FunctionTable;
+  readonly #functionOf: (name: string) => GoFunction;
   readonly #readings: Readings | undefined;
 
   /** @param readings Gets what pipelines read of the data; nothing is noted without. */
-  constructor(functions: FunctionTable, readings: Readings | undefined) {
-    this.#functions = functions;
+  constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
+    this.#functionOf = functionOf;
     this.#readings = readings;
   }
 
@@ -189,7 +189,7 @@ export class PipelineCompiler {
     piped: boolean,
   ): Command {
     const { name } = node;
-    const implementation = this.#functions[name] as GoFunction;
+    const implementation = this.#functionOf(name);
     const args = rest.map((argument) => this.#argument(argument));
     // A table's function of the same name is not special.
     const isBuiltin = implementation === builtins[name];

@@ -1,7 +1,7 @@
 import { PipelineCompiler } from './compile-pipeline.ts';
 import type { Execution, Run } from './execution.ts';
 import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from '../parse/nodes.ts';
-import type { FunctionTable } from '../functions/go/go-function.ts';
+import type { GoFunction } from '../functions/go/go-function.ts';
 import { printValue } from '../functions/go/print-value.ts';
 import { iterate } from './range.ts';
 import type { Steps } from '../steps.ts';
@@ -19,8 +19,8 @@ export class Compiler {
   #statements = 0;
 
   /** @param readings Gets what statements read of the data; no output is remembered without. */
-  constructor(functions: FunctionTable, readings: Readings | undefined) {
-    this.#pipelines = new PipelineCompiler(functions, readings);
+  constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
+    this.#pipelines = new PipelineCompiler(functionOf, readings);
     this.#readings = readings;
   }
 
