@@ -11,7 +11,7 @@ import { any, anyMap, string, type AnyMap } from '../../exec/parameters.ts';
 import { formatValue } from '../go/print-value.ts';
 import { isNil, property, typed, TypedValue } from '../../typed-value.ts';
 import { isPlainMap, isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf } from '../../value-kind.ts';
-import { emptyMap, entriesOf, setEntry, stringSlice, withMustForms } from './elements.ts';
+import { emptyMap, entriesOf, setEntry, stringSlice, withForms } from './elements.ts';
 
 /** Keys and values in turn; the last key without a value gets "". */
 function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string, unknown> {
@@ -104,7 +104,7 @@ const changingEntry = { changesData: true, looksInto: true };
 
 /** sprig's functions on maps. */
 export const dictionaryFunctions: FunctionTable = {
-  ...withMustForms({
+  ...withForms('must', {
     deepCopy: meteredFunction([any], deepCopy, looking),
     merge: merging(false),
     mergeOverwrite: merging(true),

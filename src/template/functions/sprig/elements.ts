@@ -6,13 +6,12 @@ import type { Meter } from '../../exec/meter.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { elementType, kindOf, rawElements, rawEntries } from '../../value-kind.ts';
 
-/** The functions, each also as `mustName`: both forms fail alike. */
-export function withMustForms(functions: FunctionTable): FunctionTable {
-  const forms = Object.entries(functions).map(([name, one]) => [
-    `must${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    one,
-  ]);
-  return { ...functions, ...(Object.fromEntries(forms) as FunctionTable) };
+/** The functions, each also by its name with a prefix: `first` and `mustFirst` fail alike. */
+export function withForms(prefix: 'must' | 'os', functions: FunctionTable): FunctionTable {
+  const forms = Object.entries(functions).map(
+    ([name, one]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, one] as const,
+  );
+  return { ...functions, ...Object.fromEntries(forms) };
 }
 
 /** Go's reflect.Kind as sprig names it: nil is `invalid`. */

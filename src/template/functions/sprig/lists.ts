@@ -8,7 +8,7 @@ import { any, integer, string } from '../../exec/parameters.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { isTrue, rawElements, typeOf } from '../../value-kind.ts';
 import { deepEqual } from './deep-equal.ts';
-import { elementsOf, nilSlice, requireElements, stringSlice, stringValues, withMustForms } from './elements.ts';
+import { elementsOf, nilSlice, requireElements, stringSlice, stringValues, withForms } from './elements.ts';
 import { floatToInt64, toInt64 } from './number-value.ts';
 
 /** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
@@ -76,7 +76,7 @@ const list = goVariadic([], any, (...values) => values);
 
 /** sprig's functions on lists: with or without `must` they fail the template when the value is no list. */
 export const listFunctions: FunctionTable = {
-  ...withMustForms({
+  ...withForms('must', {
     append: goFunction([any, any], append),
     chunk: goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 }),
     compact: meteredFunction([any], (meter, value) =>

@@ -4,7 +4,7 @@ import { cost, orElse, type Meter } from '../../../exec/meter.ts';
 import { integer, string } from '../../../exec/parameters.ts';
 import { TypedValue } from '../../../typed-value.ts';
 import { stringSliceType } from '../../../go-type.ts';
-import { stringSlice, withMustForms } from '../elements.ts';
+import { stringSlice, withForms } from '../elements.ts';
 import { compileExpression as compile, type RegularExpression } from './regular-expression.ts';
 
 /** Looks for the next match. However soon it ends, each instruction may have looked at the whole rest of the text. */
@@ -105,7 +105,7 @@ function isMatch(meter: Meter, expression: string, text: string): boolean {
 
 /** sprig's regular expressions: RE2 syntax, time linear in the text. */
 export const regularExpressionFunctions: FunctionTable = {
-  ...withMustForms({
+  ...withForms('must', {
     regexFind: meteredFunction([string, string], find),
     regexFindAll: meteredFunction([string, string, integer], findAll),
     regexReplaceAll: meteredFunction([string, string, string], (meter, expression, text, template) => {
