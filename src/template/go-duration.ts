@@ -1,12 +1,12 @@
 import { withoutTrailingZeros } from './functions/go/format-float.ts';
 import { toBytes } from './go-string.ts';
+import { readDigits } from './integer.ts';
 
-const nanosecond = 1n;
 const second = 1_000_000_000n;
 const minute = 60n * second;
 const hour = 60n * minute;
 const units: ReadonlyMap<string, bigint> = new Map([
-  ['ns', nanosecond],
+  ['ns', 1n],
   ['us', 1000n],
   ['µs', 1000n],
   ['μs', 1000n],
@@ -36,95 +36,53 @@ function decimal(value: bigint, places: number): string {
   return `${value / scale}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** A duration in nanoseconds, or why a text is none, in the words of Go's time package. */
-export type ReadDuration = { readonly nanoseconds: bigint } | { readonly problem: string };
-
 const largest = 2n ** 63n;
+/** A number and its unit, which ends where the next number begins. */
+const part = /([0-9]*)(?:\.([0-9]*))?([^.0-9]*)/y;
 
-/** Go's time.ParseDuration. It reads the text once, from left to right. */
-export function readDuration(text: string): ReadDuration {
+/** Go's time.ParseDuration, in nanoseconds: reads the text once, from left to right. @throws Error with Go's message */
+export function parseDuration(text: string): bigint {
+  const invalid = (): Error => new Error(`time: invalid duration ${quoteBytes(text)}`);
   const negative = text.startsWith('-');
-  let at = negative || text.startsWith('+') ? 1 : 0;
-  const invalid = (): ReadDuration => ({ problem: `time: invalid duration ${quoteBytes(text)}` });
-  if (text.length - at === 1 && text[at] === '0') return { nanoseconds: 0n };
-  if (at === text.length) return invalid();
+  const rest = negative || text.startsWith('+') ? text.slice(1) : text;
+  if (rest === '0') return 0n;
+  if (rest === '') throw invalid();
   let total = 0n;
-  while (at < text.length) {
-    const whole = endOfDigits(text, at);
-    const point = text[whole] === '.';
-    const fraction = point ? endOfDigits(text, whole + 1) : whole;
-    if (whole === at && fraction - whole < 2) return invalid();
-    const count = wholeNumber(text, at, whole);
-    if (count === undefined) return invalid();
-    const end = endOfUnit(text, fraction);
-    if (end === fraction) return { problem: `time: missing unit in duration ${quoteBytes(text)}` };
-    const unit = text.slice(fraction, end);
+  for (part.lastIndex = 0; part.lastIndex < rest.length;) {
+    const [, whole = '', fraction = '', unit = ''] = part.exec(rest) as RegExpExecArray;
+    const count = readDigits(whole);
+    if ((whole === '' && fraction === '') || count > largest) throw invalid();
+    if (unit === '') throw new Error(`time: missing unit in duration ${quoteBytes(text)}`);
     const scale = units.get(unit);
-    if (scale === undefined)
-      return { problem: `time: unknown unit ${quoteBytes(unit)} in duration ${quoteBytes(text)}` };
-    const part = count * scale + (point ? fractionOf(text, whole + 1, fraction, scale) : 0n);
-    if (part > largest) return invalid();
-    total = BigInt.asUintN(64, total + part);
-    if (total > largest) return invalid();
-    at = end;
+    if (scale === undefined) throw new Error(`time: unknown unit ${quoteBytes(unit)} in duration ${quoteBytes(text)}`);
+    const nanoseconds = count * scale + fractionOf(fraction, scale);
+    if (nanoseconds > largest) throw invalid();
+    total = BigInt.asUintN(64, total + nanoseconds);
+    if (total > largest) throw invalid();
   }
-  if (negative) return { nanoseconds: -total };
-  return total === largest ? invalid() : { nanoseconds: total };
-}
-
-/** Go's time.ParseDuration in nanoseconds; `undefined` when the text is none or does not fit 64 bits. */
-export function parseDuration(text: string): bigint | undefined {
-  const read = readDuration(text);
-  return 'nanoseconds' in read ? read.nanoseconds : undefined;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-function endOfDigits(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && isDigit(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-/** A unit ends where the next number begins. */
-function endOfUnit(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && text[at] !== '.' && !isDigit(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-/** The number that these digits make; `undefined` above 2^63. */
-function wholeNumber(text: string, from: number, to: number): bigint | undefined {
-  let at = from;
-  while (at < to - 1 && text[at] === '0') at += 1;
-  // No more digits than 2^63 has.
-  if (to - at > 19) return undefined;
-  const value = BigInt(text.slice(at, to));
-  return value > largest ? undefined : value;
+  if (negative) return -total;
+  if (total === largest) throw invalid();
+  return total;
 }
 
 /** The nanoseconds of a fraction of a unit. Go leaves out the digits that do not fit 63 bits, and multiplies floats. */
-function fractionOf(text: string, from: number, to: number, scale: bigint): bigint {
+function fractionOf(digits: string, scale: bigint): bigint {
   let value = 0n;
   let divisor = 1;
-  for (let at = from; at < to && value <= (largest - 1n) / 10n; at += 1) {
-    const next = value * 10n + BigInt(text.charCodeAt(at) - 0x30);
-    if (next > largest) break;
+  for (const digit of digits) {
+    const next = value * 10n + BigInt(digit);
+    if (value > (largest - 1n) / 10n || next > largest) break;
     value = next;
     divisor *= 10;
   }
-  return value === 0n ? 0n : BigInt(Math.trunc(Number(value) * (Number(scale) / divisor)));
+  return BigInt(Math.trunc(Number(value) * (Number(scale) / divisor)));
 }
 
 /** As Go's time package quotes: every byte that is not printable ASCII becomes `\xHH`. */
 function quoteBytes(text: string): string {
-  const pieces: string[] = [];
-  for (const character of text) {
-    const code = character.charCodeAt(0);
-    if (code >= 0x20 && code < 0x80) pieces.push(code === 0x22 || code === 0x5c ? `\\${character}` : character);
-    else for (const byte of toBytes(character)) pieces.push(`\\x${byte.toString(16).padStart(2, '0')}`);
-  }
+  const pieces = Array.from(toBytes(text), (byte) => {
+    if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, '0')}`;
+    return String.fromCharCode(byte).replace(/["\\]/, '\\$&');
+  });
   return `"${pieces.join('')}"`;
 }

@@ -30,7 +30,9 @@ export function toBytes(text: string): Buffer {
   let copied = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code < 0xdc80 || code > 0xdcff || isHighSurrogate(text.charCodeAt(at - 1))) continue;
+    // Not the second half of a pair; before the text there is NaN.
+    const before = text.charCodeAt(at - 1);
+    if (code < 0xdc80 || code > 0xdcff || (before >= 0xd800 && before <= 0xdbff)) continue;
     if (at > copied) size += bytes.write(text.slice(copied, at), size);
     bytes[size] = code - 0xdc00;
     size += 1;
@@ -38,11 +40,6 @@ export function toBytes(text: string): Buffer {
   }
   if (copied < text.length) size += bytes.write(text.slice(copied), size);
   return bytes.subarray(0, size);
-}
-
-/** False for NaN too, which stands before a text. */
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,8 +1,6 @@
 /**
- * Descriptors of Go types. A template sees plain JSON through them as real Go would see the decoded struct: which fields exist,
- * what their zero values are, whether a map's elements can be nil, which methods can be called.
- *
- * Descriptors are plain immutable objects. A type that refers to itself uses a getter: `{ kind: 'pointer', get element() { return probe; } }`.
+ * Descriptors of Go types. A template sees plain JSON through them as Go would see the decoded struct: fields, zero
+ * values, methods. They are immutable; a type that refers to itself uses a getter: `get element() { return probe; }`.
  */
 
 /** Go's integer kinds. A value of kind `int` is a `bigint` at run time, every other kind an `Integer`. */
@@ -18,10 +16,7 @@ export interface TypeBehaviour {
   readonly name?: string;
   /** Methods that templates may call, by Go name. A `String` method is used for printing, as fmt does. */
   readonly methods?: Readonly<Record<string, GoMethod>>;
-  /**
-   * Turns the JSON form into the form that `fields` or the kind describe, where the two differ: `"90s"` → `{ seconds: '90' }`,
-   * `"REDIRECT"` → `0`. Must be pure; it runs on every access.
-   */
+  /** Turns JSON into the form that `fields` or the kind describe: `"90s"` → `{ seconds: '90' }`. Runs on every access. */
   readonly decode?: (raw: unknown) => unknown;
   /** Encodes the JSON form as JSON text (Go's MarshalJSON). `null` and absent values of a pointer never reach it. */
   readonly toJson?: (raw: unknown) => string;
@@ -47,8 +42,8 @@ export interface MapType extends TypeBehaviour {
   readonly element: GoType;
 }
 
-/** `*Element`. The JSON form of nil is `null` or absence. */
-export interface PointerType {
+/** `*Element`. The JSON form of nil is `null` or absence. Name, methods and hooks are its element's. */
+export interface PointerType extends TypeBehaviour {
   readonly kind: 'pointer';
   readonly element: GoType;
 }
@@ -61,16 +56,14 @@ export interface StructType extends TypeBehaviour {
 }
 
 /** `interface {}`: whatever the JSON holds. As a parameter's type it may demand methods. */
-export interface InterfaceType {
+export interface InterfaceType extends TypeBehaviour {
   readonly kind: 'interface';
-  /** Of an interface with methods. */
-  readonly name?: string;
   /** Whether values of a type have the methods; absent for `interface {}`. */
   readonly accepts?: (type: GoType) => boolean;
 }
 
 /** `reflect.Value`: a parameter of a builtin that wants its argument as it is, missing or not. Never the type of data. */
-export interface ReflectedType {
+export interface ReflectedType extends TypeBehaviour {
   readonly kind: 'reflected';
 }
 
@@ -135,19 +128,6 @@ export function mapOf(element: GoType): MapType {
   return { kind: 'map', key: stringType, element };
 }
 
-/** The name, methods and hooks of a type; pointers have none of their own. */
-export function behaviourOf(type: GoType): TypeBehaviour {
-  switch (type.kind) {
-    case 'pointer':
-    case 'reflected':
-      return {};
-    case 'interface':
-      return type.name === undefined ? {} : { name: type.name };
-    default:
-      return type;
-  }
-}
-
 const typeNames = new WeakMap<GoType, string>();
 
 /** The type as Go prints it: `map[string]interface {}`, `*v1.Probe`. Two types are the same when their names are. */
@@ -160,8 +140,7 @@ export function typeName(type: GoType): string {
 }
 
 function spellType(type: GoType): string {
-  const { name } = behaviourOf(type);
-  if (name !== undefined) return name;
+  if (type.name !== undefined) return type.name;
   switch (type.kind) {
     case 'slice':
       return `[]${typeName(type.element)}`;

@@ -20,22 +20,8 @@ export function isPrintable(character: string): boolean {
   return printable.test(character);
 }
 
-/** Go's strconv.Quote: a double-quoted Go string literal. */
-export function quoteString(text: string): string {
-  return quoteWith(text, '"', false);
-}
-
-/** Go's strconv.QuoteToASCII. */
-export function quoteToAscii(text: string): string {
-  return quoteWith(text, '"', true);
-}
-
-/** Go's strconv.QuoteRune (or QuoteRuneToASCII) of one character. */
-export function quoteRune(character: string, asciiOnly: boolean): string {
-  return quoteWith(character, "'", asciiOnly);
-}
-
-function quoteWith(text: string, quote: string, asciiOnly: boolean): string {
+/** Go's strconv.Quote: a double-quoted Go string literal; with `'` QuoteRune of one character, or their ToASCII forms. */
+export function quoteString(text: string, quote: '"' | "'" = '"', asciiOnly = false): string {
   if (harmless.test(text)) return quote + text + quote;
   const body = canonical(text).replace(needsEscape, (character) => escapeCharacter(character, quote, asciiOnly));
   return quote + body + quote;
@@ -48,6 +34,7 @@ function escapeCharacter(character: string, quote: string, asciiOnly: boolean): 
   const code = character.codePointAt(0) as number;
   if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
   if ((!asciiOnly || code < 0x80) && isPrintable(character)) return character;
-  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, '0')}`;
-  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  const digits = code.toString(16);
+  if (code < 0x20 || code === 0x7f) return `\\x${digits.padStart(2, '0')}`;
+  return code > 0xffff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
 }

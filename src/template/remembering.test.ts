@@ -66,188 +66,154 @@ describe('remembered output', () => {
   }).timeout(60_000);
 
   /** What a template of `stable` and other fields must notice: each execution's data, and how often `seen` is called in all. */
-  const table: [title: string, template: string, data: readonly unknown[], calls: number][] = [
-    ['a scalar', '{{ seen .a }}', [{ a: 1 }, { a: 1 }, { a: '1' }, { a: 1 }], 3],
-    ['that a key is missing', '{{ seen .a }}', [{ a: null }, {}, { a: null }], 2],
-    ['a list, which may have changed', '{{ seen .a }}', [{ a: [1] }, { a: [1] }], 2],
-    ['another object in a stable field', '{{ seen .stable.x }}', [{ stable: { x: 1 } }, { stable: { x: 2 } }], 2],
-    ['a key that index reads', '{{ seen (index .m "k") }}', [{ m: { k: 1, o: 1 } }, { m: { k: 1 } }, { m: {} }], 2],
-    ['a key without a map', '{{ seen (index .m "k") }}', [{ m: {} }, { m: 'text' }, { m: [1] }, {}, { m: {} }], 1],
-    ['a nested key of a map', '{{ seen (index .m "k" "l") }}', [{ m: { k: { l: 1 } } }, { m: { k: { l: 2 } } }], 2],
-    [
-      'a key that is computed',
-      '{{ seen (index .m .k) }}',
-      [
-        { m: { a: 1 }, k: 'a' },
-        { m: { a: 2 }, k: 'a' },
-      ],
-      2,
-    ],
-    ['a variable', '{{ $x := .a }}{{ seen $x }}', [{ a: 1 }, { a: 1 }, { a: 2 }], 2],
-    [
-      'a variable that is set again',
-      '{{ $x := 1 }}{{ if .a }}{{ $x = .b }}{{ end }}{{ seen $x }}',
-      [{}, { a: 1, b: 2 }],
-      2,
-    ],
-    [
-      'a variable of the same name',
-      '{{ $x := .a }}{{ with .b }}{{ $x := . }}{{ seen $x }}{{ end }}',
-      [
-        { a: 1, b: 2 },
-        { a: 1, b: 3 },
-        { a: 2, b: 3 },
-      ],
-      2,
-    ],
-    [
-      'the dot of a with',
-      '{{ with .a }}{{ seen .b }}{{ else }}{{ seen .c }}{{ end }}',
-      [{ a: { b: 1 } }, { a: { b: 2 } }, { c: 3 }],
-      3,
-    ],
-    [
-      'the data from within',
-      '{{ with .a }}{{ seen $.b }}{{ end }}',
-      [
-        { a: 1, b: 1 },
-        { a: 1, b: 2 },
-        { a: 1, b: 2 },
-      ],
-      2,
-    ],
-    ['the data as a whole', '{{ seen . }}{{ seen $ }}', [{ a: 1 }, { a: 1 }], 4],
-    ['the elements of a range', '{{ range .l }}{{ seen . }}{{ end }}', [{ l: [1, 2] }, { l: [1, 3] }], 4],
-    [
-      'a range over what is stable',
-      '{{ range $k, $v := .stable }}{{ seen $v }}{{ end }}',
-      [{ stable: { a: 1, b: 2 } }],
-      2,
-    ],
-    [
-      'the end of a range',
-      '{{ range $i, $v := .stable }}{{ if $i }}{{ break }}{{ end }}{{ seen $v }}{{ continue }}{{ end }}',
-      [{ stable: [7, 8] }],
-      1,
-    ],
-    [
-      'what a template is called with',
-      '{{ define "d" }}{{ seen .x }}{{ end }}{{ template "d" . }}{{ template "d" .m }}',
-      [
-        { x: 1, m: { x: 2 } },
-        { x: 1, m: { x: 3 } },
-        { x: 2, m: { x: 3 } },
-      ],
-      5,
-    ],
-    [
-      'a template that is called with nothing',
-      '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}',
-      [{ a: 1 }, { a: 1 }, { a: 2 }],
-      1,
-    ],
-    [
-      'a template that calls itself',
-      '{{ define "d" }}{{ if . }}{{ seen . }}{{ template "d" }}{{ end }}{{ end }}{{ template "d" .a }}',
-      [{ a: 1 }, { a: 1 }, { a: 2 }],
-      2,
-    ],
-    [
-      'a variable that a branch sets again, each time',
-      '{{ $x := "a" }}{{ if .a }}{{ if .b }}{{ $x = .b }}{{ end }}{{ end }}{{ seen $x }}',
-      [{ a: 1, b: 'b' }, { a: 1, b: 'b' }, { a: 1 }],
-      3,
-    ],
-    [
-      'a template that is executed over a part of its data',
-      '{{ seen .a }}{{ if .next }}{{ template "t" .next }}{{ end }}',
-      [
-        { a: 1, next: { a: 2 } },
-        { a: 1, next: { a: 3 } },
-      ],
-      3,
-    ],
-    [
-      'a template that another executes over a part of its data',
-      '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
-      [{ a: 1, next: { a: 2 } }],
-      2,
-    ],
-    [
-      'a variable called $',
-      '{{ $ := .m }}{{ seen (index $.n "k") }}{{ seen $.l }}',
-      [
-        { m: { n: { k: 1 }, l: 1 }, n: { k: 3 } },
-        { m: { n: { k: 2 }, l: 2 }, n: { k: 3 } },
-      ],
-      4,
-    ],
-    [
-      'a variable of a condition',
-      '{{ if $x := .a }}{{ seen $x }}{{ else }}{{ seen .b }}{{ end }}',
-      [{ a: 1 }, { a: 2 }, { a: 2 }, { b: 1 }, { a: 2 }],
-      3,
-    ],
-    [
-      'a variable inside a range over what is stable',
-      '{{ range $k, $v := .stable }}{{ with $ }}{{ seen $v }}{{ end }}{{ end }}',
-      [{ stable: { a: 1, b: 2 } }],
-      2,
-    ],
-    [
-      'the data in a variable',
-      '{{ $d := . }}{{ seen $d.a }}{{ with $d }}{{ seen .b }}{{ end }}',
-      [
-        { a: 1, b: 1 },
-        { a: 2, b: 1 },
-        { a: 2, b: 2 },
-      ],
-      6,
-    ],
-    [
-      'the data behind a range',
-      '{{ range .l }}{{ . }}{{ else }}{{ seen .a }}{{ end }}',
-      [
-        { l: [], a: 1 },
-        { l: [], a: 2 },
-        { l: [1], a: 2 },
-      ],
-      2,
-    ],
-    ['a pipeline that ends in a lookup', '{{ "k" | index .m | seen }}', [{ m: { k: 1 } }, { m: { k: 2 } }], 2],
-    [
-      'a variable of a template that is called',
-      '{{ define "d" }}{{ $x := .a }}{{ seen $x }}{{ end }}{{ $p := 1 }}{{ template "d" . }}',
-      [{ a: 1 }, { a: 2 }, { a: 2 }],
-      2,
-    ],
-    ['a zero below zero', '{{ seen .a }}', [{ a: 0 }, { a: -0 }], 2],
-    ['a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', [{ m: { k: 1 } }, { m: { k: 2 } }], 4],
-    ['a pipeline', '{{ .a | default "d" | seen }}', [{ a: 'x' }, { a: 'x' }, { a: '' }, {}], 3],
-    ['a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', [{ stable: { x: 1 } }], 1],
-    [
-      'one statement among others',
-      '{{ seen .a }},{{ seen .b }},{{ seen .c }},{{ seen .d }}',
-      [
-        { a: 1, b: 1, c: 1, d: 1 },
-        { a: 1, b: 1, c: 2, d: 1 },
-        { a: 1, b: 1, c: 2, d: 1 },
-      ],
-      5,
-    ],
-  ];
-  for (const [title, text, data, expected] of table) {
+  function notices(title: string, text: string, expected: number, data: readonly unknown[]): void {
     it(`notices ${title}`, () => {
       const remembering = compile(text, { stableFields: ['stable'] });
       calls = 0;
       const outputs = data.map((one) => outcome(remembering, structuredClone(one)));
       assert.equal(calls, expected);
-      assert.deepEqual(
-        outputs,
-        data.map((one) => outcome(compile(text), structuredClone(one))),
-      );
+      const wanted = data.map((one) => outcome(compile(text), structuredClone(one)));
+      assert.deepEqual(outputs, wanted);
     });
   }
+
+  notices('a scalar', '{{ seen .a }}', 3, [{ a: 1 }, { a: 1 }, { a: '1' }, { a: 1 }]);
+  notices('that a key is missing', '{{ seen .a }}', 2, [{ a: null }, {}, { a: null }]);
+  notices('a list, which may have changed', '{{ seen .a }}', 2, [{ a: [1] }, { a: [1] }]);
+  notices('another object in a stable field', '{{ seen .stable.x }}', 2, [{ stable: { x: 1 } }, { stable: { x: 2 } }]);
+  notices('a key that index reads', '{{ seen (index .m "k") }}', 2, [
+    { m: { k: 1, o: 1 } },
+    { m: { k: 1 } },
+    { m: {} },
+  ]);
+  notices('a key without a map', '{{ seen (index .m "k") }}', 1, [{ m: {} }, { m: 'text' }, { m: [1] }, {}, { m: {} }]);
+  notices('a nested key of a map', '{{ seen (index .m "k" "l") }}', 2, [
+    { m: { k: { l: 1 } } },
+    { m: { k: { l: 2 } } },
+  ]);
+  notices('a key that is computed', '{{ seen (index .m .k) }}', 2, [
+    { m: { a: 1 }, k: 'a' },
+    { m: { a: 2 }, k: 'a' },
+  ]);
+  notices('a variable', '{{ $x := .a }}{{ seen $x }}', 2, [{ a: 1 }, { a: 1 }, { a: 2 }]);
+  notices('a variable that is set again', '{{ $x := 1 }}{{ if .a }}{{ $x = .b }}{{ end }}{{ seen $x }}', 2, [
+    {},
+    { a: 1, b: 2 },
+  ]);
+  notices('a variable of the same name', '{{ $x := .a }}{{ with .b }}{{ $x := . }}{{ seen $x }}{{ end }}', 2, [
+    { a: 1, b: 2 },
+    { a: 1, b: 3 },
+    { a: 2, b: 3 },
+  ]);
+  notices('the dot of a with', '{{ with .a }}{{ seen .b }}{{ else }}{{ seen .c }}{{ end }}', 3, [
+    { a: { b: 1 } },
+    { a: { b: 2 } },
+    { c: 3 },
+  ]);
+  notices('the data from within', '{{ with .a }}{{ seen $.b }}{{ end }}', 2, [
+    { a: 1, b: 1 },
+    { a: 1, b: 2 },
+    { a: 1, b: 2 },
+  ]);
+  notices('the data as a whole', '{{ seen . }}{{ seen $ }}', 4, [{ a: 1 }, { a: 1 }]);
+  notices('the elements of a range', '{{ range .l }}{{ seen . }}{{ end }}', 4, [{ l: [1, 2] }, { l: [1, 3] }]);
+  notices('a range over what is stable', '{{ range $k, $v := .stable }}{{ seen $v }}{{ end }}', 2, [
+    { stable: { a: 1, b: 2 } },
+  ]);
+  notices(
+    'the end of a range',
+    '{{ range $i, $v := .stable }}{{ if $i }}{{ break }}{{ end }}{{ seen $v }}{{ continue }}{{ end }}',
+    1,
+    [{ stable: [7, 8] }],
+  );
+  notices(
+    'what a template is called with',
+    '{{ define "d" }}{{ seen .x }}{{ end }}{{ template "d" . }}{{ template "d" .m }}',
+    5,
+    [
+      { x: 1, m: { x: 2 } },
+      { x: 1, m: { x: 3 } },
+      { x: 2, m: { x: 3 } },
+    ],
+  );
+  notices(
+    'a template that is called with nothing',
+    '{{ define "d" }}{{ seen $ }}{{ end }}{{ template "d" }}{{ .a }}',
+    1,
+    [{ a: 1 }, { a: 1 }, { a: 2 }],
+  );
+  notices(
+    'a template that calls itself',
+    '{{ define "d" }}{{ if . }}{{ seen . }}{{ template "d" }}{{ end }}{{ end }}{{ template "d" .a }}',
+    2,
+    [{ a: 1 }, { a: 1 }, { a: 2 }],
+  );
+  notices(
+    'a variable that a branch sets again, each time',
+    '{{ $x := "a" }}{{ if .a }}{{ if .b }}{{ $x = .b }}{{ end }}{{ end }}{{ seen $x }}',
+    3,
+    [{ a: 1, b: 'b' }, { a: 1, b: 'b' }, { a: 1 }],
+  );
+  notices(
+    'a template that is executed over a part of its data',
+    '{{ seen .a }}{{ if .next }}{{ template "t" .next }}{{ end }}',
+    3,
+    [
+      { a: 1, next: { a: 2 } },
+      { a: 1, next: { a: 3 } },
+    ],
+  );
+  notices(
+    'a template that another executes over a part of its data',
+    '{{ define "other" }}{{ template "t" .next }}{{ end }}{{ seen .a }}{{ with .next }}{{ template "other" $ }}{{ end }}',
+    2,
+    [{ a: 1, next: { a: 2 } }],
+  );
+  notices('a variable called $', '{{ $ := .m }}{{ seen (index $.n "k") }}{{ seen $.l }}', 4, [
+    { m: { n: { k: 1 }, l: 1 }, n: { k: 3 } },
+    { m: { n: { k: 2 }, l: 2 }, n: { k: 3 } },
+  ]);
+  notices('a variable of a condition', '{{ if $x := .a }}{{ seen $x }}{{ else }}{{ seen .b }}{{ end }}', 3, [
+    { a: 1 },
+    { a: 2 },
+    { a: 2 },
+    { b: 1 },
+    { a: 2 },
+  ]);
+  notices(
+    'a variable inside a range over what is stable',
+    '{{ range $k, $v := .stable }}{{ with $ }}{{ seen $v }}{{ end }}{{ end }}',
+    2,
+    [{ stable: { a: 1, b: 2 } }],
+  );
+  notices('the data in a variable', '{{ $d := . }}{{ seen $d.a }}{{ with $d }}{{ seen .b }}{{ end }}', 6, [
+    { a: 1, b: 1 },
+    { a: 2, b: 1 },
+    { a: 2, b: 2 },
+  ]);
+  notices('the data behind a range', '{{ range .l }}{{ . }}{{ else }}{{ seen .a }}{{ end }}', 2, [
+    { l: [], a: 1 },
+    { l: [], a: 2 },
+    { l: [1], a: 2 },
+  ]);
+  notices('a pipeline that ends in a lookup', '{{ "k" | index .m | seen }}', 2, [{ m: { k: 1 } }, { m: { k: 2 } }]);
+  notices(
+    'a variable of a template that is called',
+    '{{ define "d" }}{{ $x := .a }}{{ seen $x }}{{ end }}{{ $p := 1 }}{{ template "d" . }}',
+    2,
+    [{ a: 1 }, { a: 2 }, { a: 2 }],
+  );
+  notices('a zero below zero', '{{ seen .a }}', 2, [{ a: 0 }, { a: -0 }]);
+  notices('a chain', '{{ seen (.m).k }}{{ seen ($.m).k }}', 4, [{ m: { k: 1 } }, { m: { k: 2 } }]);
+  notices('a pipeline', '{{ .a | default "d" | seen }}', 3, [{ a: 'x' }, { a: 'x' }, { a: '' }, {}]);
+  notices('a map that a function changes', '{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', 1, [
+    { stable: { x: 1 } },
+  ]);
+  notices('one statement among others', '{{ seen .a }},{{ seen .b }},{{ seen .c }},{{ seen .d }}', 5, [
+    { a: 1, b: 1, c: 1, d: 1 },
+    { a: 1, b: 1, c: 2, d: 1 },
+    { a: 1, b: 1, c: 2, d: 1 },
+  ]);
 
   it('ends where a function changes the data', () => {
     const changing = compile('{{ seen .stable.x }}{{ $d := set .stable "x" 2 }}', { stableFields: ['stable'] });

@@ -12,19 +12,17 @@ export interface TemplateErrorPosition {
   readonly source: string;
 }
 
-/** What kind of failure: the template's syntax, its execution, or a bound of the execution. */
-export type TemplateErrorKind = 'syntax' | 'execution' | 'limit';
-
 /**
  * The one error of this folder. `message` is Go's whole message (`template: inject:1:7: executing "inject" at <.nul.x>: …`);
  * `reason` is its last part.
  */
 export class TemplateError extends Error {
-  readonly kind: TemplateErrorKind;
+  /** The template's syntax, its execution, or a bound of the execution. */
+  readonly kind: 'syntax' | 'execution' | 'limit';
   readonly position: TemplateErrorPosition;
   readonly reason: string;
 
-  constructor(kind: TemplateErrorKind, position: TemplateErrorPosition, reason: string, message: string) {
+  constructor(kind: TemplateError['kind'], position: TemplateErrorPosition, reason: string, message: string) {
     super(message);
     this.name = 'TemplateError';
     this.kind = kind;

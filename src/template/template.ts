@@ -1,9 +1,7 @@
 import { builtins } from './functions/go/builtins.ts';
-import type { Functions } from './exec/compile-pipeline.ts';
 import { Compiler } from './exec/compile.ts';
-import { Execution } from './exec/execution.ts';
-import type { ExecutionLimits, Program, Run } from './exec/execution.ts';
-import type { FunctionTable } from './functions/go/go-function.ts';
+import { Execution, type ExecutionLimits, type Program, type Run } from './exec/execution.ts';
+import type { FunctionTable, GoFunction } from './functions/go/go-function.ts';
 import { toWellFormed } from './go-string.ts';
 import { limitOf } from './exec/meter.ts';
 import { parseTemplate } from './parse/parser.ts';
@@ -23,9 +21,9 @@ export interface TemplateOptions {
   /** Go's missingkey option: what an absent key of a map is. Default `default`: no value, printed `<no value>`. */
   readonly missingKey?: Program['missingKey'];
   /**
-   * Turns remembering on: statements write what they wrote in the last execution when what they read of the data is the same. These fields
-   * of the data are compared by identity: their values are replaced between executions, never changed. Of other fields only strings, numbers
-   * and booleans are compared; what reads more of them is executed each time.
+   * Turns remembering on: statements write what they wrote in the last execution when what they read of the data is
+   * the same. These fields are compared by identity: their values are replaced between executions, never changed. Of
+   * others only strings, numbers and booleans are compared; what reads more of them is executed each time.
    */
   readonly stableFields?: readonly string[];
 }
@@ -43,30 +41,24 @@ export class Template {
   }
 
   /**
-   * Renders the template over `data` (plain JSON, or a TypedValue; see README.md). Data is only changed by functions that change
-   * their argument, as in Go: `set`, `unset`, `merge`, `mergeOverwrite`.
-   *
+   * Renders the template over `data` (plain JSON, or a TypedValue), which only functions such as `set` change, as in Go.
    * @returns The output; bytes that are not UTF-8 are U+FFFD.
    * @throws TemplateError of kind `execution` or `limit`.
    */
   execute(data: unknown, limits: ExecutionLimits = {}): string {
     const execution = new Execution(this.#program, data ?? undefined, limits);
     try {
-      this.#root(execution, execution.values[0]);
+      this.#root(execution, execution.data);
       return toWellFormed(execution.finish());
     } catch (error) {
       // Data that contains itself (`set . "x" .`) is endless to print.
       const limit = limitOf(error);
-      throw limit === undefined ? error : execution.limit(limit);
+      throw limit === undefined ? error : execution.error(limit, 'limit');
     }
   }
 }
 
-/**
- * Compiles a template: Go's text/template (1.26).
- *
- * @throws TemplateError of kind `syntax`.
- */
+/** Compiles a template: Go's text/template (1.26). @throws TemplateError of kind `syntax` */
 export function compileTemplate(text: string, options: TemplateOptions): Template {
   return atOnce(compileTemplateInSteps(text, options));
 }
@@ -83,12 +75,8 @@ export function* compileTemplateInSteps(text: string, options: TemplateOptions):
     unavailable: options.unavailable ?? {},
     functionNames: () => [...Object.keys(functions), ...Object.keys(builtins)],
   });
-  const known: Functions = {
-    get: (name) => (has(name) ? functions[name] : builtins[name]),
-    isBuiltin: (name) => !has(name),
-  };
   const readings = options.stableFields === undefined ? undefined : new Readings(options.stableFields);
-  const compiler = new Compiler(known, readings);
+  const compiler = new Compiler((name) => (has(name) ? functions[name] : builtins[name]) as GoFunction, readings);
   const templates = new Map<string, Run>();
   for (const [name, list] of trees) templates.set(name, yield* compiler.list(list, true));
   const missingKey = options.missingKey ?? 'default';

@@ -19,8 +19,7 @@ import {
 import type { GoType, StructType } from './go-type.ts';
 import { GoFunction } from './functions/go/go-function.ts';
 import { compileTemplate } from './template.ts';
-import { typed } from './typed-value.ts';
-import type { TypedValue } from './typed-value.ts';
+import { typed, type TypedValue } from './typed-value.ts';
 import { garage } from './testdata/garage-type.ts';
 
 const functions = functionsOfFamily('istio');

@@ -1,15 +1,13 @@
 import { int, Integer } from './integer.ts';
-import { behaviourOf } from './go-type.ts';
-import type { GoField, GoType, PointerType, StructType } from './go-type.ts';
+import type { GoField, GoType, ScalarType, StructType } from './go-type.ts';
 
 /**
- * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than `[]interface {}` and
- * `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
- *
- * `raw` is the JSON form. For pointers, maps and slices `null` is Go's nil.
+ * Plain JSON seen as a value of a Go type: a struct, a pointer, a named scalar, or a slice or map other than
+ * `[]interface {}` and `map[string]interface {}`. Nothing is copied: fields are wrapped when a template reads them.
  */
 export class TypedValue {
   readonly type: Exclude<GoType, { kind: 'interface' | 'reflected' }>;
+  /** The JSON form; for pointers, maps and slices `null` is Go's nil. */
   readonly raw: unknown;
   /** Whether Go could take its address (reached through a pointer or a slice): decides if methods on `*T` apply. */
   readonly addressable: boolean;
@@ -22,16 +20,20 @@ export class TypedValue {
 
   /** The form that the type's fields or kind describe: `raw`, decoded where the JSON form differs. */
   get content(): unknown {
-    const { decode } = behaviourOf(this.type);
+    const { decode } = this.type;
     return decode === undefined ? this.raw : decode(this.raw);
   }
 
   /** Whether this is a nil pointer, map or slice. */
   get isNil(): boolean {
-    return (
-      this.raw === null && (this.type.kind === 'pointer' || this.type.kind === 'map' || this.type.kind === 'slice')
-    );
+    const { kind } = this.type;
+    return this.raw === null && (kind === 'pointer' || kind === 'map' || kind === 'slice');
   }
+}
+
+/** Whether this is a nil interface, pointer, map or slice. */
+export function isNil(value: unknown): boolean {
+  return value === null || (value instanceof TypedValue && value.isNil);
 }
 
 /**
@@ -58,10 +60,7 @@ export function typed(type: GoType, raw: unknown, addressable = false): unknown 
 }
 
 /** The primitive of a scalar kind, Go's zero value for `undefined` and `null`. Integers may be given as numbers, bigints or decimal strings. */
-export function scalar(
-  kind: Exclude<GoType['kind'], 'struct' | 'slice' | 'map' | 'pointer' | 'interface' | 'reflected'>,
-  raw: unknown,
-): unknown {
+export function scalar(kind: ScalarType['kind'], raw: unknown): unknown {
   switch (kind) {
     case 'string':
       return typeof raw === 'string' ? raw : '';
@@ -82,11 +81,6 @@ function integerValue(raw: unknown): bigint {
   return typeof raw === 'string' ? BigInt(raw) : 0n;
 }
 
-/** What a pointer points at. The pointer must not be nil. */
-export function dereference(pointer: TypedValue & { readonly type: PointerType }): unknown {
-  return typed(pointer.type.element, pointer.raw, true);
-}
-
 const layouts = new WeakMap<StructType, ReadonlyMap<string, GoField>>();
 
 /** The fields of a struct by Go name, those of embedded structs included (a struct's own fields win). */
@@ -103,17 +97,10 @@ export function fieldsByName(type: StructType): ReadonlyMap<string, GoField> {
   return layout;
 }
 
-/** The value of a struct's field, or `undefined` when the struct has no such field. */
-export function structField(struct: TypedValue & { readonly type: StructType }, name: string): unknown {
-  const field = fieldsByName(struct.type).get(name);
-  return field === undefined ? undefined : readField(struct, field);
-}
-
 /** The value of one of a struct's own or promoted fields. */
 export function readField(struct: TypedValue, field: GoField): unknown {
-  const content = struct.content;
-  if (field.inline === true) return typed(field.type, content, struct.addressable);
-  return typed(field.type, property(content, field.json), struct.addressable);
+  const { content, addressable } = struct;
+  return typed(field.type, field.inline === true ? content : property(content, field.json), addressable);
 }
 
 /** An own property of plain JSON; `undefined` when `value` is no object or has none of that name. */

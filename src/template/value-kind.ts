@@ -1,5 +1,5 @@
 import { anyMapType, anySliceType, boolType, float64Type, intType, stringType, typeName } from './go-type.ts';
-import type { GoType, IntegerKind } from './go-type.ts';
+import type { GoType, MapType, PointerType, ScalarType, SliceType } from './go-type.ts';
 import { GoFunction } from './functions/go/go-function.ts';
 import { Complex, Integer } from './integer.ts';
 import type { Meter } from './exec/meter.ts';
@@ -7,60 +7,23 @@ import { scalar, TypedValue } from './typed-value.ts';
 
 /** Go's reflect.Kind of a template value, by Go's names; `interface` is a nil interface, `invalid` no value at all. */
 export type Kind =
-  | 'invalid'
-  | 'interface'
-  | 'bool'
-  | 'string'
-  | 'float64'
-  | 'complex128'
-  | 'slice'
-  | 'map'
-  | 'ptr'
-  | 'struct'
-  | 'func'
-  | IntegerKind;
+  'invalid' | 'interface' | 'complex128' | 'slice' | 'map' | 'ptr' | 'struct' | 'func' | ScalarType['kind'];
 
-/** A map[string]interface {}: any object that is not one of this folder's classes. */
+/** A map[string]interface {}: a plain object. */
 export function isPlainMap(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return true;
-  return (
-    !Array.isArray(value) &&
-    !(
-      value instanceof TypedValue ||
-      value instanceof Integer ||
-      value instanceof GoFunction ||
-      value instanceof Complex
-    )
-  );
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** The kind of a template value. */
 export function kindOf(value: unknown): Kind {
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'number':
-      return 'float64';
-    case 'boolean':
-      return 'bool';
-    case 'bigint':
-      return 'int';
-    case 'object':
-      return kindOfObject(value);
-    default:
-      return 'invalid';
-  }
-}
-
-function kindOfObject(value: object | null): Kind {
+  if (value === undefined) return 'invalid';
   if (value === null) return 'interface';
-  if (Array.isArray(value)) return 'slice';
-  if (value instanceof TypedValue) return value.type.kind === 'pointer' ? 'ptr' : value.type.kind;
-  if (value instanceof Integer) return value.kind;
   if (value instanceof GoFunction) return 'func';
-  return value instanceof Complex ? 'complex128' : 'map';
+  if (value instanceof Complex) return 'complex128';
+  const { kind } = typeOf(value);
+  return kind === 'pointer' ? 'ptr' : (kind as Kind);
 }
 
 const complexType: GoType = { kind: 'struct', name: 'complex128', fields: [] };
@@ -82,6 +45,11 @@ export function typeOf(value: unknown): GoType {
       if (value instanceof Complex) return complexType;
       return Array.isArray(value) ? anySliceType : anyMapType;
   }
+}
+
+/** The type of what a slice, map or pointer holds. */
+export function elementType(value: unknown): GoType {
+  return (typeOf(value) as SliceType | MapType | PointerType).element;
 }
 
 /** The Go type of a value as errors print it. */
@@ -134,12 +102,9 @@ export function isTrue(value: unknown, meter: Meter): boolean {
       return value !== 0;
     case 'bigint':
       return value !== 0n;
-    default:
-      return isTrueObject(value, meter);
   }
-}
-
-function isTrueObject(value: unknown, meter: Meter): boolean {
+  if (value instanceof Integer) return value.value !== 0n;
+  if (value instanceof Complex) return value.real !== 0 || value.imaginary !== 0;
   switch (kindOf(value)) {
     case 'invalid':
     case 'interface':
@@ -153,9 +118,7 @@ function isTrueObject(value: unknown, meter: Meter): boolean {
     case 'struct':
     case 'func':
       return true;
-    case 'complex128':
-      return (value as Complex).real !== 0 || (value as Complex).imaginary !== 0;
     default:
-      return value instanceof Integer ? value.value !== 0n : isTrue(underlying(value), meter);
+      return isTrue(underlying(value), meter);
   }
 }

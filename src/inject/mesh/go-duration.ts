@@ -1,4 +1,4 @@
-import { readDuration } from '../../template/go-duration.ts';
+import { parseDuration } from '../../template/go-duration.ts';
 
 /** A google.protobuf.Duration: both parts have the same sign. */
 export interface Duration {
@@ -18,9 +18,7 @@ const longestDuration = 100;
 export function parseGoDuration(text: string): Duration {
   if (text.length > longestDuration)
     throw new Error(`a duration has at most ${longestDuration} characters, this one has ${text.length}`);
-  const read = readDuration(text);
-  if ('problem' in read) throw new Error(read.problem);
-  const { nanoseconds } = read;
+  const nanoseconds = parseDuration(text);
   return { seconds: nanoseconds / second, nanos: Number(nanoseconds % second) };
 }
 

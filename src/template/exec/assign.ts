@@ -1,6 +1,6 @@
-import { typeName } from '../go-type.ts';
-import type { GoType, MapType, SliceType } from '../go-type.ts';
-import { dereference, typed, TypedValue } from '../typed-value.ts';
+import type { Execution } from './execution.ts';
+import { typeName, type GoType, type MapType, type SliceType } from '../go-type.ts';
+import { typed, TypedValue } from '../typed-value.ts';
 import { typeNameOf, typeOf } from '../value-kind.ts';
 import { GoFunction } from '../functions/go/go-function.ts';
 
@@ -28,9 +28,8 @@ function unnamed(type: SliceType | MapType): GoType {
 }
 
 /**
- * A value as an argument of a parameter's type, by the rules of text/template: nil where it can be, one dereference or one address
- * where that makes it fit.
- *
+ * A value as an argument of a parameter's type, by the rules of text/template: nil where it can be, one dereference
+ * or one address where that makes it fit.
  * @param fail Makes the error to throw.
  */
 export function assign(value: unknown, type: GoType, fail: (reason: string) => Error): unknown {
@@ -46,7 +45,7 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
     if (value instanceof TypedValue) {
       if (from.kind === 'pointer' && isAssignable(from.element, type)) {
         if (value.isNil) throw fail(`dereference of nil pointer of type ${typeName(from)}`);
-        return dereference(value as Parameters<typeof dereference>[0]);
+        return typed(from.element, value.raw, true);
       }
       if (value.addressable && type.kind === 'pointer' && isAssignable(type.element, from))
         return new TypedValue(type, value.raw);
@@ -56,6 +55,14 @@ export function assign(value: unknown, type: GoType, fail: (reason: string) => E
 }
 
 /** A value as an `interface {}` holds it: a copy, whose address cannot be taken. */
-export function unaddressed(value: unknown): unknown {
+function unaddressed(value: unknown): unknown {
   return value instanceof TypedValue && value.addressable ? new TypedValue(value.type, value.raw) : value;
+}
+
+/** `assign`, with the frequent cases first. */
+export function fit(execution: Execution, value: unknown, type: GoType): unknown {
+  if (type.kind === 'reflected') return value;
+  if (type.kind === 'interface' && type.accepts === undefined)
+    return typeof value === 'object' ? unaddressed(value) : (value ?? null);
+  return typeof value === type.kind ? value : assign(value, type, (reason) => execution.error(reason));
 }

@@ -1,27 +1,15 @@
-import { assign, canBeNil, nilOf, unaddressed } from './assign.ts';
-import { missingFinal, runFunction, runMethod, shortCircuit } from './call.ts';
-import type { Argument } from './call.ts';
+import { canBeNil, fit, nilOf } from './assign.ts';
+import { runFunction, runMethod, shortCircuit, type Argument, type Command } from './call.ts';
 import type { Evaluate, Execution } from './execution.ts';
 import { findMethod, readName } from './field-access.ts';
+import { builtins } from '../functions/go/builtins.ts';
 import type { GoFunction } from '../functions/go/go-function.ts';
 import { anyType, typeName } from '../go-type.ts';
-import type { GoType } from '../go-type.ts';
 import { constantOf, idealConstant } from './constant.ts';
 import { cost } from './meter.ts';
 import { wholeData, type Readings } from './readings.ts';
-import { printNode } from '../parse/nodes.ts';
-import type { CommandNode, IdentifierNode, OperandNode, PipeNode } from '../parse/nodes.ts';
+import { printNode, type CommandNode, type IdentifierNode, type OperandNode, type PipeNode } from '../parse/nodes.ts';
 import { isPlainMap } from '../value-kind.ts';
-
-/** The functions of a template, as compiling needs them. */
-export interface Functions {
-  readonly get: (name: string) => GoFunction | undefined;
-  /** Whether the name is Go's own function, not a table's of the same name: some builtins are special. */
-  readonly isBuiltin: (name: string) => boolean;
-}
-
-/** A compiled command: `final` is the value of the command before it in the pipeline, or `missingFinal`. */
-type Command = (execution: Execution, dot: unknown, final: unknown) => unknown;
 
 /** A variable that is made of more is not remembered with: its sources are noted wherever it is used. */
 const mostSources = 64;
@@ -29,18 +17,18 @@ const manySources: ReadonlySet<number> = new Set([wholeData]);
 
 /** Compiles pipelines to closures. One compiler serves a whole template. */
 export class PipelineCompiler {
-  readonly #functions: Functions;
+  readonly #functionOf: (name: string) => GoFunction;
   readonly #readings: Readings | undefined;
 
   /** @param readings Gets what pipelines read of the data; nothing is noted without. */
-  constructor(functions: Functions, readings: Readings | undefined) {
-    this.#functions = functions;
+  constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
+    this.#functionOf = functionOf;
     this.#readings = readings;
   }
 
   /** A pipeline: its value is `undefined` when it is missing or nil, as Go digs one level into interfaces. */
   pipeline(node: PipeNode): Evaluate {
-    const commands = node.commands.map((command, index) => this.#command(command, index === 0));
+    const commands = node.commands.map((command, index) => this.#command(command, index > 0));
     const names = node.declarations.map((variable) => String(variable.names[0]));
     const [first] = commands;
     const units = pipelineCost(node);
@@ -49,12 +37,12 @@ export class PipelineCompiler {
         ? (execution, dot) => {
             execution.node = node;
             execution.step(units);
-            return first(execution, dot, missingFinal) ?? undefined;
+            return first(execution, dot) ?? undefined;
           }
         : (execution, dot) => {
             execution.node = node;
             execution.step(units);
-            let value: unknown = missingFinal;
+            let value: unknown;
             for (const command of commands) value = command(execution, dot, value) ?? undefined;
             return value;
           };
@@ -65,7 +53,7 @@ export class PipelineCompiler {
         const value = evaluate(execution, dot);
         // Repeating the output of a statement does not set its variables.
         execution.reads?.add(wholeData);
-        for (const name of names) execution.values[execution.indexOf(name)] = value;
+        for (const name of names) execution.variable(name).value = value;
         return value;
       };
     }
@@ -83,21 +71,22 @@ export class PipelineCompiler {
     };
   }
 
-  #command(node: CommandNode, isFirst: boolean): Command {
+  /** @param piped whether it gets the value of a command before it */
+  #command(node: CommandNode, piped: boolean): Command {
     const [first, ...rest] = node.operands as [OperandNode, ...OperandNode[]];
     switch (first.type) {
       case 'field':
       case 'chain':
       case 'variable':
-        return this.#names(first, rest);
+        return this.#names(first, rest, piped);
       case 'identifier':
-        return this.#function(first, node, rest, isFirst);
+        return this.#function(first, node, rest, piped);
       default: {
         const value = this.operand(first);
         const isPipe = first.type === 'pipe';
-        return (execution, dot, final) => {
+        return (execution, dot) => {
           if (!isPipe) execution.node = first;
-          if (rest.length > 0 || final !== missingFinal) throw notAFunction(execution, first);
+          if (rest.length > 0 || piped) throw notAFunction(execution, first);
           return value(execution, dot);
         };
       }
@@ -109,14 +98,10 @@ export class PipelineCompiler {
     switch (node.type) {
       case 'field':
       case 'chain':
-      case 'variable': {
-        const command = this.#names(node, []);
-        return (execution, dot) => command(execution, dot, missingFinal);
-      }
-      case 'identifier': {
-        const command = this.#function(node, node, [], true);
-        return (execution, dot) => command(execution, dot, missingFinal);
-      }
+      case 'variable':
+        return this.#names(node, [], false);
+      case 'identifier':
+        return this.#function(node, node, [], false);
       case 'pipe':
         return this.pipeline(node);
       case 'dot':
@@ -138,20 +123,21 @@ export class PipelineCompiler {
   }
 
   /** .X.Y, $x.Y, (pipeline).X.Y; the last name may be a method that takes arguments. */
-  #names(node: OperandNode & { readonly type: 'field' | 'variable' | 'chain' }, rest: readonly OperandNode[]): Command {
+  #names(node: NamesNode, rest: readonly OperandNode[], piped: boolean): Command {
     const receiver = this.#receiver(node);
     const names = node.type === 'variable' ? node.names.slice(1) : node.names;
     if (names.length === 0) {
-      return (execution, dot, final) => {
+      return (execution, dot) => {
         execution.node = node;
         const value = receiver(execution, dot);
         execution.noteIfData(value, wholeData);
-        if (rest.length > 0 || final !== missingFinal) throw notAFunction(execution, node);
+        if (rest.length > 0 || piped) throw notAFunction(execution, node);
         return value;
       };
     }
     const args = rest.map((argument) => this.#argument(argument));
     const last = names.length - 1;
+    const hasArguments = args.length > 0 || piped;
     const place = this.#readings?.field(names) ?? wholeData;
     return (execution, dot, final) => {
       let value = receiver(execution, dot);
@@ -160,21 +146,13 @@ export class PipelineCompiler {
       let fromInterface = false;
       for (let index = 0; index <= last; index += 1) {
         const name = names[index] as string;
+        const isLast = index === last;
         const method = findMethod(value, name);
-        const hasArguments = index === last && (args.length > 0 || final !== missingFinal);
         if (method !== undefined) {
-          value = runMethod(
-            execution,
-            dot,
-            node,
-            name,
-            method,
-            index === last ? args : [],
-            index === last ? final : missingFinal,
-          );
+          value = runMethod(execution, dot, node, name, method, isLast ? args : [], isLast && piped, final);
           fromInterface = false;
         } else {
-          const next = readName(execution, value, name, fromInterface, hasArguments);
+          const next = readName(execution, value, name, fromInterface, isLast && hasArguments);
           fromInterface = isPlainMap(value);
           value = next;
         }
@@ -183,18 +161,18 @@ export class PipelineCompiler {
     };
   }
 
-  #receiver(node: OperandNode & { readonly type: 'field' | 'variable' | 'chain' }): Evaluate {
+  #receiver(node: NamesNode): Evaluate {
     if (node.type === 'field') return (_execution, dot) => dot;
     if (node.type === 'variable') {
       const name = String(node.names[0]);
       const assigned = this.#readings?.assigned;
       return (execution) => {
-        const index = execution.indexOf(name);
+        const variable = execution.variable(name);
         if (execution.reads !== undefined) {
-          execution.note(execution.sources[index]);
+          execution.note(variable.sources);
           if (assigned?.has(name) === true) execution.reads.add(wholeData);
         }
-        return execution.values[index];
+        return variable.value;
       };
     }
     const value = this.operand(node.node);
@@ -208,22 +186,33 @@ export class PipelineCompiler {
     node: IdentifierNode,
     whole: CommandNode | IdentifierNode,
     rest: readonly OperandNode[],
-    isFirst: boolean,
+    piped: boolean,
   ): Command {
     const { name } = node;
-    const implementation = this.#functions.get(name) as GoFunction;
-    const isBuiltin = this.#functions.isBuiltin(name);
+    const implementation = this.#functionOf(name);
     const args = rest.map((argument) => this.#argument(argument));
-    if (isBuiltin && (name === 'and' || name === 'or')) return shortCircuit(node, args);
-    if (implementation.traits.changesData === true && this.#readings !== undefined) this.#readings.changesData = true;
-    const entry = isFirst ? this.#entry(implementation, rest) : undefined;
-    const typedArgs = rest.map((argument, index) => {
-      const evaluate = this.#typedArgument(argument, implementation.parameters[index] ?? implementation.rest);
+    // A table's function of the same name is not special.
+    const isBuiltin = implementation === builtins[name];
+    if (isBuiltin && (name === 'and' || name === 'or')) return shortCircuit(node, args, piped);
+    const { parameters, traits } = implementation;
+    if (traits.changesData === true && this.#readings !== undefined) this.#readings.changesData = true;
+    const entry = piped ? undefined : this.#entry(implementation, rest);
+    const typedArgs = args.map((argument, index) => {
+      // Too many arguments are an error before they are evaluated.
+      const type = parameters[index] ?? implementation.rest ?? anyType;
+      const evaluate: Evaluate = (execution, dot) => argument(execution, dot, type);
       return entry !== undefined && index === 0 ? notingEntry(evaluate, entry) : evaluate;
     });
     const [operand] = rest;
-    const callee = operand === undefined ? undefined : { toString: (): string => printNode(operand) };
-    return runFunction(node, whole, implementation, typedArgs, isBuiltin && name === 'call' ? { callee } : undefined);
+    const callee = { toString: (): string => (operand === undefined ? 'value' : printNode(operand)) };
+    return runFunction(
+      node,
+      whole,
+      implementation,
+      typedArgs,
+      piped,
+      isBuiltin && name === 'call' ? callee : undefined,
+    );
   }
 
   /** The entry of a map of the data that a function reads, if it reads no more of its first argument, and the text names it. */
@@ -234,12 +223,6 @@ export class PipelineCompiler {
       map?.type === 'field' ? map.names : map?.type === 'variable' && map.names[0] === '$' ? map.names.slice(1) : [];
     const place = names.length === 0 ? undefined : this.#readings?.entry(names, looksUp.below, key.text);
     return place === undefined ? undefined : { place, fromDot: map?.type === 'field' };
-  }
-
-  /** An argument whose parameter's type is known while compiling (`any` where there are too many: an error before it is evaluated). */
-  #typedArgument(node: OperandNode, type: GoType = anyType): Evaluate {
-    const argument = this.#argument(node);
-    return (execution, dot) => argument(execution, dot, type);
   }
 
   /** An argument: constants take the parameter's type, everything else must fit it. */
@@ -269,6 +252,9 @@ export class PipelineCompiler {
   }
 }
 
+/** A chain of names, and what it begins with. */
+type NamesNode = OperandNode & { readonly type: 'field' | 'variable' | 'chain' };
+
 interface Entry {
   readonly place: number;
   /** Whether the map is a field of the dot; it is one of `$` otherwise. */
@@ -279,7 +265,7 @@ interface Entry {
 function notingEntry(map: Evaluate, { place, fromDot }: Entry): Evaluate {
   return (execution, dot) => {
     const { reads } = execution;
-    if (reads === undefined || (fromDot ? dot : execution.values[execution.indexOf('$')]) !== execution.data)
+    if (reads === undefined || (fromDot ? dot : execution.variable('$').value) !== execution.data)
       return map(execution, dot);
     reads.add(place);
     execution.reads = undefined;
@@ -296,19 +282,6 @@ function pipelineCost({ commands }: PipeNode): number {
     for (const operand of operands) units += 'names' in operand ? operand.names.length : 1;
   }
   return units;
-}
-
-/** `assign`, with the frequent cases first. */
-function fit(execution: Execution, value: unknown, type: GoType): unknown {
-  switch (type.kind) {
-    case 'reflected':
-      return value;
-    case 'interface':
-      if (type.accepts === undefined) return typeof value === 'object' ? unaddressed(value) : (value ?? null);
-      return assign(value, type, (reason) => execution.error(reason));
-    default:
-      return typeof value === type.kind ? value : assign(value, type, (reason) => execution.error(reason));
-  }
 }
 
 function notAFunction(execution: Execution, node: OperandNode): Error {

@@ -1,7 +1,7 @@
 import { PipelineCompiler } from './compile-pipeline.ts';
-import type { Functions } from './compile-pipeline.ts';
 import type { Execution, Run } from './execution.ts';
 import type { ActionNode, BranchNode, ListNode, PipeNode, StatementNode, TemplateNode } from '../parse/nodes.ts';
+import type { GoFunction } from '../functions/go/go-function.ts';
 import { printValue } from '../functions/go/print-value.ts';
 import { iterate } from './range.ts';
 import type { Steps } from '../steps.ts';
@@ -19,8 +19,8 @@ export class Compiler {
   #statements = 0;
 
   /** @param readings Gets what statements read of the data; no output is remembered without. */
-  constructor(functions: Functions, readings: Readings | undefined) {
-    this.#pipelines = new PipelineCompiler(functions, readings);
+  constructor(functionOf: (name: string) => GoFunction, readings: Readings | undefined) {
+    this.#pipelines = new PipelineCompiler(functionOf, readings);
     this.#readings = readings;
   }
 
@@ -67,7 +67,7 @@ export class Compiler {
           return 'done';
         };
       case 'action':
-        return this.#action(node.pipe, node);
+        return this.#action(node);
       case 'break':
       case 'continue': {
         const { type } = node;
@@ -82,12 +82,12 @@ export class Compiler {
     }
   }
 
-  #action(pipe: PipeNode, node: ActionNode): Run {
-    const evaluate = this.#pipelines.pipeline(pipe);
-    const prints = pipe.declarations.length === 0;
+  #action(node: ActionNode): Run {
+    const evaluate = this.#pipelines.pipeline(node.pipe);
+    const declares = node.pipe.declarations.length > 0;
     return (execution, dot) => {
       const value = evaluate(execution, dot);
-      if (!prints) return 'done';
+      if (declares) return 'done';
       execution.node = node;
       execution.write(typeof value === 'string' ? value : printValue(execution, value));
       return 'done';
@@ -101,7 +101,7 @@ export class Compiler {
     const list = yield* this.list(node.list, keep && !setsDot);
     const elseList = node.elseList === undefined ? undefined : yield* this.list(node.elseList, keep);
     return (execution, dot) => {
-      const mark = execution.names.length;
+      const mark = execution.variables.length;
       const value = condition(execution, dot);
       let completion: ReturnType<Run> = 'done';
       if (isTrue(value, execution.meter)) completion = list(execution, setsDot ? value : dot);
@@ -117,9 +117,9 @@ export class Compiler {
     const elseList = node.elseList === undefined ? undefined : yield* this.list(node.elseList, false);
     const bind = bindIteration(node.pipe);
     return (execution, dot) => {
-      const outer = execution.names.length;
+      const outer = execution.variables.length;
       const value = evaluate(execution, dot);
-      const mark = execution.names.length;
+      const mark = execution.variables.length;
       const some = iterate(execution, value, node.pipe.declarations.length, (index, element) => {
         execution.step();
         bind(execution, index, element);
@@ -155,18 +155,10 @@ export class Compiler {
 
 /** Sets a range's variables: one is the element; of two the first is the index or key. */
 function bindIteration(pipe: PipeNode): (execution: Execution, index: unknown, element: unknown) => void {
-  const names = pipe.declarations.map((variable) => String(variable.names[0]));
-  const [first, second] = names;
+  const [first, second] = pipe.declarations.map((variable) => String(variable.names[0]));
   if (first === undefined) return () => undefined;
-  if (pipe.isAssignment) {
-    return (execution, index, element) => {
-      execution.values[execution.indexOf(first)] = second === undefined ? element : index;
-      if (second !== undefined) execution.values[execution.indexOf(second)] = element;
-    };
-  }
   return (execution, index, element) => {
-    const top = execution.values.length;
-    execution.values[top - 1] = element;
-    if (second !== undefined) execution.values[top - 2] = index;
+    execution.variable(first).value = second === undefined ? element : index;
+    if (second !== undefined) execution.variable(second).value = element;
   };
 }

@@ -1,17 +1,11 @@
 import { byteLength } from '../go-string.ts';
 import { cost, Meter } from './meter.ts';
-import { printNode } from '../parse/nodes.ts';
-import type { PlacedNode } from '../parse/nodes.ts';
+import { printNode, type PlacedNode } from '../parse/nodes.ts';
 import type { SourceText } from '../parse/source-text.ts';
 import type { TemplateError } from '../template-error.ts';
 
 /** A part of a template's data, as something that one execution can compare with another. Pure: it depends on the data alone. */
-export type Reading = (data: unknown, others: OtherReadings) => unknown;
-
-/** What the readings at other places have given for the same data. */
-export interface OtherReadings {
-  reading(place: number): unknown;
-}
+export type Reading = (data: unknown, others: Pick<Execution, 'reading'>) => unknown;
 
 /** Bounds of one execution. Exceeding one is a TemplateError of kind `limit`. */
 export interface ExecutionLimits {
@@ -56,6 +50,14 @@ const clockInterval = 32;
 /** In the place of a reading that nothing has asked for yet. */
 const notRead: unique symbol = Symbol('not read');
 
+/** A variable of a template. */
+interface Variable {
+  readonly name: string;
+  value: unknown;
+  /** What of the data has been read for its value. */
+  readonly sources: ReadonlySet<number> | undefined;
+}
+
 /** The state of one execution of a template. Programs are immutable; everything that changes is here. */
 export class Execution {
   readonly program: Program;
@@ -65,21 +67,15 @@ export class Execution {
   node: PlacedNode = { type: 'text', position: 0, text: '' };
   /** The name of the template being executed. */
   executing: string;
-  /** The stack of variables: a name and a value each. Lookups go from the top, as Go's do. */
-  names: string[] = ['$'];
-  values: unknown[];
-  /** What the value of each has been made of. */
-  sources: (ReadonlySet<number> | undefined)[] = [undefined];
+  /** The stack of variables. Lookups go from the top, as Go's do. */
+  variables: Variable[];
   readonly data: unknown;
   /** Gets the places of the readings that are made, while a statement that may be remembered runs. */
   reads: Set<number> | undefined;
   /** Pipelines evaluated and iterations begun so far. */
   steps = 0;
   readonly #readings: unknown[];
-  readonly #limits: ExecutionLimits;
-  readonly #maximumSteps: number;
-  readonly #maximumOutput: number;
-  readonly #maximumDepth: number;
+  readonly #limits: ExecutionLimits & Required<Pick<ExecutionLimits, 'steps' | 'outputBytes' | 'depth'>>;
   readonly #deadline: number;
   /** UTF-16 units written so far. */
   #written = 0;
@@ -89,50 +85,31 @@ export class Execution {
     this.program = program;
     this.meter = limits.meter ?? new Meter(limits.work);
     this.executing = program.source.name;
-    this.values = [data];
+    this.variables = [{ name: '$', value: data, sources: undefined }];
     this.data = data;
     this.#readings = new Array<unknown>(program.readings.length).fill(notRead);
-    this.#limits = limits;
-    this.#maximumSteps = limits.steps ?? 1_000_000;
-    this.#maximumOutput = limits.outputBytes ?? 16 * 1024 * 1024;
-    this.#maximumDepth = limits.depth ?? 250;
+    this.#limits = { steps: 1_000_000, outputBytes: 16 * 1024 * 1024, depth: 250, ...limits };
     this.#deadline = (limits.now?.() ?? 0) + (limits.milliseconds ?? Infinity);
   }
 
-  /** An error at the current node. */
-  error(reason: string): TemplateError {
-    return this.program.source.executionError(
-      'execution',
-      this.node.position,
-      this.executing,
-      printNode(this.node),
-      reason,
-    );
-  }
-
-  /** An error of a bound at the current node. */
-  limit(reason: string): TemplateError {
-    return this.program.source.executionError(
-      'limit',
-      this.node.position,
-      this.executing,
-      printNode(this.node),
-      reason,
-    );
+  /** An error at the current node: of the template, or of a bound. */
+  error(reason: string, kind: 'execution' | 'limit' = 'execution'): TemplateError {
+    return this.program.source.executionError(kind, this.node.position, this.executing, printNode(this.node), reason);
   }
 
   /** Counts a step. @param units what it costs */
   step(units: number = cost.step): void {
     this.steps += 1;
     this.meter.spend(units);
-    if (this.steps > this.#maximumSteps) throw this.limit(`exceeded the limit of ${this.#maximumSteps} steps`);
+    const { steps } = this.#limits;
+    if (this.steps > steps) throw this.error(`exceeded the limit of ${steps} steps`, 'limit');
     if (this.steps % clockInterval === 0) this.#checkTime();
   }
 
   #checkTime(): void {
     const { now, milliseconds } = this.#limits;
     if (now !== undefined && now() > this.#deadline)
-      throw this.limit(`exceeded the limit of ${String(milliseconds)} ms`);
+      throw this.error(`exceeded the limit of ${String(milliseconds)} ms`, 'limit');
   }
 
   /** Appends to the output. UTF-16 units are never more than bytes, so they serve until the end. */
@@ -140,7 +117,7 @@ export class Execution {
     this.meter.spend(text.length);
     this.output += text;
     this.#written += text.length;
-    if (this.#written > this.#maximumOutput) throw this.#outputError();
+    if (this.#written > this.#limits.outputBytes) throw this.#outputError();
   }
 
   /**
@@ -148,7 +125,7 @@ export class Execution {
    * @returns Whether it did: not when that exceeds a bound. Then executing the statements tells where.
    */
   repeat(text: string, steps: number, work: number): boolean {
-    if (this.steps + steps > this.#maximumSteps || this.#written + text.length > this.#maximumOutput) return false;
+    if (this.steps + steps > this.#limits.steps || this.#written + text.length > this.#limits.outputBytes) return false;
     if (!this.meter.covers(work)) return false;
     this.meter.spend(work);
     const ticks = Math.floor(this.steps / clockInterval);
@@ -180,54 +157,47 @@ export class Execution {
   }
 
   #outputError(): TemplateError {
-    return this.limit(`exceeded the limit of ${this.#maximumOutput} bytes of output`);
+    return this.error(`exceeded the limit of ${this.#limits.outputBytes} bytes of output`, 'limit');
   }
 
   /** The output, when it is within its bound. */
   finish(): string {
-    if (this.output.length * 3 > this.#maximumOutput && byteLength(this.output) > this.#maximumOutput)
-      throw this.#outputError();
+    const { outputBytes } = this.#limits;
+    if (this.output.length * 3 > outputBytes && byteLength(this.output) > outputBytes) throw this.#outputError();
     return this.output;
   }
 
   /** Declares a variable on top of the stack. @param sources what has been read for its value */
   declare(name: string, value: unknown, sources: ReadonlySet<number> | undefined): void {
-    this.names.push(name);
-    this.values.push(value);
-    this.sources.push(sources);
+    this.variables.push({ name, value, sources });
   }
 
   /** Drops the variables declared since the stack had this length. */
   unwind(length: number): void {
     // Setting the length costs, also when it stays the same.
-    while (this.names.length > length) {
-      this.names.pop();
-      this.values.pop();
-      this.sources.pop();
-    }
+    while (this.variables.length > length) this.variables.pop();
   }
 
-  /** Where on the stack the variable of this name is; the latest one wins. */
-  indexOf(name: string): number {
-    const index = this.names.lastIndexOf(name);
-    if (index < 0) throw this.error(`undefined variable: ${name}`);
-    return index;
+  /** The latest variable of this name. */
+  variable(name: string): Variable {
+    for (let index = this.variables.length - 1; index >= 0; index -= 1) {
+      const variable = this.variables[index] as Variable;
+      if (variable.name === name) return variable;
+    }
+    throw this.error(`undefined variable: ${name}`);
   }
 
   /** Runs a named template: it sees `dot` and no variable but `$`. */
   call(name: string, body: Run, dot: unknown): void {
-    if (this.#depth >= this.#maximumDepth) throw this.limit(`exceeded maximum template depth (${this.#maximumDepth})`);
-    const { names, values, sources, executing } = this;
-    this.names = ['$'];
-    this.values = [dot];
-    this.sources = [undefined];
+    const { depth } = this.#limits;
+    if (this.#depth >= depth) throw this.error(`exceeded maximum template depth (${depth})`, 'limit');
+    const { variables, executing } = this;
+    this.variables = [{ name: '$', value: dot, sources: undefined }];
     this.executing = name;
     this.#depth += 1;
     body(this, dot);
     this.#depth -= 1;
     this.executing = executing;
-    this.values = values;
-    this.sources = sources;
-    this.names = names;
+    this.variables = variables;
   }
 }

@@ -1,7 +1,6 @@
 import type { Execution } from './execution.ts';
-import { behaviourOf, typeName } from '../go-type.ts';
-import type { GoMethod, GoType, MapType, PointerType, StructType } from '../go-type.ts';
-import { fieldsByName, property, structField, typed, TypedValue } from '../typed-value.ts';
+import { typeName, type GoMethod } from '../go-type.ts';
+import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries, typeNameOf } from '../value-kind.ts';
 
 /** A method with its receiver. */
@@ -13,25 +12,16 @@ export interface BoundMethod {
 /** The method of this name that Go finds on a value, if any. */
 export function findMethod(receiver: unknown, name: string): BoundMethod | undefined {
   if (!(receiver instanceof TypedValue)) return undefined;
-  const { type } = receiver;
-  if (type.kind !== 'pointer') {
-    const method = ownMethod(type, name);
-    return method === undefined || (method.pointerReceiver === true && !receiver.addressable)
-      ? undefined
-      : { method, raw: receiver.raw };
-  }
-  const method = ownMethod(type.element, name);
-  return method === undefined ? undefined : { method, raw: receiver.raw };
-}
-
-function ownMethod(type: GoType, name: string): GoMethod | undefined {
-  const { methods } = behaviourOf(type);
-  return methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
+  const { type, raw } = receiver;
+  const isPointer = type.kind === 'pointer';
+  const { methods } = isPointer ? type.element : type;
+  const method = methods !== undefined && Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (method === undefined) return undefined;
+  return method.pointerReceiver === true && !isPointer && !receiver.addressable ? undefined : { method, raw };
 }
 
 /**
  * Go's `receiver.name` where it is not a method: a map's element or a struct's field.
- *
  * @param fromInterface Whether the receiver was found in a map or list of `interface {}`; only errors tell.
  * @param hasArguments Whether arguments follow, which only methods take.
  */
@@ -43,7 +33,7 @@ export function readName(
   hasArguments: boolean,
 ): unknown {
   if (isPlainMap(receiver)) {
-    refuseArguments(execution, name, hasArguments, 'is not a method but has arguments');
+    if (hasArguments) throw execution.error(`${name} is not a method but has arguments`);
     const value = property(receiver, name);
     return value === undefined ? missing(execution, name, null) : value;
   }
@@ -66,36 +56,28 @@ function readTyped(
 ): unknown {
   const { type } = receiver;
   if (type.kind === 'pointer') {
+    const { element } = type;
     if (!receiver.isNil) {
-      const target = typed(type.element, receiver.raw, true);
+      const target = typed(element, receiver.raw, true);
       if (target instanceof TypedValue) return readTyped(execution, target, name, typeText, hasArguments);
       return readName(execution, target, name, false, hasArguments);
     }
-    if (hasField(type, name)) throw execution.error(`nil pointer evaluating ${typeText}.${name}`);
+    if (element.kind !== 'struct' || fieldsByName(element).has(name))
+      throw execution.error(`nil pointer evaluating ${typeText}.${name}`);
   } else if (type.kind === 'struct') {
-    const field = structField(receiver as TypedValue & { readonly type: StructType }, name);
+    const field = fieldsByName(type).get(name);
     if (field !== undefined) {
       if (/^[^\p{Lu}]/u.test(name)) throw execution.error(`${name} is an unexported field of struct type ${typeText}`);
-      refuseArguments(execution, name, hasArguments, 'has arguments but cannot be invoked as function');
-      return field;
+      if (hasArguments) throw execution.error(`${name} has arguments but cannot be invoked as function`);
+      return readField(receiver, field);
     }
   } else if (type.kind === 'map' && typeName(type.key) === 'string') {
-    refuseArguments(execution, name, hasArguments, 'is not a method but has arguments');
-    return readMap(execution, receiver, type, name);
+    if (hasArguments) throw execution.error(`${name} is not a method but has arguments`);
+    const raw = property(rawEntries(receiver), name);
+    const value = typed(type.element, raw);
+    return raw === undefined ? missing(execution, name, value) : value;
   }
   throw execution.error(`can't evaluate field ${name} in type ${typeText}`);
-}
-
-/** Whether reading the name through a nil pointer is "nil pointer evaluating" rather than "can't evaluate". */
-function hasField(type: PointerType, name: string): boolean {
-  return type.element.kind !== 'struct' || fieldsByName(type.element).has(name);
-}
-
-function readMap(execution: Execution, receiver: TypedValue, type: MapType, name: string): unknown {
-  const entries = rawEntries(receiver);
-  return Object.hasOwn(entries, name)
-    ? typed(type.element, entries[name])
-    : missing(execution, name, typed(type.element, undefined));
 }
 
 /** What an absent key of a map is, by the template's missingkey option. */
@@ -108,8 +90,4 @@ function missing(execution: Execution, name: string, zero: unknown): unknown {
     case 'error':
       throw execution.error(`map has no entry for key "${name}"`);
   }
-}
-
-function refuseArguments(execution: Execution, name: string, hasArguments: boolean, complaint: string): void {
-  if (hasArguments) throw execution.error(`${name} ${complaint}`);
 }

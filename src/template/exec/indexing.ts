@@ -1,12 +1,12 @@
 import { assign } from './assign.ts';
 import { byteLength, sliceBytes, toBytes } from '../go-string.ts';
-import type { GoType } from '../go-type.ts';
+import { typeName, type GoType, type MapType } from '../go-type.ts';
 import { Integer } from '../integer.ts';
 import type { Meter } from './meter.ts';
-import { typed, TypedValue } from '../typed-value.ts';
+import { property, typed, TypedValue } from '../typed-value.ts';
 import {
   countEntries,
-  isPlainMap,
+  elementType,
   kindOf,
   rawElements,
   rawEntries,
@@ -14,7 +14,6 @@ import {
   typeOf,
   underlying,
 } from '../value-kind.ts';
-import { typeName } from '../go-type.ts';
 
 /** Follows pointers; `undefined` at a nil one. */
 function indirect(value: unknown): unknown {
@@ -50,35 +49,31 @@ export function index(meter: Meter, item: unknown, ...indexes: readonly unknown[
 
 function element(meter: Meter, item: unknown, key: unknown): unknown {
   const plain = underlying(item);
-  if (typeof plain === 'string') {
-    meter.spend(plain.length);
-    const bytes = toBytes(plain);
-    const position = indexArgument(key, bytes.length);
-    if (position === bytes.length) throw new Error('reflect: string index out of range');
-    return new Integer('uint8', BigInt(bytes[position] as number));
+  switch (kindOf(plain)) {
+    case 'string': {
+      meter.spend((plain as string).length);
+      const bytes = toBytes(plain as string);
+      const position = indexArgument(key, bytes.length);
+      if (position === bytes.length) throw new Error('reflect: string index out of range');
+      return new Integer('uint8', BigInt(bytes[position] as number));
+    }
+    case 'slice': {
+      const elements = rawElements(plain);
+      const position = indexArgument(key, elements.length);
+      if (position === elements.length) throw new Error('reflect: slice index out of range');
+      return typed(elementType(plain), elements[position], true);
+    }
+    case 'map': {
+      const { key: keyType, element } = typeOf(plain) as MapType;
+      return typed(element, property(rawEntries(plain), mapKey(key, keyType)));
+    }
+    default:
+      throw new Error(`can't index item of type ${typeNameOf(item)}`);
   }
-  if (isPlainMap(plain)) {
-    const name = mapKey(key, typeOf(plain));
-    return Object.hasOwn(plain, name) ? (plain[name] ?? null) : null;
-  }
-  const type = plain instanceof TypedValue || Array.isArray(plain) ? typeOf(plain) : undefined;
-  if (type?.kind === 'slice') {
-    const elements = rawElements(plain);
-    const position = indexArgument(key, elements.length);
-    if (position === elements.length) throw new Error('reflect: slice index out of range');
-    return typed(type.element, elements[position], true);
-  }
-  if (type?.kind === 'map') {
-    const name = mapKey(key, type);
-    const entries = rawEntries(plain);
-    return typed(type.element, Object.hasOwn(entries, name) ? entries[name] : undefined);
-  }
-  throw new Error(`can't index item of type ${typeNameOf(item)}`);
 }
 
 /** A key of a map; keys are of kind string. */
-function mapKey(key: unknown, map: GoType): string {
-  const type = (map as GoType & { readonly kind: 'map' }).key;
+function mapKey(key: unknown, type: GoType): string {
   if (key === undefined || key === null) throw new Error(`value is nil; should be of type ${typeName(type)}`);
   assign(key, type, () => new Error(`value has type ${typeNameOf(key)}; should be ${typeName(type)}`));
   return underlying(key) as string;

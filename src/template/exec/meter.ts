@@ -24,8 +24,8 @@ export class LimitError extends Error {
 }
 
 /**
- * Counts what executions cost, in units of work, against one limit. Whoever is about to go through a value, or to make one, spends first: so the limit
- * bounds time and memory alike, whatever the template, the data and the function are.
+ * Counts what executions cost, in units of work, against one limit. Whoever is about to go through a value, or to make
+ * one, spends first: so the limit bounds time and memory alike.
  */
 export class Meter {
   readonly limit: number;
@@ -39,10 +39,7 @@ export class Meter {
     return this.#spent;
   }
 
-  /**
-   * Counts work that is about to be done.
-   * @throws LimitError when that is more than the limit; from then on always
-   */
+  /** Counts work that is about to be done. @throws LimitError when that is more than the limit; from then on always */
   spend(units: number): void {
     this.#spent += units;
     // Written so that NaN is too much.
@@ -67,14 +64,8 @@ export class Meter {
 
 /** What going through a value costs, without what its elements hold. */
 export function shallowCost(value: unknown): number {
-  switch (typeof value) {
-    case 'string':
-      return value.length;
-    case 'object':
-      return value === null ? 0 : containerCost(value);
-    default:
-      return 0;
-  }
+  if (typeof value === 'string') return value.length;
+  return typeof value === 'object' && value !== null ? containerCost(value) : 0;
 }
 
 function containerCost(value: object): number {
@@ -97,6 +88,16 @@ export function mapCost(map: object): number {
 export function textCost(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return value instanceof TypedValue && typeof value.raw === 'string' ? value.raw.length : 0;
+}
+
+/** The result, or what stands for it when that fails. An exceeded bound is no such failure: it ends the execution. */
+export function orElse<Result>(run: () => Result, otherwise: Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (limitOf(error) !== undefined) throw error;
+    return otherwise;
+  }
 }
 
 /** Which of the engine's own bounds an error is about, if any. */

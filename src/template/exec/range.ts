@@ -4,66 +4,53 @@ import { formatValue } from '../functions/go/print-value.ts';
 import { int, Integer } from '../integer.ts';
 import { mapCost } from './meter.ts';
 import { typed, TypedValue } from '../typed-value.ts';
-import type { MapType, SliceType } from '../go-type.ts';
-import { isPlainMap, rawEntries, rawElements, underlying } from '../value-kind.ts';
+import type { MapType } from '../go-type.ts';
+import { elementType, kindOf, rawElements, rawEntries, typeOf, underlying } from '../value-kind.ts';
 
 /** One iteration; false ends the loop. */
 type Iteration = (index: unknown, element: unknown) => boolean;
 
 /**
- * Calls `each` for every element as {{range}} does: lists in order, maps by sorted key, integers from 0. Nothing and nil have no elements.
- *
+ * Calls `each` for every element as {{range}} does: lists in order, maps by sorted key, integers from 0. A missing
+ * value has no elements.
  * @param variables How many variables the range sets; two are too many for an integer.
  * @returns Whether there was any element.
  * @throws TemplateError when the value cannot be iterated over.
  */
 export function iterate(execution: Execution, value: unknown, variables: number, each: Iteration): boolean {
   if (value === undefined) return false;
-  if (Array.isArray(value)) return iterateList(value, each);
-  if (isPlainMap(value)) return iterateMap(execution, value, each);
-  if (value instanceof TypedValue) return iterateTyped(execution, value, variables, each);
-  if (typeof value === 'bigint' || value instanceof Integer) return iterateInteger(execution, value, variables, each);
-  throw execution.error(`range can't iterate over ${formatValue(value, execution.meter)}`);
-}
-
-function iterateList(list: readonly unknown[], each: Iteration): boolean {
-  for (let index = 0; index < list.length; index += 1) {
-    if (!each(int(index), list[index] ?? null)) return true;
+  const plain = underlying(value);
+  if (typeof plain === 'bigint' || plain instanceof Integer) return iterateInteger(execution, plain, variables, each);
+  if (plain instanceof TypedValue && plain.type.kind === 'pointer' && !plain.isNil)
+    return iterate(execution, typed(plain.type.element, plain.raw, true), variables, each);
+  switch (kindOf(plain)) {
+    case 'slice':
+      return iterateList(plain, each);
+    case 'map':
+      return iterateMap(execution, plain, each);
+    default:
+      throw execution.error(`range can't iterate over ${formatValue(plain, execution.meter)}`);
   }
-  return list.length > 0;
 }
 
-function iterateMap(execution: Execution, map: Readonly<Record<string, unknown>>, each: Iteration): boolean {
-  execution.meter.spend(mapCost(map));
-  const keys = sortedKeys(map);
+function iterateList(list: unknown, each: Iteration): boolean {
+  const type = elementType(list);
+  const elements = rawElements(list);
+  for (let index = 0; index < elements.length; index += 1) {
+    if (!each(int(index), typed(type, elements[index], true))) return true;
+  }
+  return elements.length > 0;
+}
+
+function iterateMap(execution: Execution, map: unknown, each: Iteration): boolean {
+  const { key: keyType, element } = typeOf(map) as MapType;
+  const entries = rawEntries(map);
+  execution.meter.spend(mapCost(entries));
+  const keys = sortedKeys(entries);
   for (const key of keys) {
-    if (!each(key, map[key] ?? null)) return true;
+    if (!each(typed(keyType, key), typed(element, entries[key]))) return true;
   }
   return keys.length > 0;
-}
-
-function iterateTyped(execution: Execution, value: TypedValue, variables: number, each: Iteration): boolean {
-  switch (value.type.kind) {
-    case 'pointer':
-      if (value.isNil) throw execution.error(`range can't iterate over ${formatValue(value, execution.meter)}`);
-      return iterate(execution, typed(value.type.element, value.raw, true), variables, each);
-    case 'slice': {
-      const { element } = value.type satisfies SliceType;
-      return iterateElements(rawElements(value), (raw) => typed(element, raw, true), each);
-    }
-    case 'map': {
-      const { key, element } = value.type satisfies MapType;
-      return iterateMap(execution, rawEntries(value), (name, raw) => each(typed(key, name), typed(element, raw)));
-    }
-    case 'struct':
-      throw execution.error(`range can't iterate over ${formatValue(value, execution.meter)}`);
-    default:
-      return iterate(execution, underlying(value), variables, each);
-  }
-}
-
-function iterateElements(list: readonly unknown[], wrap: (raw: unknown) => unknown, each: Iteration): boolean {
-  return iterateList(list, (index, raw) => each(index, wrap(raw)));
 }
 
 function iterateInteger(execution: Execution, value: bigint | Integer, variables: number, each: Iteration): boolean {

@@ -4,9 +4,7 @@ import { Integer } from '../integer.ts';
 import { fieldsByName, property, readField, typed, TypedValue } from '../typed-value.ts';
 import { isPlainMap, rawEntries } from '../value-kind.ts';
 
-/**
- * What a reading gives that must not be taken for equal to any other: the part is not there, or may have changed without being another.
- */
+/** What must not be taken for equal to anything: the part is not there, or may have changed without being another. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
 /** The place of the reading that stands for more of the data than can be compared. */
@@ -32,10 +30,7 @@ export class Readings {
     this.#stableFields = new Set(stableFields);
   }
 
-  /**
-   * The place of a field of the data: of the whole field if that is only ever replaced, never changed, so that the same object means the same
-   * content; otherwise of the string, number or boolean at the path.
-   */
+  /** The place of a field of the data: of the whole field if it is stable, otherwise of the scalar at the path. */
   field(path: readonly string[]): number {
     const [first = ''] = path;
     return this.#stableFields.has(first)

@@ -10,9 +10,9 @@ const mostFutile = 2;
 const retryAfter = 64;
 
 /**
- * Runs statements one after the other, of which none ends by {{break}} or {{continue}} or declares a variable. While the dot is the data, they write
- * what they wrote the last time when what they read then is the same. They are the leaves of a binary tree, of which every part remembers: one
- * statement that writes something else leaves the others alone.
+ * Runs statements of which none ends by {{break}} or {{continue}} or declares a variable. While the dot is the data,
+ * they write what they wrote the last time when what they read then is the same. They are the leaves of a binary tree,
+ * of which every part remembers: one statement that writes something else leaves the others alone.
  */
 export function rememberedList(statements: readonly Run[], readings: Readings): Run {
   const [first] = statements;

@@ -1,6 +1,5 @@
 import { quoteString, isPrintable } from '../quote.ts';
-import { isKeyword } from './tokens.ts';
-import type { Token, TokenType } from './tokens.ts';
+import { isKeyword, type Token, type TokenType } from './tokens.ts';
 
 const leftComment = '/*';
 const rightComment = '*/';
@@ -16,11 +15,9 @@ const terminators = new Set(['', '.', ',', '|', ':', ')', '(', ...Array.from(spa
 
 /** What the lexer has to know besides the text. */
 export interface LexerOptions {
-  readonly leftDelimiter: string;
-  readonly rightDelimiter: string;
-  /** Whether `break` and `continue` are keywords: not when a function has the name. */
-  readonly breakIsKeyword: boolean;
-  readonly continueIsKeyword: boolean;
+  readonly delimiters: readonly [left: string, right: string];
+  /** A function that is called `break` or `continue` goes before the keyword. */
+  readonly isFunction: (name: string) => boolean;
 }
 
 /**
@@ -28,7 +25,9 @@ export interface LexerOptions {
  * After an error token only the end of input follows.
  */
 export class Lexer {
-  readonly #options: LexerOptions;
+  readonly #left: string;
+  readonly #right: string;
+  readonly #isFunction: LexerOptions['isFunction'];
   #text: string;
   #position = 0;
   #start = 0;
@@ -37,7 +36,8 @@ export class Lexer {
 
   constructor(text: string, options: LexerOptions) {
     this.#text = text;
-    this.#options = options;
+    [this.#left, this.#right] = options.delimiters;
+    this.#isFunction = options.isFunction;
   }
 
   /** The next token. */
@@ -74,12 +74,12 @@ export class Lexer {
   /** text* up to the next left delimiter; comments are skipped. */
   #textToken(): Token {
     for (;;) {
-      const delimiter = this.#text.indexOf(this.#options.leftDelimiter, this.#position);
+      const delimiter = this.#text.indexOf(this.#left, this.#position);
       if (delimiter < 0) {
         this.#position = this.#text.length;
         return this.#token(this.#position > this.#start ? 'text' : 'end of input');
       }
-      const inner = delimiter + this.#options.leftDelimiter.length;
+      const inner = delimiter + this.#left.length;
       const trims = this.#text[inner] === '-' && isSpace(this.#text.charAt(inner + 1));
       if (delimiter > this.#start) {
         this.#position = trims ? trimEnd(this.#text, this.#start, delimiter) : delimiter;
@@ -87,15 +87,15 @@ export class Lexer {
         this.#skip(delimiter - this.#position);
         if (token.value !== '') return token;
       }
-      const comment = this.#text.startsWith(leftComment, trims ? inner + trimMarkerLength : inner);
-      if (!comment) return this.#leftDelimiterToken(trims);
-      const error = this.#skipComment(trims ? inner + trimMarkerLength : inner);
+      const start = trims ? inner + trimMarkerLength : inner;
+      if (!this.#text.startsWith(leftComment, start)) return this.#leftDelimiterToken(trims);
+      const error = this.#skipComment(start);
       if (error !== undefined) return error;
     }
   }
 
   #leftDelimiterToken(trims: boolean): Token {
-    this.#position += this.#options.leftDelimiter.length;
+    this.#position += this.#left.length;
     const token = this.#token('left delimiter');
     if (trims) this.#skip(trimMarkerLength);
     this.#insideAction = true;
@@ -116,18 +116,17 @@ export class Lexer {
 
   /** Whether a right delimiter begins here, and if a trim marker precedes it. */
   #rightDelimiter(): 'plain' | 'trimming' | undefined {
-    const { rightDelimiter } = this.#options;
     const text = this.#text;
     const at = this.#position;
-    if (isSpace(text.charAt(at)) && text[at + 1] === '-' && text.startsWith(rightDelimiter, at + trimMarkerLength))
+    if (isSpace(text.charAt(at)) && text[at + 1] === '-' && text.startsWith(this.#right, at + trimMarkerLength))
       return 'trimming';
-    return text.startsWith(rightDelimiter, at) ? 'plain' : undefined;
+    return text.startsWith(this.#right, at) ? 'plain' : undefined;
   }
 
   #skipRightDelimiter(delimiter: 'plain' | 'trimming'): Token {
     const trims = delimiter === 'trimming';
     if (trims) this.#skip(trimMarkerLength);
-    this.#position += this.#options.rightDelimiter.length;
+    this.#position += this.#right.length;
     const token = this.#token('right delimiter');
     if (trims) this.#skip(trimStart(this.#text, this.#position) - this.#position);
     return token;
@@ -171,12 +170,7 @@ export class Lexer {
     }
     if (character === '.' && /[^0-9]/.test(this.#peek())) return this.#nameToken('field');
     if (/[.+\-0-9]/.test(character)) return this.#numberToken();
-    return this.#otherToken(character);
-  }
-
-  #otherToken(character: string): Token {
-    const code = character.codePointAt(0) as number;
-    if (code < 0x80 && isPrintable(character)) return this.#token('char');
+    if (character < '\x80' && isPrintable(character)) return this.#token('char');
     return this.#error(`unrecognized character in action: ${describeCharacter(character)}`);
   }
 
@@ -200,10 +194,8 @@ export class Lexer {
     if (!this.#atTerminator()) return this.#badCharacter();
     const word = this.#text.slice(this.#start, this.#position);
     if (word === 'true' || word === 'false') return this.#token('boolean');
-    const { breakIsKeyword, continueIsKeyword } = this.#options;
-    if ((word === 'break' && !breakIsKeyword) || (word === 'continue' && !continueIsKeyword))
-      return this.#token('identifier');
-    return this.#token(isKeyword(word) ? word : 'identifier');
+    const isGivenAway = (word === 'break' || word === 'continue') && this.#isFunction(word);
+    return this.#token(isKeyword(word) && !isGivenAway ? word : 'identifier');
   }
 
   #badCharacter(): Token {
@@ -218,7 +210,7 @@ export class Lexer {
 
   /** Whether the position can end a name: `.X.Y` is two tokens, `$x+2` is none. */
   #atTerminator(): boolean {
-    return terminators.has(this.#peek()) || this.#text.startsWith(this.#options.rightDelimiter, this.#position);
+    return terminators.has(this.#peek()) || this.#text.startsWith(this.#right, this.#position);
   }
 
   #quotedToken(quote: string, type: TokenType, unterminated: string): Token {

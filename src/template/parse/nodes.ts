@@ -4,54 +4,41 @@ import { quoteString } from '../quote.ts';
 /** The tree of a template. `position` is an index into the template's text. */
 export type Node = StatementNode | ListNode | PipeNode | CommandNode | OperandNode;
 
-export type StatementNode = TextNode | ActionNode | BranchNode | JumpNode | TemplateNode;
+export type StatementNode = TextNode | ActionNode | BranchNode | NodeOf<'break' | 'continue'> | TemplateNode;
 
-export interface TextNode {
-  readonly type: 'text';
+interface NodeOf<Type> {
+  readonly type: Type;
   readonly position: number;
+}
+
+export interface TextNode extends NodeOf<'text'> {
   readonly text: string;
 }
 
 /** {{pipeline}} */
-export interface ActionNode {
-  readonly type: 'action';
-  readonly position: number;
+export interface ActionNode extends NodeOf<'action'> {
   readonly pipe: PipeNode;
 }
 
 /** {{if}}, {{with}}, {{range}} */
-export interface BranchNode {
-  readonly type: 'if' | 'with' | 'range';
-  readonly position: number;
+export interface BranchNode extends NodeOf<'if' | 'with' | 'range'> {
   readonly pipe: PipeNode;
   readonly list: ListNode;
   readonly elseList: ListNode | undefined;
 }
 
-/** {{break}}, {{continue}} */
-export interface JumpNode {
-  readonly type: 'break' | 'continue';
-  readonly position: number;
-}
-
 /** {{template "name" pipeline}}, also the call that a {{block}} stands for. */
-export interface TemplateNode {
-  readonly type: 'template';
-  readonly position: number;
+export interface TemplateNode extends NodeOf<'template'> {
   readonly name: string;
   readonly pipe: PipeNode | undefined;
 }
 
-export interface ListNode {
-  readonly type: 'list';
-  readonly position: number;
+export interface ListNode extends NodeOf<'list'> {
   readonly nodes: StatementNode[];
 }
 
 /** Declarations and commands: $x := a | b | c */
-export interface PipeNode {
-  readonly type: 'pipe';
-  readonly position: number;
+export interface PipeNode extends NodeOf<'pipe'> {
   /** `=` instead of `:=`. */
   isAssignment: boolean;
   readonly declarations: VariableNode[];
@@ -59,9 +46,7 @@ export interface PipeNode {
 }
 
 /** operand operand* */
-export interface CommandNode {
-  readonly type: 'command';
-  readonly position: number;
+export interface CommandNode extends NodeOf<'command'> {
   readonly operands: OperandNode[];
 }
 
@@ -74,55 +59,41 @@ export type OperandNode =
   | NumberNode
   | StringNode
   | BooleanNode
-  | { readonly type: 'dot' | 'nil'; readonly position: number };
+  | NodeOf<'dot' | 'nil'>;
 
 /** .X.Y.Z */
-export interface FieldNode {
-  readonly type: 'field';
-  readonly position: number;
+export interface FieldNode extends NodeOf<'field'> {
   readonly names: readonly string[];
 }
 
 /** $x.Y.Z: `names[0]` is `$x` */
-export interface VariableNode {
-  readonly type: 'variable';
-  readonly position: number;
+export interface VariableNode extends NodeOf<'variable'> {
   readonly names: readonly string[];
 }
 
 /** (pipeline).X.Y */
-export interface ChainNode {
-  readonly type: 'chain';
-  readonly position: number;
+export interface ChainNode extends NodeOf<'chain'> {
   readonly node: OperandNode;
   readonly names: string[];
 }
 
 /** A function's name. */
-export interface IdentifierNode {
-  readonly type: 'identifier';
-  readonly position: number;
+export interface IdentifierNode extends NodeOf<'identifier'> {
   readonly name: string;
 }
 
-export interface NumberNode {
-  readonly type: 'number';
-  readonly position: number;
+export interface NumberNode extends NodeOf<'number'> {
   readonly text: string;
   readonly value: NumberLiteral;
 }
 
-export interface StringNode {
-  readonly type: 'string';
-  readonly position: number;
+export interface StringNode extends NodeOf<'string'> {
   /** With its quotes. */
   readonly quoted: string;
   readonly text: string;
 }
 
-export interface BooleanNode {
-  readonly type: 'boolean';
-  readonly position: number;
+export interface BooleanNode extends NodeOf<'boolean'> {
   readonly value: boolean;
 }
 

@@ -6,8 +6,6 @@ import { Complex, readDigits } from '../integer.ts';
 export interface NumberLiteral {
   /** As int64, when it is integral and fits. `1e3` is; so is `'a'`. */
   readonly integer: bigint | undefined;
-  /** As uint64, when it is integral and fits. */
-  readonly unsigned: bigint | undefined;
   readonly float: number | undefined;
   readonly complex: Complex | undefined;
 }
@@ -21,40 +19,28 @@ const decimalForm =
   /^[+-]?(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?$/;
 const hexadecimalForm =
   /^([+-]?)0[xX](?=_?[0-9a-fA-F]|\.[0-9a-fA-F])((?:_?[0-9a-fA-F])*)(?:\.((?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP]([+-]?[0-9](?:_?[0-9])*)$/;
-const bits64 = 2n ** 64n;
-const bits63 = 2n ** 63n;
 
-/**
- * Parses a rune constant.
- *
- * @returns The literal, or what is wrong with it.
- */
+/** Parses a rune constant. @returns The literal, or what is wrong with it */
 export function parseRune(text: string): NumberLiteral | string {
   const character = unquote(text);
   const code = character?.codePointAt(0);
   if (character === undefined) return 'invalid syntax';
   if (code === undefined || String.fromCodePoint(code) !== character) return `malformed character constant: ${text}`;
-  return { integer: BigInt(code), unsigned: BigInt(code), float: code, complex: undefined };
+  return { integer: BigInt(code), float: code, complex: undefined };
 }
 
-/**
- * Parses a number constant: integers in any base, floats, imaginary and complex numbers.
- *
- * @returns The literal, or what is wrong with it.
- */
+/** Parses integers in any base, floats, imaginary and complex numbers. @returns The literal, or what is wrong with it */
 export function parseNumber(text: string): NumberLiteral | string {
   if (text.length > longestLiteral) return `number constant of more than ${longestLiteral} characters`;
   if (text.endsWith('i')) return parseComplex(text) ?? `illegal number syntax: ${quoteString(text)}`;
   const value = parseInteger(text);
-  const integer = value !== undefined && value >= -bits63 && value < bits63 ? value : undefined;
-  const unsigned =
-    value !== undefined && value >= 0n && value < bits64 && !/^[+-]/.test(value === 0n ? '' : text) ? value : undefined;
-  const exact = integer ?? unsigned;
-  if (exact !== undefined) return { integer, unsigned, float: Number(exact), complex: undefined };
+  const integer = value === undefined ? undefined : int64Of(value);
+  const isUnsigned = value !== undefined && value >= 0n && value < 2n ** 64n && !/^[+-]/.test(text);
+  if (integer !== undefined || isUnsigned) return { integer, float: Number(value), complex: undefined };
   const float = parseFloat64(text);
   if (float === undefined) return `illegal number syntax: ${quoteString(text)}`;
   if (!/[.eEpP]/.test(text)) return `integer overflow: ${quoteString(text)}`;
-  return { ...integersOf(float), float, complex: undefined };
+  return { integer: integerOf(float), float, complex: undefined };
 }
 
 /** Go's strconv.ParseInt(text, 0, …); `undefined` when it is not an integer literal, a number beyond 64 bits for one that is beyond them. */
@@ -94,9 +80,8 @@ function parseComplex(text: string): NumberLiteral | undefined {
   const imaginary = parseFloat64(text.slice(split, -1));
   if (real === undefined || imaginary === undefined) return undefined;
   const complex = new Complex(real, imaginary);
-  return imaginary === 0
-    ? { ...integersOf(real), float: real, complex }
-    : { integer: undefined, unsigned: undefined, float: undefined, complex };
+  if (imaginary !== 0) return { integer: undefined, float: undefined, complex };
+  return { integer: integerOf(real), float: real, complex };
 }
 
 /** Where the imaginary part begins: at the last sign behind a digit or a point. An exponent's sign separates nothing: 1e+2i is imaginary. */
@@ -107,11 +92,12 @@ function startOfImaginary(text: string): number {
   return 0;
 }
 
-/** The integers that a float is equal to. */
-function integersOf(float: number): Pick<NumberLiteral, 'integer' | 'unsigned'> {
-  const value = Number.isInteger(float) ? BigInt(float) : undefined;
-  return {
-    integer: value !== undefined && value >= -bits63 && value < bits63 ? value : undefined,
-    unsigned: value !== undefined && value >= 0n && value < bits64 ? value : undefined,
-  };
+/** The integer that a float is equal to. */
+function integerOf(float: number): bigint | undefined {
+  return Number.isInteger(float) ? int64Of(BigInt(float)) : undefined;
+}
+
+/** An integer that fits 64 bits. */
+function int64Of(value: bigint): bigint | undefined {
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }

@@ -1,14 +1,6 @@
-import { Lexer } from './lexer.ts';
-import {
-  printNode,
-  type BranchNode,
-  type CommandNode,
-  type ListNode,
-  type OperandNode,
-  type PipeNode,
-  type StatementNode,
-  type TemplateNode,
-} from './nodes.ts';
+import { Lexer, type LexerOptions } from './lexer.ts';
+import { printNode } from './nodes.ts';
+import type { BranchNode, CommandNode, ListNode, OperandNode, PipeNode, StatementNode, TemplateNode } from './nodes.ts';
 import { parseNumber, parseRune } from './number-literal.ts';
 import { quoteString } from '../quote.ts';
 import type { SourceText } from './source-text.ts';
@@ -32,9 +24,7 @@ const mostOperands = 10_000;
 const mostNames = 1000;
 
 /** What the parser has to know besides the text. */
-export interface ParserOptions {
-  readonly delimiters: readonly [string, string];
-  readonly isFunction: (name: string) => boolean;
+export interface ParserOptions extends LexerOptions {
   /** All functions, to suggest the nearest when one is unknown. */
   readonly functionNames: () => readonly string[];
   /** Why a function that other implementations have is unknown here. */
@@ -58,9 +48,8 @@ interface Body {
 }
 
 /**
- * Parses a template with everything it defines: text, then `define`d templates and blocks by name. The rules are those of Go's
- * text/template/parse; the grammar's productions are comments of the methods.
- *
+ * Parses a template with everything it defines, by name. The rules are those of Go's text/template/parse; the grammar's
+ * productions are comments of the methods.
  * @throws TemplateError of kind `syntax`.
  */
 export function parseTemplate(source: SourceText, options: ParserOptions): Steps<ReadonlyMap<string, ListNode>> {
@@ -79,13 +68,7 @@ class Parser {
   constructor(source: SourceText, options: ParserOptions) {
     this.#source = source;
     this.#options = options;
-    const lexer = new Lexer(source.text, {
-      leftDelimiter: options.delimiters[0],
-      rightDelimiter: options.delimiters[1],
-      breakIsKeyword: !options.isFunction('break'),
-      continueIsKeyword: !options.isFunction('continue'),
-    });
-    this.#tokens = new TokenStream(source, lexer);
+    this.#tokens = new TokenStream(source, new Lexer(source.text, options));
   }
 
   /** template: (definition | textOrAction)* */
@@ -202,8 +185,7 @@ class Parser {
   }
 
   #jump(type: 'break' | 'continue', position: number): StatementNode {
-    const token = this.#tokens.nextNonSpace();
-    if (token.type !== 'right delimiter') throw this.#tokens.unexpected(token, `{{${type}}}`);
+    this.#tokens.expect('right delimiter', `{{${type}}}`);
     if (this.#body.rangeDepth === 0) throw this.#tokens.error(`{{${type}}} outside {{range}}`, position);
     return { type, position };
   }
@@ -258,10 +240,10 @@ class Parser {
     const context = 'template clause';
     const token = this.#tokens.nextNonSpace();
     const name = this.#templateName(token, context);
-    const next = this.#tokens.nextNonSpace();
-    if (next.type === 'right delimiter') return { type: 'template', position: token.position, name, pipe: undefined };
-    this.#tokens.pushBack(next);
-    return { type: 'template', position: token.position, name, pipe: this.#pipeline(context, 'right delimiter') };
+    const isAlone = this.#tokens.peekNonSpace().type === 'right delimiter';
+    if (isAlone) this.#tokens.next();
+    const pipe = isAlone ? undefined : this.#pipeline(context, 'right delimiter');
+    return { type: 'template', position: token.position, name, pipe };
   }
 
   /** pipeline: declarations? command ("|" command)* */
@@ -275,15 +257,15 @@ class Parser {
     };
     this.#declarations(pipe, context);
     for (;;) {
-      const token = this.#tokens.nextNonSpace();
-      if (token.type === end) {
-        this.#checkPipeline(pipe, context);
-        return pipe;
-      }
-      if (!startsOperand(token.type)) throw this.#tokens.unexpected(token, context);
-      this.#tokens.pushBack(token);
-      pipe.commands.push(this.#command());
+      const token = this.#tokens.peekNonSpace();
+      if (token.type === end) break;
+      const operand = this.#operand();
+      if (operand === undefined) throw this.#tokens.unexpected(token, context);
+      pipe.commands.push(this.#command(token.position, operand));
     }
+    this.#tokens.next();
+    this.#checkPipeline(pipe, context);
+    return pipe;
   }
 
   /** declarations: variable ("," variable)? (":=" | "=") */
@@ -326,19 +308,17 @@ class Parser {
   }
 
   /** command: operand (space operand)* up to "|" (consumed), ")" or the right delimiter */
-  #command(): CommandNode {
-    const command: CommandNode = { type: 'command', position: this.#tokens.peekNonSpace().position, operands: [] };
-    for (;;) {
-      this.#tokens.peekNonSpace();
+  #command(position: number, first: OperandNode): CommandNode {
+    const operands = [first];
+    let token = this.#tokens.next();
+    for (; token.type === 'space'; token = this.#tokens.next()) {
       const operand = this.#operand();
-      if (operand !== undefined) command.operands.push(operand);
-      if (command.operands.length > mostOperands) throw this.#tokens.error(`more than ${mostOperands} operands`);
-      const token = this.#tokens.next();
-      if (token.type === 'space') continue;
-      if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#tokens.pushBack(token);
-      else if (token.type !== 'pipe') throw this.#tokens.unexpected(token, 'operand');
-      return command;
+      if (operand !== undefined) operands.push(operand);
+      if (operands.length > mostOperands) throw this.#tokens.error(`more than ${mostOperands} operands`);
     }
+    if (token.type === 'right delimiter' || token.type === 'right parenthesis') this.#tokens.pushBack(token);
+    else if (token.type !== 'pipe') throw this.#tokens.unexpected(token, 'operand');
+    return { type: 'command', position, operands };
   }
 
   /** operand: term field* */
@@ -425,25 +405,6 @@ class Parser {
     const hint = nearest === undefined ? '' : `; did you mean ${quoteString(nearest)}?`;
     return this.#tokens.error(`function ${quoteString(token.value)} not defined${hint}`, token.position);
   }
-}
-
-const operandStarts: ReadonlySet<TokenType> = new Set<TokenType>([
-  'boolean',
-  'characterConstant',
-  'complex',
-  '.',
-  'field',
-  'identifier',
-  'number',
-  'nil',
-  'raw string',
-  'string',
-  'variable',
-  'left parenthesis',
-]);
-
-function startsOperand(type: TokenType): boolean {
-  return operandStarts.has(type);
 }
 
 /** Whether a template's body is nothing but white space (comments are gone already). */

@@ -1,8 +1,7 @@
 import type { Lexer } from './lexer.ts';
 import type { SourceText } from './source-text.ts';
 import type { TemplateError } from '../template-error.ts';
-import { describeToken } from './tokens.ts';
-import type { Token, TokenType } from './tokens.ts';
+import { describeToken, type Token, type TokenType } from './tokens.ts';
 
 /** The tokens of a template, with as many put back as the parser needs to look ahead, and the errors about them. */
 export class TokenStream {

@@ -14,7 +14,6 @@ const escape = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F
 
 /**
  * The text of a Go string literal (double-quoted or raw) or rune literal, its quotes included: Go specification, "String literals".
- *
  * @returns `undefined` when the literal breaks Go's rules.
  */
 export function unquote(literal: string): string | undefined {

@@ -1,15 +1,16 @@
-import { equal, greater, greaterOrEqual, less, lessOrEqual } from './comparison.ts';
+import { equal, less } from './comparison.ts';
 import {
+  GoFunction,
   goFunction,
   goVariadic,
+  looking,
   meteredFunction,
   meteredVariadic,
   type FunctionTable,
-  GoFunction,
 } from './go-function.ts';
 import { index, lengthOf, slice } from '../../exec/indexing.ts';
 import { int } from '../../integer.ts';
-import { type Meter, cost, shallowCost } from '../../exec/meter.ts';
+import { cost, shallowCost, type Meter } from '../../exec/meter.ts';
 import { any, reflected, string } from '../../exec/parameters.ts';
 import { printable } from './print-value.ts';
 import { sprint, sprintf, sprintln } from './printf.ts';
@@ -21,10 +22,8 @@ import { isPrintable } from '../../quote.ts';
 
 /** The text of values for the escaping functions: as actions print them, so nil is `<no value>` and pointers are followed. */
 function textOf(values: readonly unknown[], meter: Meter): string {
-  return sprint(
-    values.map((value) => (value === null ? '<no value>' : printable(value))),
-    meter,
-  );
+  const texts = values.map((value) => (value === null ? '<no value>' : printable(value)));
+  return sprint(texts, meter);
 }
 
 /** `and` and `or` are compiled: they do not evaluate every argument. */
@@ -39,26 +38,24 @@ export const builtins: FunctionTable = {
   eq: meteredVariadic([reflected], reflected, equal),
   ne: meteredFunction([reflected, reflected], (meter, left, right) => !equal(meter, left, right)),
   lt: goFunction([reflected, reflected], less),
-  le: meteredFunction([reflected, reflected], lessOrEqual),
-  gt: meteredFunction([reflected, reflected], greater),
-  ge: goFunction([reflected, reflected], greaterOrEqual),
+  le: meteredFunction([reflected, reflected], (meter, left, right) => less(left, right) || equal(meter, left, right)),
+  // As in Go, the inverse of `le` and of `lt`, also for NaN.
+  gt: meteredFunction([reflected, reflected], (meter, left, right) => !less(left, right) && !equal(meter, left, right)),
+  ge: goFunction([reflected, reflected], (left, right) => !less(left, right)),
   html: meteredVariadic([], any, (meter, ...values) => escapeHtml(textOf(values, meter))),
   index: meteredVariadic([reflected], reflected, index, { looksUp: { operands: 2, below: [] }, looksInto: true }),
   js: meteredVariadic([], any, (meter, ...values) => escapeJavaScript(textOf(values, meter))),
-  len: meteredFunction([reflected], (meter, value) => int(lengthOf(meter, value)), { looksInto: true }),
-  not: meteredFunction([reflected], (meter, value) => !isTrue(value, meter), { looksInto: true }),
-  print: meteredVariadic([], any, (meter, ...values) => sprint(values, meter), { looksInto: true }),
-  printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), {
-    looksInto: true,
-  }),
-  println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), { looksInto: true }),
+  len: meteredFunction([reflected], (meter, value) => int(lengthOf(meter, value)), looking),
+  not: meteredFunction([reflected], (meter, value) => !isTrue(value, meter), looking),
+  print: meteredVariadic([], any, (meter, ...values) => sprint(values, meter), looking),
+  printf: meteredVariadic([string], any, (meter, format, ...values) => sprintf(format, values, meter), looking),
+  println: meteredVariadic([], any, (meter, ...values) => sprintln(values, meter), looking),
   slice: goVariadic([reflected], reflected, slice),
   urlquery: meteredVariadic([], any, (meter, ...values) => escapeUrlQuery(textOf(values, meter))),
 };
 
 /**
  * The builtin `call`: calls a function that is a value of the data.
- *
  * @param callee How the template names it, for errors.
  */
 function callValue(meter: Meter, callee: unknown, value: unknown, ...args: readonly unknown[]): unknown {

@@ -1,32 +1,22 @@
 import { compareStrings, equalStrings } from '../../go-string.ts';
 import { Complex, Integer } from '../../integer.ts';
 import type { Meter } from '../../exec/meter.ts';
-import { readField, TypedValue } from '../../typed-value.ts';
+import { isNil, readField, TypedValue } from '../../typed-value.ts';
 import type { GoType } from '../../go-type.ts';
 import { kindOf, typeNameOf, underlying } from '../../value-kind.ts';
 import { sprintf } from './printf.ts';
 
-/** The kinds that Go compares: all integers are one, but for their sign. */
-type BasicKind = 'none' | 'bool' | 'complex' | 'int' | 'uint' | 'float' | 'string';
-
-function basicKind(value: unknown): BasicKind {
-  switch (typeof value) {
-    case 'boolean':
-      return 'bool';
-    case 'number':
-      return 'float';
-    case 'string':
-      return 'string';
-    case 'bigint':
-      return 'int';
-    default:
-      if (value instanceof Integer) return value.kind.startsWith('u') ? 'uint' : 'int';
-      return value instanceof Complex ? 'complex' : 'none';
-  }
+/** The kinds that Go compares: all integers are one. */
+function basicKind(value: unknown): 'none' | 'boolean' | 'complex' | 'integer' | 'number' | 'string' {
+  if (typeof value === 'bigint' || value instanceof Integer) return 'integer';
+  if (value instanceof Complex) return 'complex';
+  const type = typeof value;
+  return type === 'boolean' || type === 'number' || type === 'string' ? type : 'none';
 }
 
-function integer(value: unknown): bigint {
-  return value instanceof Integer ? value.value : (value as bigint);
+/** A number, of whatever integer kind, as JavaScript compares it. */
+function comparable(value: unknown): unknown {
+  return value instanceof Integer ? value.value : value;
 }
 
 /** The builtin `eq`: whether the first is equal to any of the others. */
@@ -36,35 +26,22 @@ export function equal(meter: Meter, first: unknown, ...others: readonly unknown[
 }
 
 function equalPair(meter: Meter, first: unknown, second: unknown): boolean {
-  const left = underlying(first);
-  const right = underlying(second);
-  const leftKind = basicKind(left);
-  const rightKind = basicKind(right);
-  const integers = isInteger(leftKind) && isInteger(rightKind);
-  if (leftKind !== rightKind && !integers) {
-    if ((left ?? null) === null || (right ?? null) === null) return false;
+  const left = underlying(first) ?? null;
+  const right = underlying(second) ?? null;
+  const kind = basicKind(left);
+  if (kind !== basicKind(right)) {
+    if (left === null || right === null) return false;
     throw incompatible(first, second);
   }
-  switch (leftKind) {
-    case 'none':
-      return equalOther(meter, left ?? null, right ?? null);
-    case 'int':
-    case 'uint':
-      return integer(left) === integer(right);
-    case 'string':
-      return equalStrings(left as string, right as string);
-    case 'complex':
-      return (
-        (left as Complex).real === (right as Complex).real &&
-        (left as Complex).imaginary === (right as Complex).imaginary
-      );
-    default:
-      return left === right;
-  }
+  return kind === 'none' ? equalOther(meter, left, right) : equalBasics(left, right);
 }
 
-function isInteger(kind: BasicKind): boolean {
-  return kind === 'int' || kind === 'uint';
+/** Two values of the same basic kind. */
+function equalBasics(left: unknown, right: unknown): boolean {
+  if (typeof left === 'string') return equalStrings(left, right as string);
+  if (left instanceof Complex && right instanceof Complex)
+    return left.real === right.real && left.imaginary === right.imaginary;
+  return comparable(left) === comparable(right);
 }
 
 function incompatible(left: unknown, right: unknown): Error {
@@ -73,24 +50,19 @@ function incompatible(left: unknown, right: unknown): Error {
 
 /** Lists, maps, pointers, structs and nils: only nil and pointers can be compared. */
 function equalOther(meter: Meter, left: unknown, right: unknown): boolean {
+  // Where Go uses %s.
+  const shown = (value: unknown): string => sprintf('%s', [value], meter);
   if (left !== null && right !== null && kindOf(left) !== kindOf(right)) {
-    throw new Error(
-      `non-comparable types ${printableInMessage(left, meter)}: ${typeNameOf(left)}, ${typeNameOf(right)}: ${printableInMessage(right, meter)}`,
-    );
+    const types = `${typeNameOf(left)}, ${typeNameOf(right)}`;
+    throw new Error(`non-comparable types ${shown(left)}: ${types}: ${shown(right)}`);
   }
-  const leftNil = isNil(left);
-  const rightNil = isNil(right);
-  if (leftNil || rightNil) return leftNil === rightNil;
-  if (!isComparable(right))
-    throw new Error(`non-comparable type ${printableInMessage(right, meter)}: ${typeNameOf(right)}`);
-  return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right as TypedValue);
+  if (isNil(left) || isNil(right)) return isNil(left) === isNil(right);
+  if (!(right instanceof TypedValue && isComparableType(right.type)))
+    throw new Error(`non-comparable type ${shown(right)}: ${typeNameOf(right)}`);
+  return typeNameOf(left) === typeNameOf(right) && equalValues(left as TypedValue, right);
 }
 
 /** Whether Go's == is defined: not for lists, maps, functions, and structs that hold any. */
-function isComparable(value: unknown): boolean {
-  return value instanceof TypedValue && isComparableType(value.type);
-}
-
 function isComparableType(type: GoType): boolean {
   if (type.kind === 'struct') return type.fields.every((field) => isComparableType(field.type));
   return type.kind !== 'slice' && type.kind !== 'map';
@@ -101,63 +73,25 @@ function equalValues(left: TypedValue, right: TypedValue): boolean {
   const { type } = left;
   if (type.kind !== 'struct') return left.raw === right.raw;
   return type.fields.every((field) => {
-    const [a, b] = [readField(left, field), readField(right, field)];
-    const plain = underlying(a);
-    if (!(plain instanceof TypedValue)) return deepEqualScalars(plain, underlying(b));
-    return equalValues(plain, b as TypedValue);
+    const [a, b] = [underlying(readField(left, field)), underlying(readField(right, field))];
+    return a instanceof TypedValue ? equalValues(a, b as TypedValue) : equalBasics(a, b);
   });
-}
-
-function deepEqualScalars(left: unknown, right: unknown): boolean {
-  return left instanceof Integer ? left.value === (right as Integer).value : left === right;
-}
-
-function isNil(value: unknown): boolean {
-  return value === null || (value instanceof TypedValue && value.isNil);
 }
 
 /** The builtin `lt`. */
 export function less(first: unknown, second: unknown): boolean {
   const left = underlying(first);
   const right = underlying(second);
-  const leftKind = ordered(left);
-  const rightKind = ordered(right);
-  if (leftKind !== rightKind && !(isInteger(leftKind) && isInteger(rightKind))) throw incompatible(first, second);
-  switch (leftKind) {
-    case 'int':
-    case 'uint':
-      return integer(left) < integer(right);
-    case 'float':
-      return (left as number) < (right as number);
+  const kinds = [basicKind(left), basicKind(right)];
+  if (kinds.includes('none')) throw new Error('invalid type for comparison');
+  if (kinds[0] !== kinds[1]) throw incompatible(first, second);
+  switch (kinds[0]) {
+    case 'integer':
+    case 'number':
+      return (comparable(left) as number) < (comparable(right) as number);
     case 'string':
       return compareStrings(left as string, right as string) < 0;
     default:
       throw new Error('invalid type for comparison');
   }
-}
-
-function ordered(value: unknown): BasicKind {
-  const kind = basicKind(value);
-  if (kind === 'none') throw new Error('invalid type for comparison');
-  return kind;
-}
-
-/** The builtin `le`. */
-export function lessOrEqual(meter: Meter, first: unknown, second: unknown): boolean {
-  return less(first, second) || equal(meter, first, second);
-}
-
-/** The builtin `gt`: the inverse of `le`, also for NaN, as in Go. */
-export function greater(meter: Meter, first: unknown, second: unknown): boolean {
-  return !lessOrEqual(meter, first, second);
-}
-
-/** The builtin `ge`: the inverse of `lt`, also for NaN, as in Go. */
-export function greaterOrEqual(first: unknown, second: unknown): boolean {
-  return !less(first, second);
-}
-
-/** A value inside an error message, where Go uses `%s`. */
-function printableInMessage(value: unknown, meter: Meter): string {
-  return sprintf('%s', [value], meter);
 }

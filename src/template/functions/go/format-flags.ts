@@ -3,33 +3,20 @@ import { formatFloat } from './format-float.ts';
 import { isPrintable } from '../../quote.ts';
 
 /** Flags, width and precision of one verb of a format (fmt's documentation, "Printing"). */
-export interface Flags {
-  sharp: boolean;
-  zero: boolean;
-  plus: boolean;
-  minus: boolean;
-  space: boolean;
-  /** %+v and %#v, where `plus` and `sharp` mean something else. */
-  plusV: boolean;
-  sharpV: boolean;
-  width: number | undefined;
-  precision: number | undefined;
-}
+export type Flags = typeof noFlags;
 
-/** No flags. */
-export function noFlags(): Flags {
-  return {
-    sharp: false,
-    zero: false,
-    plus: false,
-    minus: false,
-    space: false,
-    plusV: false,
-    sharpV: false,
-    width: undefined,
-    precision: undefined,
-  };
-}
+export const noFlags = {
+  sharp: false,
+  zero: false,
+  plus: false,
+  minus: false,
+  space: false,
+  /** %+v and %#v, where `plus` and `sharp` mean something else. */
+  plusV: false,
+  sharpV: false,
+  width: undefined as number | undefined,
+  precision: undefined as number | undefined,
+};
 
 /** Fills up to the width, counted in characters: spaces, or zeros on the left. */
 export function pad(flags: Flags, text: string, zero = flags.zero): string {
@@ -40,22 +27,27 @@ export function pad(flags: Flags, text: string, zero = flags.zero): string {
   return (zero ? '0' : ' ').repeat(missing) + text;
 }
 
+function signOf({ plus, space }: Flags, negative: boolean): string {
+  if (negative) return '-';
+  if (plus) return '+';
+  return space ? ' ' : '';
+}
+
 /** An integer in a base, with sign, prefix, precision and padding. `verb` matters for `O` and `X` only. */
 export function formatInteger(flags: Flags, value: bigint, base: 2 | 8 | 10 | 16, verb: string): string {
   const negative = value < 0n;
   let digits = (negative ? -value : value).toString(base);
-  const signed = negative || flags.plus || flags.space;
+  const sign = signOf(flags, negative);
   if (flags.precision !== undefined) {
     if (flags.precision === 0 && value === 0n) return ' '.repeat(flags.width ?? 0);
     digits = digits.padStart(flags.precision, '0');
   } else if (flags.zero && !flags.minus && flags.width !== undefined) {
-    digits = digits.padStart(signed ? flags.width - 1 : flags.width, '0');
+    digits = digits.padStart(flags.width - sign.length, '0');
   }
   if (flags.sharp && base === 8 && !digits.startsWith('0')) digits = `0${digits}`;
   else if (flags.sharp && base !== 10 && base !== 8) digits = (base === 2 ? '0b' : '0x') + digits;
   if (verb === 'O') digits = `0o${digits}`;
   if (verb === 'X') digits = digits.toUpperCase();
-  const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
   return pad(flags, sign + digits, false);
 }
 
@@ -74,9 +66,8 @@ export function formatUnicode(flags: Flags, value: bigint): string {
 export function formatFloatVerb(flags: Flags, value: number, verb: string, precision: number): string {
   const digits = flags.precision ?? precision;
   const text = formatFloat(value, verb, digits);
-  const negative = text.startsWith('-');
   let body = /^[+-]/.test(text) ? text.slice(1) : text;
-  const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
+  const sign = signOf(flags, text.startsWith('-'));
   if (!Number.isFinite(value)) return pad(flags, (Number.isNaN(value) || sign !== '' ? sign : '+') + body, false);
   if (flags.sharp && verb !== 'b') body = restorePoint(body, verb, digits);
   const { width } = flags;

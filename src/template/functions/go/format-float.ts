@@ -4,9 +4,10 @@ interface Decimal {
   readonly point: number;
 }
 
+const zero: Decimal = { digits: '0', point: 1 };
+
 /**
  * Go's strconv.FormatFloat of a float64.
- *
  * @param verb `e`, `f`, `g`, `x` or `b`; upper-case `E`, `G`, `X` give upper-case output.
  * @param precision Digits after the point (`g`: significant digits); for `g` and `x` -1 for as few as identify the number.
  */
@@ -44,19 +45,18 @@ export function formatFloatShortest(value: number): string {
 function general(value: number, precision: number): string {
   const isShortest = precision < 0;
   const significant = precision === 0 ? 1 : precision;
-  const decimal = isShortest ? shortest(value) : trimZeros(rounded(value, 'significant', significant));
+  const { digits, point } = isShortest ? shortest(value) : rounded(value, 'significant', significant);
+  const decimal = { digits: withoutTrailingZeros(digits, 1), point };
   const { length } = decimal.digits;
-  const threshold = isShortest ? 6 : significant > length && length >= decimal.point ? length : significant;
-  const exponent = decimal.point - 1;
-  if (exponent < -4 || exponent >= threshold) return scientific(decimal, length - 1);
-  return fixed(decimal, Math.max(length - decimal.point, 0));
+  const threshold = isShortest ? 6 : significant > length && length >= point ? length : significant;
+  if (point - 1 < -4 || point - 1 >= threshold) return scientific(decimal, length - 1);
+  return fixed(decimal, Math.max(length - point, 0));
 }
 
 function scientific({ digits, point }: Decimal, precision: number): string {
   const fraction = digits.slice(1).padEnd(precision, '0');
   const exponent = digits === '0' ? 0 : point - 1;
-  const power = String(Math.abs(exponent)).padStart(2, '0');
-  return `${digits.charAt(0)}${fraction === '' ? '' : `.${fraction}`}e${exponent < 0 ? '-' : '+'}${power}`;
+  return `${digits.charAt(0)}${fraction === '' ? '' : `.${fraction}`}e${signed(exponent, 2)}`;
 }
 
 function fixed({ digits, point }: Decimal, precision: number): string {
@@ -67,7 +67,7 @@ function fixed({ digits, point }: Decimal, precision: number): string {
 
 /** The fewest digits that identify the number: JavaScript's own conversion finds them. */
 function shortest(value: number): Decimal {
-  if (value === 0) return { digits: '0', point: 1 };
+  if (value === 0) return zero;
   const [mantissa = '', exponent = ''] = value.toExponential().split('e');
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 }
@@ -85,16 +85,16 @@ function exact(value: number): Decimal {
 
 /** The number's digits, rounded half to even to a count of significant digits, or of digits after the point. */
 function rounded(value: number, unit: 'significant' | 'fraction', count: number): Decimal {
-  if (value === 0) return { digits: '0', point: 1 };
+  if (value === 0) return zero;
   const { digits, point } = exact(value);
   const keep = unit === 'significant' ? count : point + count;
   if (keep >= digits.length) return { digits, point };
-  if (keep < 0) return { digits: '0', point: 1 };
+  if (keep < 0) return zero;
   const kept = digits.slice(0, keep);
   const next = digits.charCodeAt(keep) - 48;
   const isTie = next === 5 && /^0*$/.test(digits.slice(keep + 1));
   const up = isTie ? Number(kept.at(-1) ?? 0) % 2 === 1 : next >= 5;
-  if (!up) return kept === '' ? { digits: '0', point: 1 } : { digits: kept, point };
+  if (!up) return kept === '' ? zero : { digits: kept, point };
   const raised = (BigInt(kept === '' ? 0 : kept) + 1n).toString();
   if (raised.length === kept.length) return { digits: raised, point };
   return { digits: unit === 'significant' ? raised.slice(0, keep) : raised, point: point + 1 };
@@ -105,10 +105,6 @@ export function withoutTrailingZeros(digits: string, least = 0): string {
   let end = digits.length;
   while (end > least && digits[end - 1] === '0') end -= 1;
   return digits.slice(0, end);
-}
-
-function trimZeros({ digits, point }: Decimal): Decimal {
-  return { digits: withoutTrailingZeros(digits, 1), point };
 }
 
 /** mantissa × 2^exponent, the mantissa with its implicit bit. */
@@ -123,9 +119,13 @@ function parts(value: number): { mantissa: bigint; exponent: number } {
     : { mantissa: fraction | (1n << 52n), exponent: biased - 1075 };
 }
 
+function signed(exponent: number, width: number): string {
+  return (exponent < 0 ? '-' : '+') + String(Math.abs(exponent)).padStart(width, '0');
+}
+
 function formatBinary(value: number): string {
   const { mantissa, exponent } = parts(value);
-  return `${mantissa}p${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`;
+  return `${mantissa}p${signed(exponent, 1)}`;
 }
 
 /** %x: 0x1.8p+01, the mantissa normalised and rounded half to even. */
@@ -151,6 +151,5 @@ function formatHexadecimal(value: number, precision: number): string {
   }
   const all = (mantissa & ((1n << 52n) - 1n)).toString(16).padStart(13, '0');
   const fraction = precision < 0 ? withoutTrailingZeros(all) : all.slice(0, precision).padEnd(precision, '0');
-  const power = String(Math.abs(exponent)).padStart(2, '0');
-  return `0x1${fraction === '' ? '' : `.${fraction}`}p${exponent < 0 ? '-' : '+'}${power}`;
+  return `0x1${fraction === '' ? '' : `.${fraction}`}p${signed(exponent, 2)}`;
 }

@@ -3,6 +3,7 @@ import { goFunction, goVariadic } from './go-function.ts';
 import { messageType } from '../istio/istio-functions.ts';
 import { any, bool, integer, reflected, string, stringMap } from '../../exec/parameters.ts';
 import { compileTemplate } from '../../template.ts';
+import type { TemplateError } from '../../template-error.ts';
 import { typeName } from '../../go-type.ts';
 
 const data = {
@@ -46,7 +47,7 @@ describe('functions that are data', () => {
       'error calling call: arg 0: value has type func(string, ...interface {}); should be int',
     ],
     ['{{ 1.5 | call }}', 'error calling call: non-function value of type float64'],
-    ['{{ eq .double .double }}', /^error calling eq: non-comparable type 0x?/.source],
+    ['{{ eq .double .double }}', 'error calling eq: non-comparable type '],
     ['{{ range .double }}{{ end }}', "range can't iterate over 0xc000012000"],
     ['{{ printf "%s" .double | len | index .double }}', "error calling index: can't index item of type func(int)"],
     ['{{ index .double 1 }}', "error calling index: can't index item of type func(int)"],
@@ -55,10 +56,7 @@ describe('functions that are data', () => {
     it(`are refused as in Go: ${template}`, () => {
       assert.throws(
         () => render(template),
-        (error: Error & { reason: string }) => {
-          assert.ok(error.reason.includes(reason.replace(/^\^|0x\?$/g, '')), error.reason);
-          return true;
-        },
+        (error: TemplateError) => error.reason.startsWith(reason),
       );
     });
   }

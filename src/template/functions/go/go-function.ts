@@ -1,5 +1,4 @@
-import { typeName } from '../../go-type.ts';
-import type { GoType } from '../../go-type.ts';
+import { typeName, type GoType } from '../../go-type.ts';
 import type { Meter } from '../../exec/meter.ts';
 
 /** A Go type as a function's parameter, with the TypeScript type of its template value. */
@@ -14,24 +13,22 @@ export interface FunctionTraits {
   /** Whether it changes an argument, or calls what may do so: then nothing that a template has read before can be relied on. */
   readonly changesData?: boolean;
   /**
-   * Of its first argument the function reads one entry of a map: the one that its second argument names, below these JSON members. Holds for
-   * calls with this number of operands.
+   * Of its first argument it reads one entry of a map only: the one that its second argument names, below these JSON
+   * members. Holds for calls with this number of operands.
    */
   readonly looksUp?: { readonly operands: number; readonly below: readonly string[] };
-  /**
-   * Lists and maps among its arguments, and as its result, are handed on or looked into at one place, not gone through: they cost nothing,
-   * however large they are. Texts cost what they always do.
-   */
+  /** Lists and maps are handed on or looked into at one place, not gone through: they cost nothing, texts do. */
   readonly looksInto?: boolean;
   /** How much more than copying it costs to do what the function does with its arguments. Default 1. */
   readonly weight?: number;
 }
 
-const noTraits: FunctionTraits = {};
+/** The trait of functions that hand on what they are given, or look at one place of it. */
+export const looking: FunctionTraits = { looksInto: true };
 
 /**
- * A function that templates may call. Made by `goFunction`, `goVariadic` and their metered forms; a value of this class in data can be called by
- * `call`. What a call costs is counted by the caller, from the arguments and the result.
+ * A function that templates may call; in data, by `call`. What a call costs is counted by the caller, from the arguments
+ * and the result.
  */
 export class GoFunction {
   readonly parameters: readonly GoType[];
@@ -46,7 +43,7 @@ export class GoFunction {
     parameters: readonly GoType[],
     rest: GoType | undefined,
     invoke: (...args: readonly unknown[]) => unknown,
-    traits: FunctionTraits = noTraits,
+    traits: FunctionTraits = {},
     metered = false,
   ) {
     this.parameters = parameters;
@@ -86,8 +83,8 @@ export function goVariadic<const Parameters extends readonly Parameter<unknown>[
 }
 
 /**
- * A function with fixed parameters that may cost more than going once through its arguments and its result, or makes a result that is larger than
- * its arguments: it spends as it goes, and before it makes.
+ * A function with fixed parameters that may cost more than going once through its arguments and its result, or makes a
+ * result that is larger than they are: it spends as it goes, and before it makes.
  */
 export function meteredFunction<const Parameters extends readonly Parameter<unknown>[]>(
   parameters: Parameters,

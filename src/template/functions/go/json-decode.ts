@@ -1,4 +1,5 @@
-import { limitOf } from '../../exec/meter.ts';
+import { orElse } from '../../exec/meter.ts';
+import { isPlainMap } from '../../value-kind.ts';
 
 /** A lone half of a surrogate pair, written as an escape: valid JSON, no Unicode. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
@@ -6,7 +7,6 @@ const loneSurrogate = /[\ud800-\udfff]/gu;
 
 /**
  * Go's json.Unmarshal into an `interface {}`: every number a float64, a lone surrogate U+FFFD.
- *
  * @throws Error when the text is no JSON, or a number is out of range.
  */
 export function decodeJson(text: string): unknown {
@@ -15,16 +15,9 @@ export function decodeJson(text: string): unknown {
   });
 }
 
-/**
- * What Unmarshal leaves behind when its error is ignored: nil for text that is no JSON, and for each number that is out of range.
- */
+/** What is left when Unmarshal's error is ignored: nil for text that is no JSON, and for numbers out of range. */
 export function decodeJsonLeniently(text: string): unknown {
-  try {
-    return decode(text, () => null);
-  } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
-    return null;
-  }
+  return orElse(() => decode(text, () => null), null);
 }
 
 function decode(text: string, outOfRange: () => null): unknown {
@@ -33,12 +26,8 @@ function decode(text: string, outOfRange: () => null): unknown {
   return JSON.parse(text, (_key, value: unknown) => {
     if (typeof value === 'string') return value.replace(loneSurrogate, '\ufffd');
     if (value === Infinity || value === -Infinity) return outOfRange();
-    return isObject(value) ? wellFormedKeys(value) : value;
+    return isPlainMap(value) ? wellFormedKeys(value) : value;
   }) as unknown;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function wellFormedKeys(object: Record<string, unknown>): Record<string, unknown> {

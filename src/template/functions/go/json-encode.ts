@@ -1,11 +1,10 @@
 import { GoFunction } from './go-function.ts';
 import { canonical, hasStrayBytes, sortedKeys } from '../../go-string.ts';
-import type { GoField, GoType, StructType } from '../../go-type.ts';
+import type { GoField, StructType } from '../../go-type.ts';
 import { Complex, Integer } from '../../integer.ts';
-import { mapCost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { mapCost, type Meter } from '../../exec/meter.ts';
 import { readField, typed, TypedValue } from '../../typed-value.ts';
-import { isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
+import { elementType, isTrue, kindOf, rawElements, rawEntries, typeNameOf, underlying } from '../../value-kind.ts';
 
 /** How JSON is written. */
 export interface JsonStyle {
@@ -19,7 +18,6 @@ const compact: JsonStyle = { escapeHtml: true, indented: false };
 
 /**
  * Go's json.Marshal of a template value: map keys sorted, struct fields in order, HTML characters escaped.
- *
  * @throws Error for values that JSON cannot hold: NaN, infinities, functions, complex numbers.
  */
 export function encodeJson(value: unknown, meter: Meter, style: JsonStyle = compact): string {
@@ -78,7 +76,11 @@ class JsonEncoder {
       if (value.isNil) return 'null';
       const { type } = value;
       if (type.kind === 'pointer') return this.value(typed(type.element, value.raw, true), depth);
-      if (type.toJson !== undefined) return this.#own(type.toJson(value.raw));
+      if (type.toJson !== undefined) {
+        const own = type.toJson(value.raw);
+        this.#meter.spend(own.length);
+        return own;
+      }
       if (type.kind === 'struct') return this.#members(structMembers(value, type, this.#meter), depth);
     }
     switch (kindOf(value)) {
@@ -91,38 +93,24 @@ class JsonEncoder {
     }
   }
 
-  /** What a type makes of its own. */
-  #own(text: string): string {
-    this.#meter.spend(text.length);
-    return text;
-  }
-
   #list(list: unknown, depth: number): string {
-    const { element } = typeOf(list) as GoType & { readonly element: GoType };
-    return this.#enclose(
-      '[]',
-      rawElements(list).map((raw) => this.value(typed(element, raw, true), depth + 1)),
-      depth,
-    );
+    const type = elementType(list);
+    const items = rawElements(list).map((raw) => this.value(typed(type, raw, true), depth + 1));
+    return this.#enclose('[]', items, depth);
   }
 
   #map(map: unknown, depth: number): string {
-    const { element } = typeOf(map) as GoType & { readonly element: GoType };
+    const type = elementType(map);
     const entries = rawEntries(map);
     this.#meter.spend(mapCost(entries));
-    return this.#members(
-      sortedKeys(entries).map((key) => [key, typed(element, entries[key])]),
-      depth,
-    );
+    const members = sortedKeys(entries).map((key) => [key, typed(type, entries[key])] as const);
+    return this.#members(members, depth);
   }
 
   #members(members: readonly (readonly [string, unknown])[], depth: number): string {
     const colon = this.#style.indented ? ': ' : ':';
-    return this.#enclose(
-      '{}',
-      members.map(([name, value]) => this.#string(name) + colon + this.value(value, depth + 1)),
-      depth,
-    );
+    const items = members.map(([name, value]) => this.#string(name) + colon + this.value(value, depth + 1));
+    return this.#enclose('{}', items, depth);
   }
 
   #enclose(brackets: string, items: readonly string[], depth: number): string {

@@ -3,7 +3,7 @@ import { formatFloatShortest } from './format-float.ts';
 import { GoFunction } from './go-function.ts';
 import type { Meter } from '../../exec/meter.ts';
 import { printNode } from '../../parse/nodes.ts';
-import { Printer, stringMethod } from './printer.ts';
+import { Printer } from './printer.ts';
 import { pointerTo } from '../../go-type.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 
@@ -22,11 +22,7 @@ export function formatValue(value: unknown, meter: Meter): string {
   }
 }
 
-/**
- * A value as an action prints it: a missing one as `<no value>`, a pointer as what it points at.
- *
- * @throws TemplateError for functions, which cannot be printed.
- */
+/** A value as an action prints it. @throws TemplateError for functions, which cannot be printed */
 export function printValue(execution: Execution, value: unknown): string {
   if (value === undefined) return '<no value>';
   if (value instanceof GoFunction)
@@ -40,7 +36,7 @@ export function printable(value: unknown): unknown {
   const { type } = value;
   const target = type.kind === 'pointer' && !value.isNil ? typed(type.element, value.raw, true) : value;
   if (!(target instanceof TypedValue) || target.type.kind === 'pointer') return target;
-  return target.addressable && stringMethod(target.type)?.pointerReceiver === true
+  return target.addressable && target.type.methods?.String?.pointerReceiver === true
     ? new TypedValue(pointerTo(target.type), target.raw)
     : target;
 }

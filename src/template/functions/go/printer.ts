@@ -1,22 +1,23 @@
-import { behaviourOf } from '../../go-type.ts';
-import type { GoMethod, GoType, MapType, SliceType, StructType } from '../../go-type.ts';
+import { typeName, type GoType, type MapType, type SliceType, type StructType } from '../../go-type.ts';
 import { canonical, sortedKeys, toBytes } from '../../go-string.ts';
-import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad } from './format-flags.ts';
-import type { Flags } from './format-flags.ts';
-import { mapCost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { formatFloatVerb, formatInteger, formatUnicode, noFlags, pad, type Flags } from './format-flags.ts';
+import { mapCost, type Meter } from '../../exec/meter.ts';
 import { Complex, Integer } from '../../integer.ts';
-import { quoteRune, quoteString, quoteToAscii } from '../../quote.ts';
-import { readField, typed, TypedValue } from '../../typed-value.ts';
+import { quoteString } from '../../quote.ts';
+import { isNil, readField, typed, TypedValue } from '../../typed-value.ts';
 import { kindOf, rawElements, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
-import { typeName } from '../../go-type.ts';
 
 /** What Go prints for addresses differs from run to run; we print always the same. */
 const someAddress = 0xc000012000n;
 
+const bases: Readonly<Record<string, 2 | 8 | 10 | 16>> = { b: 2, o: 8, O: 8, d: 10, x: 16, X: 16 };
+const floatVerbs = 'vbgGxXfFeE';
+/** strconv's format for verbs that it does not know. */
+const floatFormats: Readonly<Record<string, string>> = { v: 'g', F: 'f' };
+
 /** Formats single values by Go's verbs (package fmt), with flags that a format sets. */
 export class Printer {
-  flags: Flags = noFlags();
+  flags: Flags = { ...noFlags };
   /** While a bad verb is described, methods are not called. */
   #erroring = false;
   readonly #meter: Meter;
@@ -75,7 +76,7 @@ export class Printer {
     if (verb === 'w') return this.#badVerb(value, verb);
     if (this.flags.sharpV || !'vsxXq'.includes(verb) || !(value instanceof TypedValue)) return undefined;
     const { type } = value;
-    const method = stringMethod(type.kind === 'pointer' ? type.element : type);
+    const method = (type.kind === 'pointer' ? type.element : type).methods?.String;
     if (method === undefined || (method.pointerReceiver === true && type.kind !== 'pointer')) return undefined;
     // A method on T called through a nil *T panics; fmt prints <nil> then.
     if (value.isNil && type.kind === 'pointer' && method.pointerReceiver !== true) return '<nil>';
@@ -113,65 +114,38 @@ export class Printer {
     // Raw strings may hold anything but backquotes, control characters (tab is fine) and what is no text.
     if (this.flags.sharp && !/[^\t -_a-~\x80-\ud7ff\ue000-\ufefe\uff00-\u{10ffff}]/u.test(kept))
       return pad(this.flags, `\`${kept}\``);
-    return pad(this.flags, this.flags.plus ? quoteToAscii(kept) : quoteString(kept));
+    return pad(this.flags, quoteString(kept, '"', this.flags.plus));
   }
 
   #hexadecimal(text: string, verb: string): string {
     this.#meter.spend(text.length * 8);
-    const { precision, space, sharp, width } = this.flags;
+    const { precision, space, sharp } = this.flags;
     const prefix = sharp ? '0x' : '';
     const bytes = Array.from(toBytes(text).subarray(0, precision), (byte) => byte.toString(16).padStart(2, '0'));
-    const joined = space
-      ? bytes.map((byte) => prefix + byte).join(' ')
-      : bytes.length > 0
-        ? prefix + bytes.join('')
-        : '';
-    const shown = verb === 'X' ? joined.toUpperCase() : joined;
-    return width === undefined ? shown : pad(this.flags, shown);
+    const groups = space || bytes.length === 0 ? bytes : [bytes.join('')];
+    const shown = groups.map((group) => prefix + group).join(' ');
+    return pad(this.flags, verb === 'X' ? shown.toUpperCase() : shown);
   }
 
   #float(number: number, value: unknown, verb: string): string {
-    switch (verb) {
-      case 'v':
-        return formatFloatVerb(this.flags, number, 'g', -1);
-      case 'b':
-      case 'g':
-      case 'G':
-      case 'x':
-      case 'X':
-        return formatFloatVerb(this.flags, number, verb, -1);
-      case 'f':
-      case 'e':
-      case 'E':
-        return formatFloatVerb(this.flags, number, verb, 6);
-      case 'F':
-        return formatFloatVerb(this.flags, number, 'f', 6);
-      default:
-        return this.#badVerb(value, verb);
-    }
+    if (!floatVerbs.includes(verb)) return this.#badVerb(value, verb);
+    const format = floatFormats[verb] ?? verb;
+    return formatFloatVerb(this.flags, number, format, /[eEf]/.test(format) ? 6 : -1);
   }
 
   #integer(number: bigint, signed: boolean, value: unknown, verb: string): string {
     const { flags } = this;
+    const base = bases[verb];
+    if (base !== undefined) return formatInteger(flags, number, base, verb);
     switch (verb) {
       case 'v':
         return flags.sharpV && !signed
           ? formatInteger({ ...flags, sharp: true }, number, 16, 'v')
           : formatInteger(flags, number, 10, 'd');
-      case 'd':
-        return formatInteger(flags, number, 10, verb);
-      case 'b':
-        return formatInteger(flags, number, 2, verb);
-      case 'o':
-      case 'O':
-        return formatInteger(flags, number, 8, verb);
-      case 'x':
-      case 'X':
-        return formatInteger(flags, number, 16, verb);
       case 'c':
         return pad(flags, codePoint(number));
       case 'q':
-        return pad(flags, quoteRune(codePoint(number), flags.plus));
+        return pad(flags, quoteString(codePoint(number), "'", flags.plus));
       case 'U':
         return formatUnicode(flags, BigInt.asUintN(64, number));
       default:
@@ -180,7 +154,7 @@ export class Printer {
   }
 
   #complex(value: Complex, verb: string): string {
-    if (!'vbgGxXfFeE'.includes(verb)) return this.#badVerb(value, verb);
+    if (!floatVerbs.includes(verb)) return this.#badVerb(value, verb);
     const { plus } = this.flags;
     const real = this.#float(value.real, value, verb);
     this.flags.plus = true;
@@ -190,39 +164,27 @@ export class Printer {
   }
 
   #composite(value: unknown, verb: string, depth: number): string {
+    const kind = kindOf(value);
+    if (kind === 'struct') return this.#struct(value as TypedValue & { readonly type: StructType }, verb, depth);
+    if (kind !== 'slice' && kind !== 'map') return this.#pointer(value, verb, depth);
     const { sharpV } = this.flags;
-    const separator = sharpV ? ', ' : ' ';
-    switch (kindOf(value)) {
-      case 'slice': {
-        if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
-        const { element } = typeOf(value) as SliceType | MapType;
-        const items = rawElements(value).map((raw) => this.#nested(element, typed(element, raw), verb, depth));
-        const text = this.#join(items, separator);
-        return sharpV ? `${typeNameOf(value)}{${text}}` : `[${text}]`;
-      }
-      case 'map': {
-        if (sharpV && value instanceof TypedValue && value.isNil) return `${typeNameOf(value)}(nil)`;
-        const { key: keyType, element } = typeOf(value) as MapType;
-        const entries = rawEntries(value);
-        this.#meter.spend(mapCost(entries));
-        const items = sortedKeys(entries).map(
-          (key) =>
-            `${this.#value(typed(keyType, key), verb, depth + 1)}:${this.#nested(element, typed(element, entries[key]), verb, depth)}`,
-        );
-        const text = this.#join(items, separator);
-        return sharpV ? `${typeNameOf(value)}{${text}}` : `map[${text}]`;
-      }
-      case 'struct':
-        return this.#struct(value as TypedValue & { readonly type: StructType }, verb, depth);
-      default:
-        return this.#pointer(value, verb, depth);
+    if (sharpV && isNil(value)) return `${typeNameOf(value)}(nil)`;
+    const type = typeOf(value) as SliceType | MapType;
+    const nested = (raw: unknown): string => this.#nested(type.element, typed(type.element, raw), verb, depth);
+    let items: string[];
+    if (type.kind === 'slice') {
+      items = rawElements(value).map(nested);
+    } else {
+      const entries = rawEntries(value);
+      this.#meter.spend(mapCost(entries));
+      const keyed = (key: string): string =>
+        `${this.#value(typed(type.key, key), verb, depth + 1)}:${nested(entries[key])}`;
+      items = sortedKeys(entries).map(keyed);
     }
-  }
-
-  /** Each level copies what the deeper ones have made. */
-  #join(items: readonly string[], separator: string): string {
+    // Each level copies what the deeper ones have made.
     this.#meter.spend(items.reduce((length, item) => length + item.length, 0) >> 2);
-    return items.join(separator);
+    if (sharpV) return `${typeNameOf(value)}{${items.join(', ')}}`;
+    return `${kind === 'map' ? 'map' : ''}[${items.join(' ')}]`;
   }
 
   /** An element: nil in an `interface {}` prints alike whatever the verb. */
@@ -248,7 +210,7 @@ export class Printer {
       if (['slice', 'map', 'struct'].includes(kindOf(target))) return `&${this.#value(target, verb, 1)}`;
     }
     if (!['ptr', 'func', 'map', 'slice'].includes(kindOf(value))) return this.#badVerb(value, verb);
-    const address = isTyped && value.isNil ? 0n : someAddress;
+    const address = isNil(value) ? 0n : someAddress;
     const { flags } = this;
     if (verb === 'v' && flags.sharpV)
       return `(${typeNameOf(value)})(${address === 0n ? 'nil' : `0x${address.toString(16)}`})`;
@@ -262,9 +224,4 @@ export class Printer {
 function codePoint(number: bigint): string {
   const valid = number >= 0n && number <= 0x10ffffn && !(number >= 0xd800n && number < 0xe000n);
   return String.fromCodePoint(valid ? Number(number) : 0xfffd);
-}
-
-/** The String method of a type, by which fmt prints it. */
-export function stringMethod(type: GoType): GoMethod | undefined {
-  return behaviourOf(type).methods?.String;
 }

@@ -1,8 +1,6 @@
-import { noFlags } from './format-flags.ts';
-import type { Flags } from './format-flags.ts';
+import { noFlags, type Flags } from './format-flags.ts';
 import { Printer } from './printer.ts';
-import { cost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { cost, type Meter } from '../../exec/meter.ts';
 import { formatValue } from './print-value.ts';
 import { Integer } from '../../integer.ts';
 import { kindOf, typeNameOf, underlying } from '../../value-kind.ts';
@@ -43,6 +41,14 @@ function extra(printer: Printer, values: readonly unknown[], from: number): stri
   return `%!(EXTRA ${items.join(', ')})`;
 }
 
+const flagNames: Readonly<Record<string, 'sharp' | 'zero' | 'plus' | 'minus' | 'space'>> = {
+  '#': 'sharp',
+  '0': 'zero',
+  '+': 'plus',
+  '-': 'minus',
+  ' ': 'space',
+};
+
 /** One run through a format. */
 class Formatter {
   readonly #format: string;
@@ -76,13 +82,14 @@ class Formatter {
       text += this.#verb();
     }
     if (this.#reordered || this.#next >= this.#values.length) return text;
-    this.#printer.flags = noFlags();
+    this.#printer.flags = { ...noFlags };
     return text + extra(this.#printer, this.#values, this.#next);
   }
 
   #verb(): string {
     this.#meter.spend(cost.step);
-    const flags = this.#begin();
+    const flags = this.#flags();
+    this.#printer.flags = flags;
     this.#index();
     let complaint = this.#width(flags);
     complaint += this.#precision(flags);
@@ -105,35 +112,13 @@ class Formatter {
     return complaint + this.#printer.argument(value, verb);
   }
 
-  #begin(): Flags {
-    this.#goodIndex = true;
-    this.#afterIndex = false;
-    this.#printer.flags = this.#flags();
-    return this.#printer.flags;
-  }
-
   #flags(): Flags {
-    const flags = noFlags();
+    const flags = { ...noFlags };
+    this.#goodIndex = true;
     for (; ; this.#at += 1) {
-      switch (this.#format[this.#at]) {
-        case '#':
-          flags.sharp = true;
-          break;
-        case '0':
-          flags.zero = true;
-          break;
-        case '+':
-          flags.plus = true;
-          break;
-        case '-':
-          flags.minus = true;
-          break;
-        case ' ':
-          flags.space = true;
-          break;
-        default:
-          return flags;
-      }
+      const name = flagNames[this.#format.charAt(this.#at)];
+      if (name === undefined) return flags;
+      flags[name] = true;
     }
   }
 
@@ -163,8 +148,6 @@ class Formatter {
       if (this.#afterIndex && flags.width !== undefined) this.#goodIndex = false;
       return '';
     }
-    this.#at += 1;
-    this.#afterIndex = false;
     const width = this.#argument();
     if (width === undefined) return '%!(BADWIDTH)';
     flags.width = Math.abs(width);
@@ -185,8 +168,6 @@ class Formatter {
       flags.precision = this.#number() ?? 0;
       return '';
     }
-    this.#at += 1;
-    this.#afterIndex = false;
     const precision = this.#argument();
     if (precision === undefined || precision < 0) return '%!(BADPREC)';
     flags.precision = precision;
@@ -204,8 +185,10 @@ class Formatter {
     return digits === '' ? undefined : Number(digits);
   }
 
-  /** An argument that is a width or precision (*). */
+  /** *: an argument that is a width or precision. */
   #argument(): number | undefined {
+    this.#at += 1;
+    this.#afterIndex = false;
     if (this.#next >= this.#values.length) return undefined;
     const value = underlying(this.#values[this.#next]);
     this.#next += 1;

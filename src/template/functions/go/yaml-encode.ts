@@ -20,7 +20,6 @@ const integerMark = '\uffff';
 
 /**
  * sigs.k8s.io/yaml's Marshal: the value becomes JSON, that is read as YAML, and written again as go-yaml 2 does.
- *
  * @throws Error for what JSON cannot hold, and for control characters, which YAML's reader refuses.
  */
 export function encodeYaml(value: unknown, meter: Meter): string {
@@ -75,9 +74,10 @@ class YamlWriter {
     this.#column += text.length;
   }
 
-  #break(): void {
-    this.#out += '\n';
+  #break(character = '\n'): void {
+    this.#out += character;
     this.#column = 0;
+    this.#indention = true;
   }
 
   #writeIndent(): void {
@@ -156,29 +156,24 @@ class YamlWriter {
   #string(text: string, isKey: boolean): void {
     const { style } = styleOf(text, isKey);
     this.#indented(this.#indent < 0 ? 2 : this.#indent + 2, () => {
-      switch (style) {
-        case 'plain':
-          this.#plain(text, !isKey);
-          break;
-        case 'single':
-          this.#single(text, !isKey);
-          break;
-        case 'double':
-          this.#double(text, !isKey);
-          break;
-        case 'literal':
-          this.#literal(text);
-      }
+      if (style === 'plain') this.#plain(text, !isKey);
+      else if (style === 'single') this.#single(text, !isKey);
+      else if (style === 'double') this.#double(text, !isKey);
+      else this.#literal(text);
     });
   }
 
-  /** Characters one by one; a single space beyond the width becomes a line break where `fold` agrees. */
+  /** Characters one by one; a space beyond the width that follows none becomes a line break where `fold` agrees. */
   #folded(characters: readonly string[], write: (character: string) => void, fold: (index: number) => boolean): void {
     let afterSpace = false;
     characters.forEach((character, index) => {
       const isSpace = character === ' ';
-      if (isSpace && !afterSpace && this.#column > width && fold(index)) this.#writeIndent();
-      else write(character);
+      if (isSpace && !afterSpace && this.#column > width && fold(index)) {
+        this.#writeIndent();
+        if (characters[index + 1] === ' ') this.#put('\\');
+      } else {
+        write(character);
+      }
       afterSpace = isSpace;
     });
   }
@@ -206,9 +201,7 @@ class YamlWriter {
     let breaks = false;
     const write = (character: string): void => {
       if (character === '\u2028' || character === '\u2029') {
-        this.#out += character;
-        this.#column = 0;
-        this.#indention = true;
+        this.#break(character);
         breaks = true;
         return;
       }
@@ -229,23 +222,11 @@ class YamlWriter {
   #double(text: string, folds: boolean): void {
     this.#indicator('"', true);
     const characters = Array.from(text);
-    const startsWithMark = text.startsWith('\ufeff');
-    let afterSpace = false;
-    characters.forEach((character, index) => {
-      const escaped = escapeDouble(character, startsWithMark);
-      if (character !== ' ' || escaped !== character) {
-        this.#put(escaped);
-        afterSpace = false;
-        return;
-      }
-      if (folds && !afterSpace && this.#column > width && index > 0 && index < characters.length - 1) {
-        this.#writeIndent();
-        if (characters[index + 1] === ' ') this.#put('\\');
-      } else {
-        this.#put(' ');
-      }
-      afterSpace = true;
-    });
+    const escapesAll = text.startsWith('\ufeff');
+    const write = (character: string): void => {
+      this.#put(escapeDouble(character, escapesAll));
+    };
+    this.#folded(characters, write, (index) => folds && !escapesAll && index > 0 && index < characters.length - 1);
     this.#indicator('"', false);
   }
 
@@ -256,14 +237,11 @@ class YamlWriter {
     if (keeps) this.#indicator('+', false);
     else if (!/[\n\u2028\u2029]$/.test(text)) this.#indicator('-', false);
     this.#break();
-    this.#indention = true;
     this.#whitespace = true;
     let breaks = true;
     for (const character of text) {
       if (character === '\n' || character === '\u2028' || character === '\u2029') {
-        this.#out += character;
-        this.#column = 0;
-        this.#indention = true;
+        this.#break(character);
         breaks = true;
       } else {
         if (breaks) this.#writeIndent();

@@ -39,35 +39,9 @@ function isTimestamp(text: string): boolean {
   );
 }
 
-/** What go-yaml's emitter knows of a scalar before it chooses a style. */
-interface Analysis {
-  readonly multiline: boolean;
-  readonly plainAllowed: boolean;
-  readonly singleAllowed: boolean;
-  readonly literalAllowed: boolean;
-}
-
 const lineBreak = /[\n\r\u0085\u2028\u2029]/;
 /** What must be escaped: controls (tab too), characters beyond U+FFFF, the byte order mark. */
 const unprintable = /[^\n\r\x20-\x7e\u0085\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
-
-function analyze(text: string): Analysis {
-  const multiline = lineBreak.test(text);
-  // A carriage return and NEL are breaks, and yet not printable.
-  const unusual = unprintable.test(text) || /[\r\u0085]/.test(text);
-  const spaceBeforeBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
-  const spaceAfterBreak = /[\n\r\u0085\u2028\u2029] /.test(text);
-  const edges = /^[ \n\r\u0085\u2028\u2029]|[ \n\r\u0085\u2028\u2029]$/.test(text);
-  const indicator =
-    /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$))/.test(text) ||
-    /(?!^):(?:[ \t]|$)|[ \t\n\r\u0085\u2028\u2029\0]#/.test(text);
-  return {
-    multiline,
-    plainAllowed: !(multiline || unusual || edges || indicator),
-    singleAllowed: !(spaceAfterBreak || spaceBeforeBreak || unusual),
-    literalAllowed: !(text.endsWith(' ') || spaceBeforeBreak || unusual),
-  };
-}
 
 /** Plain words that need no closer look. */
 const word = /^[A-Za-z/][A-Za-z0-9/_.-]*$/;
@@ -75,10 +49,20 @@ const word = /^[A-Za-z/][A-Za-z0-9/_.-]*$/;
 /** The style that go-yaml 2 gives a string, and whether it can be a key on one line. */
 export function styleOf(text: string, isKey: boolean): { readonly style: ScalarStyle; readonly multiline: boolean } {
   if (word.test(text) && !reserved.has(text)) return { style: 'plain', multiline: false };
-  const analysis = analyze(text);
-  const { multiline } = analysis;
-  if (text.includes('\n')) return { style: analysis.literalAllowed && !isKey ? 'literal' : 'double', multiline };
+  const multiline = lineBreak.test(text);
+  // A carriage return and NEL are breaks, and yet not printable.
+  const unusual = unprintable.test(text) || /[\r\u0085]/.test(text);
+  const spaceBeforeBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
+  if (text.includes('\n')) {
+    const isLiteral = !isKey && !text.endsWith(' ') && !spaceBeforeBreak && !unusual;
+    return { style: isLiteral ? 'literal' : 'double', multiline };
+  }
   if (resolvesToOther(text) || (isKey && multiline)) return { style: 'double', multiline };
-  if (analysis.plainAllowed) return { style: 'plain', multiline };
-  return { style: analysis.singleAllowed ? 'single' : 'double', multiline };
+  const edges = /^[ \n\r\u0085\u2028\u2029]|[ \n\r\u0085\u2028\u2029]$/.test(text);
+  const indicator =
+    /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$))/.test(text) ||
+    /(?!^):(?:[ \t]|$)|[ \t\n\r\u0085\u2028\u2029\0]#/.test(text);
+  if (!multiline && !unusual && !edges && !indicator) return { style: 'plain', multiline };
+  const spaceAfterBreak = /[\n\r\u0085\u2028\u2029] /.test(text);
+  return { style: spaceAfterBreak || spaceBeforeBreak || unusual ? 'double' : 'single', multiline };
 }

@@ -2,6 +2,7 @@ import { formatDuration } from '../../go-duration.ts';
 import {
   goFunction,
   goVariadic,
+  looking,
   meteredFunction,
   meteredVariadic,
   type FunctionTable,
@@ -10,16 +11,16 @@ import {
 } from '../go/go-function.ts';
 import { decodeJson } from '../go/json-decode.ts';
 import { encodeJson } from '../go/json-encode.ts';
-import { limitOf, type Meter, cost, mapCost } from '../../exec/meter.ts';
+import { cost, mapCost, orElse, type Meter } from '../../exec/meter.ts';
 import { any, integer, string, stringMap } from '../../exec/parameters.ts';
 import { formatValue } from '../go/print-value.ts';
 import { sprint } from '../go/printf.ts';
 import { toLower } from '../sprig/text/letter-case.ts';
 import { emptyMap, stringMapOf } from '../sprig/elements.ts';
 import { occurrences, stringFunctions } from '../sprig/text/strings.ts';
-import { behaviourOf, type PointerType, pointerTo, sliceOf, type GoType, type InterfaceType } from '../../go-type.ts';
-import { dereference, property, type TypedValue } from '../../typed-value.ts';
-import { rawElements, rawEntries, isPlainMap } from '../../value-kind.ts';
+import { pointerTo, sliceOf, type GoType, type InterfaceType } from '../../go-type.ts';
+import { property, typed, type TypedValue } from '../../typed-value.ts';
+import { elementType, isPlainMap, rawElements, rawEntries } from '../../value-kind.ts';
 import { encodeYaml } from '../go/yaml-encode.ts';
 import { otelResourceAttributes } from './otel-attributes.ts';
 import { sortedKeys } from '../../go-string.ts';
@@ -29,45 +30,23 @@ function named(name: string): GoType {
   return { kind: 'struct', name, fields: [] };
 }
 
-export const objectMetaType = named('v1.ObjectMeta');
-export const containersType = sliceOf(named('v1.Container'));
-export const durationType = pointerTo(named('durationpb.Duration'));
-export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig'));
+export const objectMetaType = named('v1.ObjectMeta') as Parameter<TypedValue>;
+export const containersType = sliceOf(named('v1.Container')) as Parameter<TypedValue>;
+export const durationType = pointerTo(named('durationpb.Duration')) as Parameter<TypedValue>;
+export const meshConfigType = pointerTo(named('v1alpha1.MeshConfig')) as Parameter<TypedValue>;
 
 /** Any pointer to a message that can be written as protobuf JSON. */
-export const messageType: InterfaceType = {
+export const messageType: InterfaceType & Parameter<TypedValue | null> = {
   kind: 'interface',
   name: 'protoreflect.ProtoMessage',
-  accepts: (type) => type.kind === 'pointer' && behaviourOf(type.element).protoToJson !== undefined,
+  accepts: (type) => type.kind === 'pointer' && type.element.protoToJson !== undefined,
 };
 
 /** What takes a text apart makes more of it than it is. */
 const splitting = { weight: 8 };
 
-/** What Istio's functions may know of the world. */
-export interface IstioFunctionOptions {
-  /** The variables that `env` finds. Default none. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-const objectMeta = objectMetaType as Parameter<TypedValue>;
-const containers = containersType as Parameter<TypedValue>;
-const duration = durationType as Parameter<TypedValue>;
-const meshConfig = meshConfigType as Parameter<TypedValue>;
-const message = messageType as Parameter<TypedValue | null>;
-
 /** The name of Istio's own container, whose ports are no application's. */
 const proxyContainerName = 'istio-proxy';
-
-/** The result, or `{}` and the like when it cannot be encoded: Istio only logs that. */
-function orElse<Result>(run: () => Result, otherwise: Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
-    return otherwise;
-  }
-}
 
 /** All lines but the first are indented: the first continues the template's own. */
 function indent(meter: Meter, count: bigint, text: string): string {
@@ -110,7 +89,7 @@ function ports(meter: Meter, value: TypedValue, isIncluded: (name: unknown) => b
 
 function durationText(value: TypedValue): string {
   if (value.isNil) return '0s';
-  const { content } = dereference(value as TypedValue & { readonly type: PointerType }) as TypedValue;
+  const { content } = typed(elementType(value), value.raw) as TypedValue;
   const seconds = BigInt((property(content, 'seconds') ?? 0) as string | number);
   const nanoseconds = BigInt((property(content, 'nanos') ?? 0) as string | number);
   return formatDuration(seconds * 1_000_000_000n + nanoseconds);
@@ -120,7 +99,7 @@ function durationText(value: TypedValue): string {
 function protoToJson(message: TypedValue | null): string {
   if (message?.type.kind !== 'pointer' || message.isNil) return '{}';
   // Other messages are refused before the call.
-  return (behaviourOf(message.type.element).protoToJson as (raw: unknown) => string)(message.raw);
+  return (message.type.element.protoToJson as (raw: unknown) => string)(message.raw);
 }
 
 function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unknown): string {
@@ -129,77 +108,59 @@ function annotation(meter: Meter, meta: TypedValue, name: string, otherwise: unk
 }
 
 /**
- * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`, `omit`. Another
- * family of injectors has its own table.
- *
- * The types of Kubernetes and Istio (`v1.ObjectMeta`, `[]v1.Container`, `*durationpb.Duration`, `*v1alpha1.MeshConfig`) are recognised by
- * name; their JSON keys are the usual ones.
+ * The functions that Istio's injector adds to sprig's, four of which replace sprig's: `contains`, `env`, `indent`,
+ * `omit`. The types of Kubernetes and Istio are recognised by name; their JSON keys are the usual ones.
  */
-export function istioFunctions({ environment = {} }: IstioFunctionOptions = {}): FunctionTable {
-  return {
-    annotation: meteredFunction([objectMeta, string, any], annotation, {
-      looksUp: { operands: 3, below: ['annotations'] },
-      looksInto: true,
-    }),
-    appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
-    applicationPorts: meteredFunction([containers], (meter, value) =>
-      ports(meter, value, (name) => name !== proxyContainerName),
-    ),
-    contains: stringFunctions.contains as GoFunction,
-    directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
-    env: goFunction([string, string], (name, otherwise) => {
-      const value = property(environment, name);
-      return value === undefined || value === '' ? otherwise : value;
-    }),
-    excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
-    excludeInterfaces: goFunction([string], (names) => names),
-    formatDuration: goFunction([duration], durationText),
-    fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
-    includeInboundPorts: meteredFunction([containers], (meter, value) => ports(meter, value, () => true)),
-    indent: meteredFunction([integer, string], indent),
-    isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
-      looksUp: { operands: 2, below: [] },
-      looksInto: true,
-    }),
-    kubevirtInterfaces: goFunction([string], (names) => names),
-    mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
-    omit: goVariadic([stringMap], string, (map, ...keys) => {
-      const omitted = new Set(keys);
-      const kept = Object.entries(rawEntries(map)).filter(([key]) => !omitted.has(key));
-      return stringMapOf(Object.assign(emptyMap(), Object.fromEntries(kept)) as Record<string, string>);
-    }),
-    omitNil: meteredFunction([any], omitNil),
-    otelResourceAttributes: goFunction(
-      [meshConfig, stringMap, stringMap, string, containers],
-      (mesh, annotations, labels, namespace, value) =>
-        otelResourceAttributes({
-          mesh: mesh.raw,
-          annotations: annotations.raw,
-          labels: labels.raw,
-          namespace,
-          containers: rawElements(value),
-        }),
-    ),
-    protoToJSON: goFunction([message], protoToJson),
-    strdict: goVariadic([], string, stringDictionary),
-    structToJSON: meteredFunction([any], (meter, value) =>
-      value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
-    ),
-    toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
-    toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
-    toLower: goFunction([string], toLower),
-    toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
-    valueOrDefault: goFunction([any, any], (value, otherwise) => (value === null || value === '' ? otherwise : value), {
-      looksInto: true,
-    }),
-  };
-}
+export const istioFunctions: FunctionTable = {
+  annotation: meteredFunction([objectMetaType, string, any], annotation, {
+    looksUp: { operands: 3, below: ['annotations'] },
+    looksInto: true,
+  }),
+  appendMultusNetwork: goFunction([string, string], appendMultusNetwork, splitting),
+  applicationPorts: meteredFunction([containersType], (meter, value) =>
+    ports(meter, value, (name) => name !== proxyContainerName),
+  ),
+  contains: stringFunctions.contains as GoFunction,
+  directory: goFunction([string], (path) => path.slice(0, path.lastIndexOf('/') + 1)),
+  // No environment: the same pod must always be rendered alike.
+  env: goFunction([string, string], (_name, otherwise) => otherwise),
+  excludeInboundPort: meteredFunction([any, string], excludeInboundPort, splitting),
+  excludeInterfaces: goFunction([string], (names) => names),
+  formatDuration: goFunction([durationType], durationText),
+  fromJSON: goFunction([string], (json) => orElse(() => decodeJson(json), '{}'), splitting),
+  includeInboundPorts: meteredFunction([containersType], (meter, value) => ports(meter, value, () => true)),
+  indent: meteredFunction([integer, string], indent),
+  isset: goFunction([stringMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), {
+    looksUp: { operands: 2, below: [] },
+    looksInto: true,
+  }),
+  kubevirtInterfaces: goFunction([string], (names) => names),
+  mergeMaps: goVariadic([], stringMap, (...maps) => stringMapOf(merged(maps))),
+  omit: goVariadic([stringMap], string, (map, ...keys) => {
+    const omitted = new Set(keys);
+    const kept = Object.entries(rawEntries(map) as Record<string, string>).filter(([key]) => !omitted.has(key));
+    return stringMapOf(Object.fromEntries(kept));
+  }),
+  omitNil: meteredFunction([any], (meter, value) => withoutNil(value, meter, 0)),
+  otelResourceAttributes: goFunction(
+    [meshConfigType, stringMap, stringMap, string, containersType],
+    otelResourceAttributes,
+  ),
+  protoToJSON: goFunction([messageType], protoToJson),
+  strdict: goVariadic([], string, stringDictionary),
+  structToJSON: meteredFunction([any], (meter, value) =>
+    value === null ? '{}' : orElse(() => encodeJson(value, meter), '{}'),
+  ),
+  toJSON: meteredFunction([stringMap], (meter, map) => (map.isNil ? '{}' : encodeJson(map, meter))),
+  toJsonMap: meteredVariadic([], stringMap, (meter, ...maps) => encodeJson(stringMapOf(merged(maps)), meter)),
+  toLower: goFunction([string], toLower),
+  toYaml: meteredFunction([any], (meter, value) => orElse(() => encodeYaml(value, meter), '')),
+  valueOrDefault: goFunction([any, any], (value, other) => (value === null || value === '' ? other : value), looking),
+};
 
 /**
- * The value of the annotation `k8s.v1.cni.cncf.io/networks` with Istio's network added: a list of names, or JSON. JSON that cannot be
- * read stays as it is.
- *
- * @param network `name` or `namespace/name`.
+ * The annotation `k8s.v1.cni.cncf.io/networks` with Istio's network (`name` or `namespace/name`) added: a list of names,
+ * or JSON. JSON that cannot be read stays as it is.
  */
 function appendMultusNetwork(existing: string, network: string): string {
   if (existing === '') return network;
@@ -211,29 +172,15 @@ function appendMultusNetwork(existing: string, network: string): string {
   const slash = network.indexOf('/');
   const namespace = slash < 0 ? '' : network.slice(0, slash);
   const name = network.slice(slash + 1);
-  const networks = readNetworks(existing);
+  const networks = orElse(() => decodeJson(existing), undefined);
   const isPresent = (item: unknown): boolean =>
     property(item, 'name') === name && (namespace === '' || property(item, 'namespace') === namespace);
-  if (networks === undefined || networks.some(isPresent)) return existing;
+  if (!Array.isArray(networks) || networks.some(isPresent)) return existing;
   const added = namespace === '' ? `{"name": "${name}"}` : `{"name": "${name}", "namespace": "${namespace}"}`;
   return `${existing.slice(0, end)}, ${added}${existing.slice(end)}`;
 }
 
-function readNetworks(json: string): readonly unknown[] | undefined {
-  try {
-    const value = decodeJson(json);
-    return Array.isArray(value) ? (value as unknown[]) : undefined;
-  } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
-    return undefined;
-  }
-}
-
 /** A value without its nils; maps and lists that are empty then are nil themselves. */
-function omitNil(meter: Meter, value: unknown): unknown {
-  return withoutNil(value, meter, 0);
-}
-
 function withoutNil(value: unknown, meter: Meter, depth: number): unknown {
   meter.visit(depth);
   if (Array.isArray(value)) {

@@ -1,35 +1,31 @@
-import { property } from '../../typed-value.ts';
+import { property, type TypedValue } from '../../typed-value.ts';
+import { rawElements } from '../../value-kind.ts';
 
 const annotationPrefix = 'resource.opentelemetry.io/';
 const versionLabel = 'app.kubernetes.io/version';
 
-/** What the attributes are made of, as plain JSON. */
-export interface WorkloadResource {
-  readonly mesh: unknown;
-  readonly annotations: unknown;
-  readonly labels: unknown;
-  readonly namespace: string;
-  readonly containers: readonly unknown[];
-}
-
 /**
- * The value of OTEL_RESOURCE_ATTRIBUTES by OpenTelemetry's semantic conventions, where a provider of the mesh asks for them: annotations
- * win over what the pod tells.
+ * The value of OTEL_RESOURCE_ATTRIBUTES by OpenTelemetry's semantic conventions, where a provider of the mesh asks for
+ * them: annotations win over what the pod tells.
  */
-export function otelResourceAttributes(resource: WorkloadResource): string {
-  if (!asksForConventions(resource.mesh)) return '';
-  const attributes: readonly (readonly [string, string | undefined])[] = [
-    ['service.namespace', resource.namespace],
-    ['service.version', versionOf(resource)],
-    ['service.instance.id', instanceOf(resource)],
-  ];
-  return attributes
-    .map(
-      ([name, otherwise]) =>
-        [name, text(property(resource.annotations, annotationPrefix + name)) ?? otherwise ?? ''] as const,
-    )
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${name}=${value}`)
+export function otelResourceAttributes(
+  mesh: TypedValue,
+  annotations: TypedValue,
+  labels: TypedValue,
+  namespace: string,
+  containerList: TypedValue,
+): string {
+  if (!asksForConventions(mesh.raw)) return '';
+  const containers = rawElements(containerList);
+  const attributes: Readonly<Record<string, string | undefined>> = {
+    'service.namespace': namespace,
+    'service.version': versionOf(labels.raw, containers),
+    'service.instance.id': instanceOf(namespace, containers),
+  };
+  return Object.entries(attributes)
+    .map(([name, otherwise]) => [name, text(property(annotations.raw, annotationPrefix + name)) ?? otherwise])
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map((attribute) => attribute.join('='))
     .join(',');
 }
 
@@ -49,7 +45,7 @@ function asksForConventions(mesh: unknown): boolean {
 }
 
 /** The label's version, else that of the only container's image: what follows its name. */
-function versionOf({ labels, containers }: WorkloadResource): string | undefined {
+function versionOf(labels: unknown, containers: readonly unknown[]): string | undefined {
   const label = text(property(labels, versionLabel));
   if (label !== undefined || containers.length !== 1) return label;
   const image = text(property(containers[0], 'image')) ?? '';
@@ -57,7 +53,7 @@ function versionOf({ labels, containers }: WorkloadResource): string | undefined
 }
 
 /** A pod without a known workload has no namespace here; Istio leaves that part empty. */
-function instanceOf({ namespace, containers }: WorkloadResource): string | undefined {
+function instanceOf(namespace: string, containers: readonly unknown[]): string | undefined {
   const container = text(property(containers[0], 'name'));
   return container === undefined ? undefined : `${namespace}.$(POD_NAME).${container}`;
 }

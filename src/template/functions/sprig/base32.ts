@@ -17,7 +17,6 @@ export function encodeBase32(source: Uint8Array): string {
 
 /**
  * Go's base32.StdEncoding.DecodeString: padding is demanded, line breaks are ignored.
- *
  * @returns The bytes, or the offset that Go reports for wrong input.
  */
 export function decodeBase32(source: Uint8Array): Uint8Array | number {

@@ -10,15 +10,15 @@ interface Decimal {
 /** Digits after the point that a division keeps. */
 const divisionPrecision = 16;
 
-/** An operation on decimals. */
-export type DecimalOperation = 'add' | 'subtract' | 'multiply' | 'divide';
-
 /**
  * sprig's arithmetic on floats: each becomes the decimal that it prints as, so 0.1 + 0.2 is 0.3.
- *
  * @throws Error for NaN, infinities and division by zero, on which sprig panics.
  */
-export function decimalOperation(first: unknown, others: readonly unknown[], operation: DecimalOperation): number {
+export function decimalOperation(
+  first: unknown,
+  others: readonly unknown[],
+  operation: keyof typeof operations,
+): number {
   let result = fromFloat(toFloat64(first));
   for (const other of others) result = operations[operation](result, fromFloat(toFloat64(other)));
   return Number(`${result.coefficient}e${result.exponent}`);
@@ -56,10 +56,10 @@ function divide(left: Decimal, right: Decimal): Decimal {
   return { coefficient: 2n * rest < absolute(denominator) ? quotient : quotient + away, exponent: -divisionPrecision };
 }
 
-const operations: Readonly<Record<DecimalOperation, (left: Decimal, right: Decimal) => Decimal>> = {
+const operations = {
   add,
-  subtract: (left, right) => add(left, { ...right, coefficient: -right.coefficient }),
-  multiply: (left, right) => ({
+  subtract: (left: Decimal, right: Decimal) => add(left, { ...right, coefficient: -right.coefficient }),
+  multiply: (left: Decimal, right: Decimal) => ({
     coefficient: left.coefficient * right.coefficient,
     exponent: left.exponent + right.exponent,
   }),

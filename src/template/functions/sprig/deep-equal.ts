@@ -1,11 +1,10 @@
 import { equalStrings } from '../../go-string.ts';
 import { Complex, Integer } from '../../integer.ts';
-import { cost, mapCost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
-import { readField, typed, TypedValue } from '../../typed-value.ts';
-import { kindOf, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
+import { cost, mapCost, type Meter } from '../../exec/meter.ts';
+import { isNil, readField, typed, type TypedValue } from '../../typed-value.ts';
+import { elementType, kindOf, rawEntries, typeNameOf, typeOf, underlying } from '../../value-kind.ts';
 import { elementsOf } from './elements.ts';
-import type { GoType, StructType } from '../../go-type.ts';
+import type { StructType } from '../../go-type.ts';
 
 /** Go's reflect.DeepEqual: the same type, and equal all the way down. */
 export function deepEqual(meter: Meter, left: unknown, right: unknown, depth = 0): boolean {
@@ -28,48 +27,29 @@ export function deepEqual(meter: Meter, left: unknown, right: unknown, depth = 0
 
 function equalComposites(meter: Meter, left: object, right: object, depth: number): boolean {
   if (isNil(left) || isNil(right)) return isNil(left) === isNil(right);
+  const readBoth = (read: (value: TypedValue) => unknown): boolean =>
+    deepEqual(meter, read(left as TypedValue), read(right as TypedValue), depth);
   switch (kindOf(left)) {
-    case 'slice':
-      return equalLists(meter, elementsOf(left) as unknown[], elementsOf(right) as unknown[], depth);
+    case 'slice': {
+      const [a, b] = [elementsOf(left) as unknown[], elementsOf(right) as unknown[]];
+      return a.length === b.length && a.every((element, index) => deepEqual(meter, element, b[index], depth));
+    }
     case 'map':
       return equalMaps(meter, left, right, depth);
-    case 'struct': {
-      const type = typeOf(left) as StructType;
-      return type.fields.every((field) =>
-        deepEqual(meter, readField(left as TypedValue, field), readField(right as TypedValue, field), depth),
-      );
-    }
-    case 'ptr': {
-      const { element } = typeOf(left) as GoType & { readonly element: GoType };
-      return deepEqual(
-        meter,
-        typed(element, (left as TypedValue).raw),
-        typed(element, (right as TypedValue).raw),
-        depth,
-      );
-    }
+    case 'struct':
+      return (typeOf(left) as StructType).fields.every((field) => readBoth((struct) => readField(struct, field)));
+    case 'ptr':
+      return readBoth((pointer) => typed(elementType(pointer), pointer.raw));
     default:
-      return deepEqual(meter, underlying(left), underlying(right), depth);
+      return readBoth(underlying);
   }
 }
 
-function isNil(value: object): boolean {
-  return value instanceof TypedValue && value.isNil;
-}
-
-function equalLists(meter: Meter, left: readonly unknown[], right: readonly unknown[], depth: number): boolean {
-  return left.length === right.length && left.every((element, index) => deepEqual(meter, element, right[index], depth));
-}
-
 function equalMaps(meter: Meter, left: object, right: object, depth: number): boolean {
-  const { element } = typeOf(left) as GoType & { readonly element: GoType };
+  const type = elementType(left);
   const [a, b] = [rawEntries(left), rawEntries(right)];
   meter.spend(mapCost(a) + mapCost(b));
   const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(
-      (key) => Object.hasOwn(b, key) && deepEqual(meter, typed(element, a[key]), typed(element, b[key]), depth),
-    )
-  );
+  const equalAt = (key: string): boolean => deepEqual(meter, typed(type, a[key]), typed(type, b[key]), depth);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalAt(key));
 }

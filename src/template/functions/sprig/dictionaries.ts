@@ -1,30 +1,39 @@
-import { goFunction, goVariadic, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
-import { typeName } from '../../go-type.ts';
+import {
+  goFunction,
+  goVariadic,
+  looking,
+  meteredFunction,
+  meteredVariadic,
+  type FunctionTable,
+} from '../go/go-function.ts';
 import { cost, mapCost, type Meter } from '../../exec/meter.ts';
 import { any, anyMap, string, type AnyMap } from '../../exec/parameters.ts';
-import { property, typed, TypedValue } from '../../typed-value.ts';
-import { isPlainMap, kindOf, rawElements, rawEntries, typeNameOf, typeOf, isTrue } from '../../value-kind.ts';
-import { emptyMap, entriesOf, setEntry, stringSlice, writableMap } from './elements.ts';
-import { stringValue } from './text/string-value.ts';
+import { formatValue } from '../go/print-value.ts';
+import { isNil, property, typed, TypedValue } from '../../typed-value.ts';
+import { isPlainMap, isTrue, kindOf, rawElements, rawEntries, typeNameOf, typeOf } from '../../value-kind.ts';
+import { emptyMap, entriesOf, setEntry, stringSlice, withForms } from './elements.ts';
 
 /** Keys and values in turn; the last key without a value gets "". */
 function dictionary(meter: Meter, ...values: readonly unknown[]): Record<string, unknown> {
   const map = emptyMap();
   meter.spend(cost.container + values.length * cost.entry);
   for (let index = 0; index < values.length; index += 2) {
-    map[stringValue(values[index], meter)] = index + 1 < values.length ? values[index + 1] : '';
+    map[formatValue(values[index], meter)] = index + 1 < values.length ? values[index + 1] : '';
   }
   return map;
 }
 
-/** The entries that pass, as a new map. */
-function filtered(map: AnyMap, passes: (key: string) => boolean): Record<string, unknown> {
+/** The entries of a map with these keys, or with all others. */
+function filtered(map: AnyMap, keys: readonly string[], included: boolean): Record<string, unknown> {
+  const meant = new Set(keys);
   const result = emptyMap();
   for (const [key, value] of entriesOf(map)) {
-    if (passes(key)) result[key] = value;
+    if (meant.has(key) === included) result[key] = value;
   }
   return result;
 }
+
+const mapType = 'map[string]interface {}';
 
 /** dig "a" "b" DEFAULT MAP: the value below these keys. */
 function dig(...parameters: readonly unknown[]): unknown {
@@ -35,16 +44,12 @@ function dig(...parameters: readonly unknown[]): unknown {
   });
   let current = parameters.at(-1);
   for (const key of keys) {
-    if (!isPlainMap(current) && !isNilMap(current)) throw conversion(current, 'map[string]interface {}');
+    if (typeNameOf(current) !== mapType) throw conversion(current, mapType);
     const value = property(rawEntries(current), key);
     if (value === undefined) return parameters.at(-2);
     current = value;
   }
   return current;
-}
-
-function isNilMap(value: unknown): boolean {
-  return value instanceof TypedValue && typeName(value.type) === 'map[string]interface {}';
 }
 
 function conversion(value: unknown, wanted: string): Error {
@@ -60,12 +65,15 @@ function deepCopy(meter: Meter, value: unknown): unknown {
 
 function copyOf(value: unknown, meter: Meter, depth: number): unknown {
   meter.visit(depth);
+  if (isNil(value)) return value;
   switch (kindOf(value)) {
-    case 'slice':
-      if (value instanceof TypedValue && value.isNil) return value;
-      return typed(typeOf(value), copiedElements(rawElements(value), meter, depth));
+    case 'slice': {
+      const elements = rawElements(value);
+      meter.spend(cost.container + elements.length * cost.element);
+      const copies = elements.map((element) => copyOf(element, meter, depth + 1));
+      return typed(typeOf(value), copies);
+    }
     case 'map': {
-      if (value instanceof TypedValue && value.isNil) return value;
       const entries = rawEntries(value);
       meter.spend(cost.container + mapCost(entries));
       const copy = emptyMap();
@@ -77,35 +85,31 @@ function copyOf(value: unknown, meter: Meter, depth: number): unknown {
   }
 }
 
-function copiedElements(elements: readonly unknown[], meter: Meter, depth: number): unknown[] {
-  meter.spend(cost.container + elements.length * cost.element);
-  return elements.map((element) => copyOf(element, meter, depth + 1));
-}
-
 function merging(overwrite: boolean): FunctionTable[string] {
   return meteredVariadic(
     [anyMap],
     anyMap,
     (meter, target, ...sources) => {
       // The nil map is replaced by a new one, as soon as there is something to merge.
-      const result = target instanceof TypedValue && sources.some((source) => isPlainMap(source)) ? emptyMap() : target;
+      const result = target instanceof TypedValue && sources.some(isPlainMap) ? emptyMap() : target;
       if (!(result instanceof TypedValue))
         for (const source of sources) mergeMaps(meter, result, rawEntries(source), overwrite);
       return result;
     },
-    changing,
+    { changesData: true },
   );
 }
 
-const changing = { changesData: true };
 const changingEntry = { changesData: true, looksInto: true };
-const looking = { looksInto: true };
-const copy = meteredFunction([any], deepCopy, looking);
 
 /** sprig's functions on maps. */
 export const dictionaryFunctions: FunctionTable = {
-  deepCopy: copy,
-  dict: meteredVariadic([], any, dictionary, { looksInto: true }),
+  ...withForms('must', {
+    deepCopy: meteredFunction([any], deepCopy, looking),
+    merge: merging(false),
+    mergeOverwrite: merging(true),
+  }),
+  dict: meteredVariadic([], any, dictionary, looking),
   dig: goVariadic([], any, dig, looking),
   get: goFunction(
     [anyMap, string],
@@ -118,19 +122,8 @@ export const dictionaryFunctions: FunctionTable = {
   hasKey: goFunction([anyMap, string], (map, key) => Object.hasOwn(rawEntries(map), key), looking),
   // Go gives the keys in any order; ours is sorted.
   keys: goVariadic([], anyMap, (...maps) => stringSlice(maps.flatMap((map) => entriesOf(map).map(([key]) => key)))),
-  merge: merging(false),
-  mergeOverwrite: merging(true),
-  mustDeepCopy: copy,
-  mustMerge: merging(false),
-  mustMergeOverwrite: merging(true),
-  omit: goVariadic([anyMap], string, (map, ...keys) => {
-    const omitted = new Set(keys);
-    return filtered(map, (key) => !omitted.has(key));
-  }),
-  pick: goVariadic([anyMap], string, (map, ...keys) => {
-    const picked = new Set(keys);
-    return filtered(map, (key) => picked.has(key));
-  }),
+  omit: goVariadic([anyMap], string, (map, ...keys) => filtered(map, keys, false)),
+  pick: goVariadic([anyMap], string, (map, ...keys) => filtered(map, keys, true)),
   pluck: goVariadic([string], anyMap, (key, ...maps) =>
     maps.map((map) => property(rawEntries(map), key)).filter((value) => value !== undefined),
   ),
@@ -138,9 +131,9 @@ export const dictionaryFunctions: FunctionTable = {
     [anyMap, string, any],
     (meter, map, key, value) => {
       meter.spend(cost.entry);
-      const target = writableMap(map);
-      setEntry(target, key, value);
-      return target;
+      if (map instanceof TypedValue) throw new Error('assignment to entry in nil map');
+      setEntry(map, key, value);
+      return map;
     },
     changingEntry,
   ),
@@ -155,9 +148,7 @@ export const dictionaryFunctions: FunctionTable = {
   values: goFunction([anyMap], (map) => entriesOf(map).map(([, value]) => value)),
 };
 
-/**
- * mergo's Merge on maps: fills what is missing or empty in `target`, maps recursively; with `overwrite` the source's values win.
- */
+/** mergo's Merge on maps: fills what is missing or empty, maps recursively; with `overwrite` the source's values win. */
 function mergeMaps(
   meter: Meter,
   target: Record<string, unknown>,

@@ -1,8 +1,18 @@
 import { anySliceType, stringMapType, stringSliceType } from '../../go-type.ts';
-import type { GoType } from '../../go-type.ts';
+import type { FunctionTable } from '../go/go-function.ts';
+import { formatValue } from '../go/print-value.ts';
 import { sortedKeys } from '../../go-string.ts';
+import type { Meter } from '../../exec/meter.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
-import { kindOf, rawElements, rawEntries, typeOf } from '../../value-kind.ts';
+import { elementType, kindOf, rawElements, rawEntries } from '../../value-kind.ts';
+
+/** The functions, each also by its name with a prefix: `first` and `mustFirst` fail alike. */
+export function withForms(prefix: 'must' | 'os', functions: FunctionTable): FunctionTable {
+  const forms = Object.entries(functions).map(
+    ([name, one]) => [`${prefix}${name.charAt(0).toUpperCase()}${name.slice(1)}`, one] as const,
+  );
+  return { ...functions, ...Object.fromEntries(forms) };
+}
 
 /** Go's reflect.Kind as sprig names it: nil is `invalid`. */
 export function kindName(value: unknown): string {
@@ -13,9 +23,21 @@ export function kindName(value: unknown): string {
 /** The elements of a list of any type as template values; `undefined` when the value is no list. */
 export function elementsOf(value: unknown): readonly unknown[] | undefined {
   if (kindOf(value) !== 'slice') return undefined;
-  const { element } = typeOf(value) as GoType & { readonly element: GoType };
+  const type = elementType(value);
   const raw = rawElements(value);
-  return element.kind === 'interface' ? raw : raw.map((item) => typed(element, item));
+  return type.kind === 'interface' ? raw : raw.map((item) => typed(type, item));
+}
+
+/** sprig's strslice: the texts of a list's elements that are not nil; of anything else its own. */
+export function stringValues(value: unknown, meter: Meter): string[] {
+  const elements = elementsOf(value) ?? [value];
+  return elements
+    .filter((element) => element !== null)
+    .map((element) => {
+      const text = formatValue(element, meter);
+      meter.spend(text.length);
+      return text;
+    });
 }
 
 /** The elements of what sprig demands to be a list; nil crashes sprig, other values are refused by its message. */
@@ -44,12 +66,6 @@ export function stringMapOf(entries: Readonly<Record<string, string>>): TypedVal
 /** An empty map[string]interface {}: without a prototype, so that any key is only a key. */
 export function emptyMap(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
-}
-
-/** A map[string]interface {} that can be changed; sprig crashes on the nil map. */
-export function writableMap(map: unknown): Record<string, unknown> {
-  if (map instanceof TypedValue) throw new Error('assignment to entry in nil map');
-  return map as Record<string, unknown>;
 }
 
 /** The entries of a map[string]interface {} in key order. */

@@ -48,7 +48,6 @@ function isSymbol(byte: number | undefined): boolean {
 
 /**
  * Standard base64 with padding, line breaks ignored (Go's base64.StdEncoding).
- *
  * @returns The bytes, or the offset that Go reports for wrong input.
  */
 function decodeBase64(source: Uint8Array): Uint8Array | number {

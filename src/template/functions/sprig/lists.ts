@@ -1,54 +1,15 @@
-import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
 import { canonical, compareStrings } from '../../go-string.ts';
 import { anySliceType, sliceOf } from '../../go-type.ts';
 import { encodeJson } from '../go/json-encode.ts';
-import { cost, limitOf, type Meter } from '../../exec/meter.ts';
+import { formatValue } from '../go/print-value.ts';
+import { cost, orElse, type Meter } from '../../exec/meter.ts';
 import { any, integer, string } from '../../exec/parameters.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
 import { isTrue, rawElements, typeOf } from '../../value-kind.ts';
 import { deepEqual } from './deep-equal.ts';
-import { elementsOf, nilSlice, requireElements, stringSlice } from './elements.ts';
+import { elementsOf, nilSlice, requireElements, stringSlice, stringValues, withForms } from './elements.ts';
 import { floatToInt64, toInt64 } from './number-value.ts';
-import { stringValue, stringValues } from './text/string-value.ts';
-
-const append = goFunction([any, any], (list, value) => [...requireElements(list, 'Cannot push on type'), value]);
-const prepend = goFunction([any, any], (list, value) => [value, ...requireElements(list, 'Cannot prepend on type')]);
-const first = goFunction([any], (list) => requireElements(list, 'Cannot find first on type')[0] ?? null);
-const last = goFunction([any], (list) => requireElements(list, 'Cannot find last on type').at(-1) ?? null);
-const rest = goFunction([any], (list) => {
-  const elements = requireElements(list, 'Cannot find rest on type');
-  return elements.length === 0 ? nilSlice() : elements.slice(1);
-});
-const initial = goFunction([any], (list) => {
-  const elements = requireElements(list, 'Cannot find initial on type');
-  return elements.length === 0 ? nilSlice() : elements.slice(0, -1);
-});
-const reverse = goFunction([any], (list) => [...requireElements(list, 'Cannot find reverse on type')].reverse());
-const compact = meteredFunction([any], (meter, list) =>
-  requireElements(list, 'Cannot compact on type').filter((element) => isTrue(element, meter)),
-);
-const uniq = meteredFunction([any], (meter, list) => {
-  const found: unknown[] = [];
-  const seen = new Seen();
-  for (const element of requireElements(list, 'Cannot find uniq on type')) {
-    if (seen.has(meter, element)) continue;
-    seen.add(meter, element);
-    found.push(element);
-  }
-  return found;
-});
-const without = meteredVariadic([any], any, (meter, list, ...omitted) => {
-  const seen = new Seen();
-  for (const element of omitted) seen.add(meter, element);
-  return requireElements(list, 'Cannot find without on type').filter((element) => !seen.has(meter, element));
-});
-const has = meteredFunction([any, any], (meter, needle, haystack) => {
-  return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
-});
-const list = goVariadic([], any, (...values) => values);
-const slice = goVariadic([any], any, sliceList);
-const chunk = goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 });
 
 /** Elements of a list. Only those that look alike are compared: what is deeply equal has the same JSON. */
 class Seen {
@@ -67,19 +28,10 @@ class Seen {
   }
 
   #alike(meter: Meter, element: unknown): unknown[] {
-    const looks = looksOf(meter, element);
+    const looks = orElse(() => encodeJson(element, meter), '');
     const found = this.#others.get(looks) ?? [];
     this.#others.set(looks, found);
     return found;
-  }
-}
-
-function looksOf(meter: Meter, element: unknown): string {
-  try {
-    return encodeJson(element, meter);
-  } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
-    return '';
   }
 }
 
@@ -116,50 +68,65 @@ function chunks(size: number, value: unknown): TypedValue {
   return new TypedValue(sliceOf(anySliceType), parts);
 }
 
-/** sprig's functions on lists, with their `must` forms: both fail the template when the value is no list. */
+function append(list: unknown, value: unknown): unknown[] {
+  return [...requireElements(list, 'Cannot push on type'), value];
+}
+
+const list = goVariadic([], any, (...values) => values);
+
+/** sprig's functions on lists: with or without `must` they fail the template when the value is no list. */
 export const listFunctions: FunctionTable = {
-  append,
-  chunk,
-  compact,
+  ...withForms('must', {
+    append: goFunction([any, any], append),
+    chunk: goFunction([integer, any], (size, values) => chunks(Number(size), values), { weight: 4 }),
+    compact: meteredFunction([any], (meter, value) =>
+      requireElements(value, 'Cannot compact on type').filter((element) => isTrue(element, meter)),
+    ),
+    first: goFunction([any], (value) => requireElements(value, 'Cannot find first on type')[0] ?? null),
+    has: meteredFunction([any, any], (meter, needle, haystack) => {
+      return haystack !== null && includes(meter, requireElements(haystack, 'Cannot find has on type'), needle);
+    }),
+    initial: goFunction([any], (value) => {
+      const elements = requireElements(value, 'Cannot find initial on type');
+      return elements.length === 0 ? nilSlice() : elements.slice(0, -1);
+    }),
+    last: goFunction([any], (value) => requireElements(value, 'Cannot find last on type').at(-1) ?? null),
+    prepend: goFunction([any, any], (rest, value) => [value, ...requireElements(rest, 'Cannot prepend on type')]),
+    push: goFunction([any, any], append),
+    rest: goFunction([any], (value) => {
+      const elements = requireElements(value, 'Cannot find rest on type');
+      return elements.length === 0 ? nilSlice() : elements.slice(1);
+    }),
+    reverse: goFunction([any], (value) => [...requireElements(value, 'Cannot find reverse on type')].reverse()),
+    slice: goVariadic([any], any, sliceList),
+    uniq: meteredFunction([any], (meter, value) => {
+      const seen = new Seen();
+      return requireElements(value, 'Cannot find uniq on type').filter((element) => {
+        const isNew = !seen.has(meter, element);
+        if (isNew) seen.add(meter, element);
+        return isNew;
+      });
+    }),
+    without: meteredVariadic([any], any, (meter, value, ...omitted) => {
+      const seen = new Seen();
+      for (const element of omitted) seen.add(meter, element);
+      return requireElements(value, 'Cannot find without on type').filter((element) => !seen.has(meter, element));
+    }),
+  }),
   concat: goVariadic([], any, (...lists) => {
     const all = lists.flatMap((value) => requireElements(value, 'Cannot concat type as list:'));
     return all.length === 0 ? nilSlice() : all;
   }),
-  first,
-  has,
-  initial,
   join: meteredFunction([string, any], (meter, separator, value) => {
     const texts = stringValues(value, meter);
     meter.spend(texts.length * separator.length);
     return texts.join(separator);
   }),
-  last,
   list,
-  mustAppend: append,
-  mustChunk: chunk,
-  mustCompact: compact,
-  mustFirst: first,
-  mustHas: has,
-  mustInitial: initial,
-  mustLast: last,
-  mustPrepend: prepend,
-  mustPush: append,
-  mustRest: rest,
-  mustReverse: reverse,
-  mustSlice: slice,
-  mustUniq: uniq,
-  mustWithout: without,
-  prepend,
-  push: append,
-  rest,
-  reverse,
-  slice,
   sortAlpha: meteredFunction([any], (meter, value) => {
-    if (elementsOf(value) === undefined) return stringSlice([stringValue(value, meter)]);
+    if (elementsOf(value) === undefined) return stringSlice([formatValue(value, meter)]);
     return stringSlice(stringValues(value, meter).sort((left, right) => comparing(meter, left, right)));
   }),
   toStrings: meteredFunction([any], (meter, value) => stringSlice(stringValues(value, meter))),
   tuple: list,
-  uniq,
-  without,
 };

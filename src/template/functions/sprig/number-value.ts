@@ -1,31 +1,25 @@
 import { Integer, readDigits } from '../../integer.ts';
 import { parseFloat64, parseInteger } from '../../parse/number-literal.ts';
 import { typed, TypedValue } from '../../typed-value.ts';
+import { elementType } from '../../value-kind.ts';
 
 /** What Go's conversion of a float that does not fit gives on amd64. */
 const indefinite = -(2n ** 63n);
 
-/** A value that cast can convert: pointers are followed, named types are strangers to it. */
-function plain(value: unknown): unknown {
-  if (!(value instanceof TypedValue) || value.type.kind !== 'pointer' || value.isNil) return value;
-  return typed(value.type.element, value.raw);
+/** What cast converts: pointers are followed, true is 1, and what is no number, named types too, is 0. */
+function plain(value: unknown): bigint | number | string {
+  const isPointer = value instanceof TypedValue && value.type.kind === 'pointer' && !value.isNil;
+  const source = isPointer ? typed(elementType(value), value.raw) : value;
+  if (source instanceof Integer) return source.value;
+  if (typeof source === 'bigint' || typeof source === 'number' || typeof source === 'string') return source;
+  return source === true ? 1n : 0n;
 }
 
-/** cast.ToInt64: the integer part, the number in a string, 1 for true; 0 for what is no number. */
+/** cast.ToInt64: the integer part, or the number in a string. */
 export function toInt64(value: unknown): bigint {
   const source = plain(value);
-  switch (typeof source) {
-    case 'bigint':
-      return source;
-    case 'number':
-      return floatToInt64(source);
-    case 'string':
-      return stringToInt64(source);
-    case 'boolean':
-      return source ? 1n : 0n;
-    default:
-      return source instanceof Integer ? BigInt.asIntN(64, source.value) : 0n;
-  }
+  if (typeof source === 'string') return stringToInt64(source);
+  return typeof source === 'number' ? floatToInt64(source) : BigInt.asIntN(64, source);
 }
 
 /** Go's int64(f) on amd64. */
@@ -43,18 +37,7 @@ function stringToInt64(text: string): bigint {
 /** cast.ToFloat64, by the same rules. */
 export function toFloat64(value: unknown): number {
   const source = plain(value);
-  switch (typeof source) {
-    case 'bigint':
-      return Number(source);
-    case 'number':
-      return source;
-    case 'string':
-      return stringToFloat64(source);
-    case 'boolean':
-      return source ? 1 : 0;
-    default:
-      return source instanceof Integer ? Number(source.value) : 0;
-  }
+  return typeof source === 'string' ? stringToFloat64(source) : Number(source);
 }
 
 function stringToFloat64(text: string): number {

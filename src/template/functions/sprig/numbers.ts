@@ -1,10 +1,8 @@
-import { goFunction, goVariadic, meteredFunction, meteredVariadic } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, goVariadic, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
 import { intType, sliceOf } from '../../go-type.ts';
 import { int, int64 } from '../../integer.ts';
 import { parseInteger } from '../../parse/number-literal.ts';
-import { cost } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { cost, type Meter } from '../../exec/meter.ts';
 import { any, float64, integer, string } from '../../exec/parameters.ts';
 import { formatValue } from '../go/print-value.ts';
 import { TypedValue } from '../../typed-value.ts';
@@ -58,11 +56,13 @@ function toDecimal(meter: Meter, value: unknown): bigint {
   return BigInt.asIntN(64, number) === number ? number : 0n;
 }
 
-function extreme(first: unknown, others: readonly unknown[], better: (left: bigint, right: bigint) => boolean): bigint {
-  return others.map(toInt64).reduce((best, number) => (better(number, best) ? number : best), toInt64(first));
+function extreme(better: (left: bigint, right: bigint) => boolean): FunctionTable[string] {
+  return goVariadic([any], any, (first, ...others) =>
+    int64(others.map(toInt64).reduce((best, number) => (better(number, best) ? number : best), toInt64(first))),
+  );
 }
 
-const max = goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left > right)));
+const max = extreme((left, right) => left > right);
 
 /** sprig's functions on numbers. */
 export const numberFunctions: FunctionTable = {
@@ -81,7 +81,7 @@ export const numberFunctions: FunctionTable = {
   int64: goFunction([any], (value) => int64(toInt64(value))),
   max,
   maxf: goVariadic([any], any, (first, ...others) => Math.max(toFloat64(first), ...others.map(toFloat64))),
-  min: goVariadic([any], any, (first, ...others) => int64(extreme(first, others, (left, right) => left < right))),
+  min: extreme((left, right) => left < right),
   minf: goVariadic([any], any, (first, ...others) => Math.min(toFloat64(first), ...others.map(toFloat64))),
   mod: goFunction([any, any], (left, right) => int64(toInt64(left) % dividing(toInt64(right)))),
   mul: goVariadic([any], any, (first, ...others) =>

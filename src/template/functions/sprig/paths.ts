@@ -1,6 +1,6 @@
-import { goFunction } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { string } from '../../exec/parameters.ts';
+import { withForms } from './elements.ts';
 
 /** Go's path.Clean: the shortest name of the same path. */
 function clean(path: string): string {
@@ -29,20 +29,11 @@ function extension(path: string): string {
   return last.includes('.') ? last.slice(last.lastIndexOf('.')) : '';
 }
 
-const functions = {
+/** sprig's functions on paths. Those of the operating system are Linux's, so the same. */
+export const pathFunctions: FunctionTable = withForms('os', {
   base: goFunction([string], base),
   clean: goFunction([string], clean),
   dir: goFunction([string], (path) => clean(path.slice(0, path.lastIndexOf('/') + 1))),
   ext: goFunction([string], extension),
   isAbs: goFunction([string], (path) => path.startsWith('/')),
-};
-
-/** sprig's functions on paths. Those of the operating system are Linux's, so the same. */
-export const pathFunctions: FunctionTable = {
-  ...functions,
-  osBase: functions.base,
-  osClean: functions.clean,
-  osDir: functions.dir,
-  osExt: functions.ext,
-  osIsAbs: functions.isAbs,
-};
+});

@@ -1,9 +1,7 @@
 import { isIPv6 } from 'node:net';
-import { goFunction } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { byteLength, fromBytes, toBytes } from '../../go-string.ts';
-import { anyMap } from '../../exec/parameters.ts';
-import { string } from '../../exec/parameters.ts';
+import { anyMap, string } from '../../exec/parameters.ts';
 import { quoteString } from '../../quote.ts';
 import { property } from '../../typed-value.ts';
 import { rawEntries } from '../../value-kind.ts';
@@ -70,14 +68,18 @@ interface ParsedUrl {
   fragment: string;
 }
 
+/** Says what was done, before the message of what went wrong. */
+function doing<Result>(action: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw new Error(`${action}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** Go's url.Parse. */
 function parse(text: string): ParsedUrl {
-  try {
-    return parseReference(text);
-  } catch (error) {
-    const [before = ''] = text.split('#');
-    throw new Error(`parse ${quoteString(before)}: ${(error as Error).message}`, { cause: error });
-  }
+  return doing(`parse ${quoteString(text.replace(/#[^]*/, ''))}`, () => parseReference(text));
 }
 
 function parseReference(text: string): ParsedUrl {
@@ -159,12 +161,7 @@ function hostname(host: string): string {
 
 /** sprig's urlParse. */
 function parseUrl(text: string): Record<string, unknown> {
-  let url: ParsedUrl;
-  try {
-    url = parse(text);
-  } catch (error) {
-    throw new Error(`unable to parse url: ${(error as Error).message}`, { cause: error });
-  }
+  const url = doing('unable to parse url', () => parse(text));
   return Object.assign(emptyMap(), url, { hostname: hostname(url.host) });
 }
 
@@ -180,7 +177,8 @@ function joinUrl(map: unknown): string {
     read,
   ) as [string, string, string, string, string, string];
   const userinfo = read('userinfo');
-  const known = userinfo === '' ? '' : parseUserOnly(userinfo);
+  // sprig parses the user information as that of a URL made for it.
+  const known = doing('unable to parse userinfo in dict', () => parse(`proto://${userinfo}@host`).userinfo);
   const user = known === '' ? '' : `${known}@`;
   let text = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') {
@@ -195,15 +193,6 @@ function joinUrl(map: unknown): string {
   }
   if (query !== '') text += `?${query}`;
   return fragment === '' ? text : `${text}#${escape(fragment, 'fragment')}`;
-}
-
-/** sprig parses the user information as that of a URL made for it. */
-function parseUserOnly(userinfo: string): string {
-  try {
-    return parse(`proto://${userinfo}@host`).userinfo;
-  } catch (error) {
-    throw new Error(`unable to parse userinfo in dict: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 /** sprig's functions on URLs. */

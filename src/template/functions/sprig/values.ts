@@ -1,9 +1,7 @@
-import { goFunction, meteredFunction, meteredVariadic } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, looking, meteredFunction, meteredVariadic, type FunctionTable } from '../go/go-function.ts';
 import { decodeJson, decodeJsonLeniently } from '../go/json-decode.ts';
 import { encodeJson } from '../go/json-encode.ts';
-import { limitOf } from '../../exec/meter.ts';
-import type { Meter } from '../../exec/meter.ts';
+import { orElse, type Meter } from '../../exec/meter.ts';
 import { any, bool, string } from '../../exec/parameters.ts';
 import { isTrue, typeNameOf } from '../../value-kind.ts';
 import { deepEqual } from './deep-equal.ts';
@@ -13,47 +11,23 @@ function nameOfType(value: unknown): string {
   return value === null ? '<nil>' : typeNameOf(value);
 }
 
-/** The result, or what stands for it when the function fails: sprig drops such errors. */
-function orElse<Result>(run: () => Result, otherwise: Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
-    return otherwise;
-  }
-}
-
 function pretty(meter: Meter, value: unknown): string {
   return encodeJson(value, meter, { escapeHtml: true, indented: true });
 }
 
-const looking = { looksInto: true };
 /** A list in a list takes two characters of JSON, and ten times as much memory as they do. */
 const decoding = { weight: 8 };
 
-const rawJson = meteredFunction(
-  [any],
-  (meter, value) => encodeJson(value, meter, { escapeHtml: false, indented: false }),
-  looking,
-);
+const style = { escapeHtml: false, indented: false };
+const rawJson = meteredFunction([any], (meter, value) => encodeJson(value, meter, style), looking);
 
 /** sprig's functions on values of any type: defaults, JSON, types. */
 export const valueFunctions: FunctionTable = {
   all: meteredVariadic([], any, (meter, ...values) => values.every((value) => isTrue(value, meter)), looking),
   any: meteredVariadic([], any, (meter, ...values) => values.some((value) => isTrue(value, meter)), looking),
-  coalesce: meteredVariadic(
-    [],
-    any,
-    (meter, ...values) => values.find((value) => isTrue(value, meter)) ?? null,
-    looking,
-  ),
-  deepEqual: meteredFunction([any, any], (meter, left, right) => deepEqual(meter, left, right), looking),
-  default: meteredVariadic(
-    [any],
-    any,
-    (meter, otherwise, ...given) => (isTrue(given[0], meter) ? given[0] : otherwise),
-    looking,
-  ),
+  coalesce: meteredVariadic([], any, (meter, ...given) => given.find((one) => isTrue(one, meter)) ?? null, looking),
+  deepEqual: meteredFunction([any, any], deepEqual, looking),
+  default: meteredVariadic([any], any, (meter, other, given) => (isTrue(given, meter) ? given : other), looking),
   empty: meteredFunction([any], (meter, value) => !isTrue(value, meter), looking),
   fail: goFunction([string], (message) => {
     throw new Error(message);

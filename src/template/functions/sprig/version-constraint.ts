@@ -1,10 +1,9 @@
 import { quoteString } from '../../quote.ts';
-import { comparePrereleases, compareVersions, parseVersion } from './semantic-version.ts';
-import type { SemanticVersion } from './semantic-version.ts';
+import { comparePrereleases, compareVersions, parseVersion, type SemanticVersion } from './semantic-version.ts';
 
 /** One comparison: `>=1.2`, `~1`, `^2.x`. */
 interface Constraint {
-  readonly operator: string;
+  readonly check: Check;
   readonly version: SemanticVersion;
   /** Whether the minor, the patch, or any of the numbers is left open. */
   readonly anyMinor: boolean;
@@ -24,7 +23,6 @@ const mostGroups = 32;
 
 /**
  * Whether a version satisfies a constraint such as `>=1.2, <2 || ^3` (github.com/Masterminds/semver 3.5).
- *
  * @throws Error with the library's message when either is malformed.
  */
 export function satisfies(constraint: string, versionText: string): boolean {
@@ -35,7 +33,8 @@ export function satisfies(constraint: string, versionText: string): boolean {
   const candidate = parseVersion(versionText);
   return parsed.some((group) => {
     const prereleases = group.some(({ version: { prerelease } }) => prerelease !== '');
-    return group.every((one) => (candidate.prerelease === '' || prereleases) && checks(one, candidate));
+    if (candidate.prerelease !== '' && !prereleases) return false;
+    return group.every((one) => one.check(one, candidate, compareVersions(candidate, one.version)));
   });
 }
 
@@ -88,7 +87,7 @@ function constraintOf([sign, [, major, minor, patch, prerelease = '']]: [string,
   else if (anyMinor) numbers = `${String(major)}.0.0`;
   else if (anyPatch) numbers = `${String(major)}${String(minor)}.0`;
   return {
-    operator: sign,
+    check: checks[sign] as Check,
     version: parsed(numbers + prerelease),
     anyMinor,
     anyPatch,
@@ -108,85 +107,64 @@ function isOpen(part: string | undefined): boolean {
   return part === undefined || /^\.?[xX*]$/.test(part);
 }
 
-function checks(constraint: Constraint, candidate: SemanticVersion): boolean {
-  const compared = compareVersions(candidate, constraint.version);
-  switch (constraint.operator) {
-    case '!=':
-      return isOther(constraint, candidate, compared);
-    case '>':
-      return isGreater(constraint, candidate, compared);
-    case '<':
-      return compared < 0;
-    case '>=':
-    case '=>':
-      return compared >= 0;
-    case '<=':
-    case '=<':
-      return isAtMost(constraint, candidate, compared);
-    case '~':
-    case '~>':
-      return isTilde(constraint, candidate, compared);
-    case '^':
-      return isCaret(constraint, candidate, compared);
-    default:
-      return constraint.open ? isTilde(constraint, candidate, compared) : compared === 0;
-  }
-}
+/** @param compared the candidate, compared with the constraint's version */
+type Check = (constraint: Constraint, candidate: SemanticVersion, compared: number) => boolean;
 
-function isOther(
-  { version: wanted, anyMinor, anyPatch, open }: Constraint,
-  candidate: SemanticVersion,
-  compared: number,
-): boolean {
+const isOther: Check = ({ version: wanted, anyMinor, anyPatch, open }, candidate, compared) => {
   if (!open) return compared !== 0;
   if (wanted.major !== candidate.major) return true;
   if (anyMinor) return false;
   if (wanted.minor !== candidate.minor) return true;
   if (anyPatch) return comparePrereleases(candidate.prerelease, wanted.prerelease) !== 0;
   return wanted.patch !== candidate.patch || compared !== 0;
-}
+};
 
-function isGreater(
-  { version: wanted, anyMinor, anyPatch, open }: Constraint,
-  candidate: SemanticVersion,
-  compared: number,
-): boolean {
+const isGreater: Check = ({ version: wanted, anyMinor, anyPatch, open }, candidate, compared) => {
   if (!open || candidate.major !== wanted.major) return compared > 0;
   if (anyMinor) return false;
   return anyPatch ? candidate.minor > wanted.minor : compared > 0;
-}
+};
 
-function isAtMost(
-  { version: wanted, anyMinor, open }: Constraint,
-  candidate: SemanticVersion,
-  compared: number,
-): boolean {
+const isAtLeast: Check = (_constraint, _candidate, compared) => compared >= 0;
+
+const isAtMost: Check = ({ version: wanted, anyMinor, open }, candidate, compared) => {
   if (!open) return compared <= 0;
   if (candidate.major !== wanted.major) return candidate.major < wanted.major;
   return anyMinor || candidate.minor <= wanted.minor;
-}
+};
 
 /** Patches only; minors too where none is given. */
-function isTilde(
-  { version: wanted, anyMinor, anyPatch }: Constraint,
-  candidate: SemanticVersion,
-  compared: number,
-): boolean {
+const isTilde: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
   const zero = wanted.major === 0n && wanted.minor === 0n && wanted.patch === 0n;
   if (zero && !anyMinor && !anyPatch) return true;
   return candidate.major === wanted.major && (anyMinor || candidate.minor === wanted.minor);
-}
+};
 
 /** Everything that keeps the first number that is not zero. */
-function isCaret(
-  { version: wanted, anyMinor, anyPatch }: Constraint,
-  candidate: SemanticVersion,
-  compared: number,
-): boolean {
+const isCaret: Check = ({ version: wanted, anyMinor, anyPatch }, candidate, compared) => {
   if (compared < 0) return false;
   if (wanted.major > 0n || anyMinor) return candidate.major === wanted.major;
   if (candidate.major > 0n) return false;
   if (wanted.minor > 0n || anyPatch) return candidate.minor === wanted.minor;
   return candidate.minor === 0n && candidate.patch === wanted.patch;
-}
+};
+
+const isEqual: Check = (constraint, candidate, compared) =>
+  constraint.open ? isTilde(constraint, candidate, compared) : compared === 0;
+
+/** By the sign that stands before a version. */
+const checks: Readonly<Record<string, Check>> = {
+  '': isEqual,
+  '=': isEqual,
+  '!=': isOther,
+  '>': isGreater,
+  '<': (_constraint, _candidate, compared) => compared < 0,
+  '>=': isAtLeast,
+  '=>': isAtLeast,
+  '<=': isAtMost,
+  '=<': isAtMost,
+  '~': isTilde,
+  '~>': isTilde,
+  '^': isCaret,
+};

@@ -1,11 +1,9 @@
-import { goFunction } from '../go/go-function.ts';
-import type { FunctionTable } from '../go/go-function.ts';
+import { goFunction, type FunctionTable } from '../go/go-function.ts';
 import { boolType, intType, pointerTo, stringType } from '../../go-type.ts';
 import type { GoMethod, GoType, StructType } from '../../go-type.ts';
 import { string } from '../../exec/parameters.ts';
 import { TypedValue } from '../../typed-value.ts';
-import { compareVersions, formatVersion, parseVersion } from './semantic-version.ts';
-import type { SemanticVersion } from './semantic-version.ts';
+import { compareVersions, formatVersion, parseVersion, type SemanticVersion } from './semantic-version.ts';
 import { satisfies } from './version-constraint.ts';
 
 const uint64Type: GoType = { kind: 'uint64' };

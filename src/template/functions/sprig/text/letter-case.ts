@@ -68,18 +68,9 @@ export function untitle(text: string): string {
 
 /** goutils.SwapCase: upper and lower exchanged, but a word's first lowercase letter gets titlecase. */
 export function swapCase(text: string): string {
-  let afterSpace = true;
-  return mapCharacters(text, (character) => {
-    if (/[\p{Lu}\p{Lt}]/u.test(character)) {
-      afterSpace = false;
-      return lowerCharacter(character);
-    }
-    if (/\p{Ll}/u.test(character)) {
-      const swapped = afterSpace ? titleCharacter(character) : upperCharacter(character);
-      afterSpace = false;
-      return swapped;
-    }
-    afterSpace = space.test(character);
-    return character;
+  return mapCharacters(text, (character, before) => {
+    if (/[\p{Lu}\p{Lt}]/u.test(character)) return lowerCharacter(character);
+    if (!/\p{Ll}/u.test(character)) return character;
+    return space.test(before) ? titleCharacter(character) : upperCharacter(character);
   });
 }

@@ -1,8 +1,6 @@
-import { RE2JS } from 're2js';
-import type { Matcher } from 're2js';
+import { RE2JS, type Matcher } from 're2js';
 import { hasStrayBytes } from '../../../go-string.ts';
-import { LimitError } from '../../../exec/meter.ts';
-import type { Meter } from '../../../exec/meter.ts';
+import { LimitError, type Meter } from '../../../exec/meter.ts';
 
 /** A compiled expression in Go's syntax (RE2). */
 export interface RegularExpression {
@@ -25,11 +23,7 @@ const compiling = 256;
 /** A class of Unicode has hundreds of ranges. */
 const unicodeClass = 16_384;
 
-/**
- * Compiles a regular expression.
- *
- * @throws Error with Go's message.
- */
+/** Compiles a regular expression. @throws Error with Go's message */
 export function compileExpression(meter: Meter, expression: string): RegularExpression {
   if (expression.length > longest) throw failure(expression.slice(0, 40), 'expression too large');
   meter.spend(expression.length * compiling + (expression.match(/\\[pP]/g)?.length ?? 0) * unicodeClass);

@@ -1,22 +1,11 @@
 import type { Matcher } from 're2js';
-import { goFunction, meteredFunction } from '../../go/go-function.ts';
-import type { FunctionTable } from '../../go/go-function.ts';
-import { cost, limitOf } from '../../../exec/meter.ts';
-import type { Meter } from '../../../exec/meter.ts';
+import { goFunction, meteredFunction, type FunctionTable } from '../../go/go-function.ts';
+import { cost, orElse, type Meter } from '../../../exec/meter.ts';
 import { integer, string } from '../../../exec/parameters.ts';
 import { TypedValue } from '../../../typed-value.ts';
 import { stringSliceType } from '../../../go-type.ts';
-import { stringSlice } from '../elements.ts';
-import { compileExpression as compile } from './regular-expression.ts';
-import type { RegularExpression } from './regular-expression.ts';
-
-/** Where an expression matched: start and end of the whole and of each group (-1 for one that took no part). */
-interface Match {
-  readonly start: number;
-  readonly end: number;
-  /** What a group matched; `undefined` when it took no part or does not exist. */
-  readonly group: (group: number) => string | undefined;
-}
+import { stringSlice, withForms } from '../elements.ts';
+import { compileExpression as compile, type RegularExpression } from './regular-expression.ts';
 
 /** Looks for the next match. However soon it ends, each instruction may have looked at the whole rest of the text. */
 function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (from: number) => boolean {
@@ -26,15 +15,15 @@ function finds(meter: Meter, matcher: Matcher, size: number, rest: number): (fro
   };
 }
 
-/** All matches by Go's rule: an empty one right after another does not count. */
-function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Match> {
+/** All matches by Go's rule, one after the other: an empty one right after another does not count. */
+function* matches(meter: Meter, expression: RegularExpression, text: string): Generator<Matcher> {
   const matcher = expression.matcher(text);
   const find = finds(meter, matcher, expression.size, text.length);
   let previousEnd = -1;
   for (let from = 0; from <= text.length && find(from);) {
     const start = matcher.start();
     const end = matcher.end();
-    if (end > start || start !== previousEnd) yield { start, end, group: (group) => matcher.group(group) ?? undefined };
+    if (end > start || start !== previousEnd) yield matcher;
     previousEnd = end;
     const width = (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
     from = end > start ? end : end + width;
@@ -42,7 +31,7 @@ function* matches(meter: Meter, expression: RegularExpression, text: string): Ge
 }
 
 function find(meter: Meter, expression: string, text: string): string {
-  for (const match of matches(meter, compile(meter, expression), text)) return text.slice(match.start, match.end);
+  for (const match of matches(meter, compile(meter, expression), text)) return text.slice(match.start(), match.end());
   return '';
 }
 
@@ -52,7 +41,7 @@ function findAll(meter: Meter, expression: string, text: string, count: bigint):
   const found: string[] = [];
   for (const match of matches(meter, compiled, text)) {
     if (count >= 0n && BigInt(found.length) >= count) break;
-    found.push(text.slice(match.start, match.end));
+    found.push(text.slice(match.start(), match.end()));
   }
   return found.length === 0 ? new TypedValue(stringSliceType, null) : stringSlice(found);
 }
@@ -61,13 +50,13 @@ function replaceAll(
   meter: Meter,
   expression: RegularExpression,
   text: string,
-  replacement: (match: Match) => string,
+  replacement: (match: Matcher) => string,
 ): string {
   let result = '';
   let end = 0;
   for (const match of matches(meter, expression, text)) {
-    result += text.slice(end, match.start) + replacement(match);
-    ({ end } = match);
+    result += text.slice(end, match.start()) + replacement(match);
+    end = match.end();
   }
   return result + text.slice(end);
 }
@@ -75,11 +64,11 @@ function replaceAll(
 const reference = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))|\$/gu;
 
 /** Go's Regexp.Expand: $1, $name, ${name}, $$; the longest possible name counts, an unknown one is empty. */
-function expand(meter: Meter, template: string, match: Match, { names }: RegularExpression): string {
+function expand(meter: Meter, template: string, match: Matcher, { names }: RegularExpression): string {
   meter.spend(template.length);
-  const taken = (text = ''): string => {
-    meter.spend(cost.step + text.length);
-    return text;
+  const taken = (text: string | null = null): string => {
+    meter.spend(cost.step + (text?.length ?? 0));
+    return text ?? '';
   };
   return template.replace(reference, (_whole, braced: string | undefined, bare: string | undefined) => {
     const name = braced ?? bare;
@@ -87,7 +76,7 @@ function expand(meter: Meter, template: string, match: Match, { names }: Regular
     if (/^(?:0|[1-9][0-9]*)$/.test(name)) return Number(name) <= names.length ? taken(match.group(Number(name))) : '';
     meter.spend(names.length);
     const groups = names.flatMap((known, index) => (known === name ? [index + 1] : []));
-    return taken(groups.map((group) => match.group(group)).find((text) => text !== undefined));
+    return taken(groups.map((group) => match.group(group)).find((text) => text !== null));
   });
 }
 
@@ -101,9 +90,9 @@ function split(meter: Meter, expression: string, text: string, count: bigint): T
   let end = 0;
   for (const match of matches(meter, compiled, text)) {
     if (count > 0n && BigInt(parts.length) === count - 1n) break;
-    ({ start: end } = match);
-    if (match.end !== 0) parts.push(text.slice(begin, end));
-    begin = match.end;
+    end = match.start();
+    if (match.end() !== 0) parts.push(text.slice(begin, end));
+    begin = match.end();
   }
   if (end !== text.length) parts.push(text.slice(begin));
   return stringSlice(parts);
@@ -114,41 +103,27 @@ function isMatch(meter: Meter, expression: string, text: string): boolean {
   return finds(meter, compiled.matcher(text), compiled.size, text.length)(0);
 }
 
-const regexFind = meteredFunction([string, string], find);
-const regexFindAll = meteredFunction([string, string, integer], findAll);
-const regexReplaceAll = meteredFunction([string, string, string], (meter, expression, text, template) => {
-  const compiled = compile(meter, expression);
-  return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
-});
-const regexReplaceAllLiteral = meteredFunction([string, string, string], (meter, expression, text, replacement) =>
-  replaceAll(meter, compile(meter, expression), text, () => {
-    meter.spend(replacement.length);
-    return replacement;
-  }),
-);
-const regexSplit = meteredFunction([string, string, integer], split);
-
 /** sprig's regular expressions: RE2 syntax, time linear in the text. */
 export const regularExpressionFunctions: FunctionTable = {
-  mustRegexFind: regexFind,
-  mustRegexFindAll: regexFindAll,
-  mustRegexMatch: meteredFunction([string, string], isMatch),
-  mustRegexReplaceAll: regexReplaceAll,
-  mustRegexReplaceAllLiteral: regexReplaceAllLiteral,
-  mustRegexSplit: regexSplit,
-  regexFind,
-  regexFindAll,
-  regexMatch: meteredFunction([string, string], (meter, expression, text) => {
-    try {
-      return isMatch(meter, expression, text);
-    } catch (error) {
-      if (limitOf(error) !== undefined) throw error;
-      // sprig ignores the error of a wrong expression here, and here only.
-      return false;
-    }
+  ...withForms('must', {
+    regexFind: meteredFunction([string, string], find),
+    regexFindAll: meteredFunction([string, string, integer], findAll),
+    regexReplaceAll: meteredFunction([string, string, string], (meter, expression, text, template) => {
+      const compiled = compile(meter, expression);
+      return replaceAll(meter, compiled, text, (match) => expand(meter, template, match, compiled));
+    }),
+    regexReplaceAllLiteral: meteredFunction([string, string, string], (meter, expression, text, replacement) =>
+      replaceAll(meter, compile(meter, expression), text, () => {
+        meter.spend(replacement.length);
+        return replacement;
+      }),
+    ),
+    regexSplit: meteredFunction([string, string, integer], split),
   }),
+  mustRegexMatch: meteredFunction([string, string], isMatch),
+  // sprig ignores the error of a wrong expression here, and here only.
+  regexMatch: meteredFunction([string, string], (meter, expression, text) =>
+    orElse(() => isMatch(meter, expression, text), false),
+  ),
   regexQuoteMeta: goFunction([string], (text) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')),
-  regexReplaceAll,
-  regexReplaceAllLiteral,
-  regexSplit,
 };

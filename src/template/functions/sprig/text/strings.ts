@@ -7,7 +7,6 @@ import { quoteString } from '../../../quote.ts';
 import { stringMapOf, stringSlice } from '../elements.ts';
 import { space, swapCase, toLower, toTitle, toUpper, untitle } from './letter-case.ts';
 import { includesPart, splitAt } from './search.ts';
-import { stringValue } from './string-value.ts';
 import { pascalCase, separatedCase } from './word-case.ts';
 
 /** Go's strings.Repeat. */
@@ -18,7 +17,7 @@ function repeat(meter: Meter, text: string, count: bigint): string {
 }
 
 /** Go's strings.Trim: removes characters of the set from both ends. */
-export function trimSet(text: string, set: string): string {
+function trimSet(text: string, set: string): string {
   const characters = Array.from(canonical(text));
   const cut = new Set(Array.from(canonical(set)));
   let start = 0;
@@ -70,25 +69,15 @@ function abbreviateBoth(left: bigint, right: bigint, text: string): string {
 
 /** goutils.DeleteWhiteSpace takes bytes for characters: where it deletes anything, other bytes are encoded anew. */
 function deleteSpace(text: string): string {
-  let result = text;
-  onBytes((bytes = '') => {
-    const kept = Array.from(bytes).filter((byte) => !byteSpace.test(byte));
-    if (kept.length < bytes.length) result = kept.join('');
-    return '';
-  }, text);
-  return result;
+  const bytes = latin1(text);
+  const kept = bytes.replace(byteSpaces, '');
+  return kept.length < bytes.length ? kept : text;
 }
 
 /** goutils.Initials, which takes bytes for characters too. */
 function initials(text: string): string {
-  let result = '';
-  onBytes((bytes = '') => {
-    result = Array.from(bytes)
-      .filter((byte, index) => !byteSpace.test(byte) && (index === 0 || byteSpace.test(bytes.charAt(index - 1))))
-      .join('');
-    return '';
-  }, text);
-  return result;
+  const words = latin1(text).split(byteSpaces);
+  return words.map((word) => word.charAt(0)).join('');
 }
 
 /** Each line begins with this many spaces, the first one too. */
@@ -129,6 +118,23 @@ function numbered(parts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(parts.map((part, index) => [`_${index}`, part]));
 }
 
+/** The values that are not nil, each as a text, with spaces between them. */
+function spaced(write: (text: string) => string): FunctionTable[string] {
+  return meteredVariadic([], any, (meter, ...values) =>
+    values
+      .filter((value) => value !== null)
+      .map((value) => write(formatValue(value, meter)))
+      .join(' '),
+  );
+}
+
+/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
+function testing(test: (text: string, part: string) => boolean): FunctionTable[string] {
+  return goFunction([string, string], (part, text) =>
+    hasStrayBytes(part) ? test(latin1(text), latin1(part)) : test(text, part),
+  );
+}
+
 const trimAll = goFunction([string, string], (set, text) => trimSet(text, set));
 
 /** What looks at every character by itself, and what looks at the words that these make, costs so many times what copying a text does. */
@@ -142,19 +148,10 @@ export const stringFunctions: FunctionTable = {
   ),
   abbrevboth: goFunction([integer, integer, string], abbreviateBoth),
   camelcase: goFunction([string], pascalCase, byCharacters),
-  cat: meteredVariadic([], any, (meter, ...values) =>
-    values
-      .filter((value) => value !== null)
-      .map((value) => formatValue(value, meter))
-      .join(' '),
-  ),
-  contains: goFunction([string, string], (part, text) =>
-    tests(part, text, (needle, bytes) => includesPart(bytes, needle)),
-  ),
-  hasPrefix: goFunction([string, string], (part, text) =>
-    tests(part, text, (needle, bytes) => bytes.startsWith(needle)),
-  ),
-  hasSuffix: goFunction([string, string], (part, text) => tests(part, text, (needle, bytes) => bytes.endsWith(needle))),
+  cat: spaced((text) => text),
+  contains: testing(includesPart),
+  hasPrefix: testing((text, prefix) => text.startsWith(prefix)),
+  hasSuffix: testing((text, suffix) => text.endsWith(suffix)),
   indent: meteredFunction([integer, string], indent),
   initials: goFunction([string], initials, byCharacters),
   kebabcase: goFunction([string], (text) => separatedCase(text, '-'), byWords),
@@ -162,12 +159,7 @@ export const stringFunctions: FunctionTable = {
   nindent: meteredFunction([integer, string], (meter, count, text) => `\n${indent(meter, count, text)}`),
   nospace: goFunction([string], deleteSpace, byCharacters),
   plural: goFunction([string, string, integer], (one, many, count) => (count === 1n ? one : many)),
-  quote: meteredVariadic([], any, (meter, ...values) =>
-    values
-      .filter((value) => value !== null)
-      .map((value) => quoteString(stringValue(value, meter)))
-      .join(' '),
-  ),
+  quote: spaced((text) => quoteString(text)),
   repeat: meteredFunction([integer, string], (meter, count, text) => repeat(meter, text, count)),
   replace: meteredFunction([string, string, string], (meter, old, replacement, text) =>
     changes(old, (needle, bytes, other) => replaceText(meter, bytes, needle, other), text, replacement),
@@ -182,16 +174,11 @@ export const stringFunctions: FunctionTable = {
   splitn: meteredFunction([string, integer, string], (meter, separator, count, text) =>
     stringMapOf(numbered(splitCount(meter, text, separator, count))),
   ),
-  squote: meteredVariadic([], any, (meter, ...values) =>
-    values
-      .filter((value) => value !== null)
-      .map((value) => `'${formatValue(value, meter)}'`)
-      .join(' '),
-  ),
+  squote: spaced((text) => `'${text}'`),
   substr: goFunction([integer, integer, string], substring),
   swapcase: goFunction([string], swapCase, byCharacters),
   title: goFunction([string], toTitle, byCharacters),
-  toString: meteredFunction([any], (meter, value) => stringValue(value, meter)),
+  toString: meteredFunction([any], (meter, value) => formatValue(value, meter)),
   trim: goFunction([string], trimSpace),
   trimAll,
   trimPrefix: goFunction([string, string], (prefix, text) =>
@@ -234,12 +221,7 @@ function onBytes(change: (...bytes: string[]) => string, ...texts: readonly stri
 }
 
 /** Go's white space among single bytes taken for runes. */
-const byteSpace = /[\t-\r \x85\xa0]/;
-
-/** A test that looks for a part in a text. A part of stray bytes can be found inside of a character. */
-function tests(part: string, text: string, test: (part: string, text: string) => boolean): boolean {
-  return hasStrayBytes(part) ? test(latin1(part), latin1(text)) : test(part, text);
-}
+const byteSpaces = /[\t-\r \x85\xa0]/g;
 
 /** A change of a text that looks for a part in it, by the same rule. `other` is a text that the result may contain. */
 function changes(
@@ -258,7 +240,6 @@ function latin1(text: string): string {
 
 /**
  * goutils.WrapCustom: breaks a text at spaces so that no line is longer than `width` bytes. Works on a string of bytes.
- *
  * @param breakWords Whether words longer than the width are broken; otherwise they get a line of their own.
  */
 function wrap(meter: Meter, text: string, width: number, newline: string, breakWords: boolean): string {

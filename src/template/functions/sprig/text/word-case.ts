@@ -9,6 +9,14 @@ function isUpper(character: string): boolean {
   return /\p{Lu}/u.test(character);
 }
 
+function isPunctuation(character: string): boolean {
+  return /\p{P}/u.test(character);
+}
+
+function isNumber(character: string): boolean {
+  return /\p{N}/u.test(character);
+}
+
 /** xstrings.ToPascalCase: `foo_bar` → `FooBar`. Leading connectors stay, of several in the middle all but one. */
 export function pascalCase(text: string): string {
   const characters = Array.from(toWellFormed(text));
@@ -85,22 +93,12 @@ function wordAt(runes: readonly Rune[], start: number): Word {
     return end;
   };
   const word = (type: WordType, end: number): Word => {
-    return {
-      type,
-      end,
-      text: runes
-        .slice(start, end)
-        .map(({ text }) => text)
-        .join(''),
-    };
+    const texts = runes.slice(start, end).map(({ text }) => text);
+    return { type, text: texts.join(''), end };
   };
   if (first === '\ufffd') return word('none', start + 1);
   if (isConnector(first)) return word('connector', until(isConnector));
-  if (/\p{P}/u.test(first))
-    return word(
-      'punctuation',
-      until((character) => /\p{P}/u.test(character)),
-    );
+  if (isPunctuation(first)) return word('punctuation', until(isPunctuation));
   const lower = (character: string): boolean => isAlphabet(character) && !isUpper(character);
   if (isUpper(first)) {
     if (!isUpper(at(start + 1))) return word('upper', until(lower));
@@ -108,14 +106,12 @@ function wordAt(runes: readonly Rune[], start: number): Word {
     return word('upper', isAlphabet(at(end)) ? end - 1 : end);
   }
   if (isAlphabet(first)) return word('alphabet', until(lower));
-  if (/\p{N}/u.test(first))
-    return word(
-      'number',
-      until((character) => /\p{N}/u.test(character)),
-    );
-  const other = (character: string): boolean =>
-    !isConnector(character) && !/[\p{P}\p{N}]/u.test(character) && !isAlphabet(character);
-  return word('other', until(other));
+  if (isNumber(first)) return word('number', until(isNumber));
+  const kinds = [isConnector, isPunctuation, isNumber, isAlphabet];
+  return word(
+    'other',
+    until((character) => !kinds.some((is) => is(character))),
+  );
 }
 
 function lowered({ type, text }: Word, connector: string): string {
@@ -155,22 +151,19 @@ export function separatedCase(text: string, connector: string): string {
       case 'punctuation':
         break;
       default: {
-        if (word.type !== 'number') {
-          separate('connector', 'punctuation');
-          break;
-        }
-        if (word.end >= characters.length) break;
         const number = word;
-        word = wordAt(characters, number.end);
-        if (word.type !== 'alphabet') {
-          // A number belongs to the word before it.
+        if (number.type === 'number') {
+          if (number.end >= characters.length) break;
+          word = wordAt(characters, number.end);
+          // A number belongs to the word before it, unless small letters follow.
+          if (word.type === 'alphabet') {
+            result += connector + number.text;
+            writeNumber();
+            break;
+          }
           result += number.text;
-          separate('connector', 'punctuation');
-          break;
         }
-        // Unless small letters follow.
-        result += connector + number.text;
-        writeNumber();
+        separate('connector', 'punctuation');
       }
     }
   }
