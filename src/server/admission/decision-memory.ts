@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from './admission-decision.ts';
-import { type AdmissionRequest, nameForPeople, type ReviewVersion } from './admission-request.ts';
-import { splitReview } from './review-bytes.ts';
+import { type AdmissionRequest, withoutObjects } from './admission-request.ts';
+import { type ReviewBytes, splitReview } from './review-bytes.ts';
 
 /** A decision and all that it came from. */
 export interface RememberedDecision {
@@ -22,11 +22,7 @@ interface Entry {
 }
 
 /** A review as it arrived. */
-export interface ReviewQuestion {
-  readonly version: ReviewVersion;
-  readonly uid: string;
-  /** Its bytes behind the uid. */
-  readonly rest: Buffer;
+export interface ReviewQuestion extends ReviewBytes {
   /** Says fast that two questions differ: path, version and 32 bits of the rest. {@link DecisionMemory} compares the rest. */
   readonly key: string;
 }
@@ -34,10 +30,7 @@ export interface ReviewQuestion {
 /** What a review could be known by; undefined when it is not written as the API server writes it. */
 export function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
   const bytes = splitReview(body);
-  if (bytes === undefined) return undefined;
-  const { version, uid, restStart } = bytes;
-  const rest = body.subarray(restStart);
-  return { version, uid, rest, key: `${crc32(rest)} ${version} ${path}` };
+  return bytes && { ...bytes, key: `${crc32(bytes.rest)} ${bytes.version} ${path}` };
 }
 
 export interface DecisionMemoryLimits {
@@ -76,15 +69,11 @@ export class DecisionMemory {
     return bytes <= this.#limits.maxReviewBytes;
   }
 
-  /** @param dependencies what the decision for the remembered request would depend on now */
-  find(
-    { key, rest }: ReviewQuestion,
-    dependencies: (request: AdmissionRequest) => readonly unknown[],
-  ): RememberedDecision | undefined {
+  /** @param dependencies what a decision depends on now */
+  find({ key, rest }: ReviewQuestion, dependencies: readonly unknown[]): RememberedDecision | undefined {
     const entry = this.#entries.get(key);
     if (entry?.made === undefined || !rest.equals(entry.rest)) return undefined;
-    const now = dependencies(entry.made.request);
-    if (!entry.dependencies.every((each, index) => each === now[index])) return undefined;
+    if (!entry.dependencies.every((each, index) => each === dependencies[index])) return undefined;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.made;
@@ -93,7 +82,7 @@ export class DecisionMemory {
   /** @param dependencies what the decision depended on when it was made */
   remember({ key, rest }: ReviewQuestion, dependencies: readonly unknown[], made: RememberedDecision): void {
     if (!this.takes(rest.length)) return;
-    const entry = this.#forget(key) ? { rest: Buffer.from(rest), dependencies, made: withoutObjects(made) } : seen;
+    const entry = this.#forget(key) ? { rest: Buffer.from(rest), dependencies, made: withoutPod(made) } : seen;
     this.#entries.set(key, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
@@ -110,12 +99,8 @@ export class DecisionMemory {
   }
 }
 
-function withoutObjects({ request, decision, encoded }: RememberedDecision): RememberedDecision {
-  return {
-    request: { ...request, name: nameForPeople(request), object: null, oldObject: null },
-    decision: { ...decision, patch: [] },
-    encoded,
-  };
+function withoutPod({ request, decision, encoded }: RememberedDecision): RememberedDecision {
+  return { request: withoutObjects(request), decision: { ...decision, patch: [] }, encoded };
 }
 
 function sizeOf({ rest, made }: Entry): number {
