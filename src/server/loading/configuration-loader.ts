@@ -1,11 +1,11 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { KnownTemplates } from '../../inject/configuration/known-templates.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
 import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from '../worker/limits.ts';
-import { inject } from '../../inject/inject.ts';
 import { trialPod } from '../trial/trial-pods.ts';
 
 export interface ConfigurationLoaderOptions {

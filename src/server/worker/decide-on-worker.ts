@@ -59,8 +59,7 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
       task() {
         // What the decision is made from and what it is remembered by are of the same moment.
         dependencies = context.dependencies();
-        const body = ownBytes(review);
-        return { body, maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
+        return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
       },
       read(known) {
         ({ version, request, track } = known);
