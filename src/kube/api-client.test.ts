@@ -19,10 +19,14 @@ describe('ApiClient', () => {
     await server.start();
     client = new ApiClient(server.kubeConfig(user), { userAgent: 'injector/1 (all; pod-1)', ...options });
   }
-  const serveEcho = (): Promise<void> =>
-    serve((_request, response) => {
-      json(response, 200, configMap);
-    });
+  const serveEcho = (user?: Record<string, unknown>): Promise<void> =>
+    serve(
+      (_request, response) => {
+        json(response, 200, configMap);
+      },
+      {},
+      user,
+    );
   afterEach(async () => {
     client.close();
     await server.stop();
@@ -72,8 +76,7 @@ describe('ApiClient', () => {
     await client.apply(configMap, { fieldManager: 'me', force: true, subresource: 'status' });
     await client.patch(configMap, 'merge', { data: null });
     await client.patch({ ...configMap, apiVersion: 'v1', kind: 'Namespace' }, 'json', []);
-    await client.create({ ...configMap, kind: 'Pod' }, { subresource: 'eviction' });
-    await client.delete(configMap, { uid: 'u', resourceVersion: '3', gracePeriodSeconds: 0, dryRun: true });
+    await client.delete(configMap, { uid: 'u', resourceVersion: '3', gracePeriodSeconds: 0 });
     assert.deepEqual(sent(), [
       'POST /api/v1/namespaces/n/configmaps fieldManager=me&dryRun=All',
       'PUT /apis/coordination.k8s.io/v1/namespaces/n/leases/l',
@@ -81,50 +84,27 @@ describe('ApiClient', () => {
       'PATCH /api/v1/namespaces/n/configmaps/a/status fieldManager=me&force=true',
       'PATCH /api/v1/namespaces/n/configmaps/a',
       'PATCH /api/v1/namespaces/a',
-      'POST /api/v1/namespaces/n/pods/a/eviction',
       'DELETE /api/v1/namespaces/n/configmaps/a',
     ]);
+    const types = server.requests.slice(2, 6).map(({ headers }) => headers['content-type']);
+    const expected = ['apply-patch+yaml', 'apply-patch+yaml', 'merge-patch+json', 'json-patch+json'];
     assert.deepEqual(
-      server.requests.slice(2, 6).map(({ headers }) => headers['content-type']),
-      [
-        'application/apply-patch+yaml',
-        'application/apply-patch+yaml',
-        'application/merge-patch+json',
-        'application/json-patch+json',
-      ],
+      types,
+      expected.map((type) => `application/${type}`),
     );
-    assert.deepEqual(JSON.parse(server.requests[7]!.body), {
+    assert.deepEqual(JSON.parse(server.requests[6]!.body), {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
       propagationPolicy: 'Background',
       gracePeriodSeconds: 0,
       preconditions: { uid: 'u', resourceVersion: '3' },
-      dryRun: ['All'],
     });
   });
 
-  it('refuses to write what has no name', async () => {
+  it('refuses to write what has no name, and kinds that it does not know', async () => {
     await serveEcho();
-    await assert.rejects(
-      client.replace({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
-      /Pod: metadata.name is missing/,
-    );
-  });
-
-  it('finds kinds that it does not know by discovery, once', async () => {
-    await serve((_request, response) => {
-      json(response, 200, {
-        resources: [
-          { name: 'widgets', kind: 'Widget', namespaced: true },
-          { name: 'widgets/status', kind: 'Widget', namespaced: true },
-        ],
-      });
-    });
-    const expected = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
-    assert.deepEqual(await client.kindOf({ apiVersion: 'example.com/v1', kind: 'Widget' }), expected);
-    assert.deepEqual(await client.kindOf({ apiVersion: 'example.com/v1', kind: 'Widget' }), expected);
-    assert.deepEqual(sent(), ['GET /apis/example.com/v1']);
-    await assert.rejects(client.kindOf({ apiVersion: 'v1', kind: 'Gadget' }), /serves no kind Gadget in v1/);
+    await assert.rejects(client.replace({ ...configMap, metadata: {} }), /ConfigMap: metadata.name is missing/);
+    await assert.rejects(client.create({ ...configMap, kind: 'Gadget' }), /v1 Gadget is not in the table/);
   });
 
   it('tells what went wrong: code, reason, causes, Retry-After', async () => {
@@ -164,15 +144,11 @@ describe('ApiClient', () => {
 
   it('reads texts that are not JSON, and refuses JSON that is none', async () => {
     await serve((request, response) => {
-      response
-        .writeHead(200, { 'content-type': request.path === '/readyz' ? 'text/plain' : 'application/json' })
-        .end('ok');
+      const type = request.path === '/readyz' ? 'text/plain' : 'application/json';
+      response.writeHead(200, { 'content-type': type }).end('ok');
     });
     assert.equal(await client.request('GET', '/readyz'), 'ok');
-    await assert.rejects(
-      client.request('GET', '/api'),
-      (error) => error instanceof ApiError && error.reason === 'Malformed',
-    );
+    await assert.rejects(client.request('GET', '/api'), { name: 'ApiError', reason: 'Malformed' });
   });
 
   it('gives up on a server that does not answer, or does not finish', async () => {
@@ -183,10 +159,7 @@ describe('ApiClient', () => {
       { timeoutMs: 30 },
     );
     for (const path of ['/silent', '/half']) {
-      await assert.rejects(
-        client.request('GET', path),
-        (error) => error instanceof ApiError && error.code === 0 && error.reason === 'Timeout',
-      );
+      await assert.rejects(client.request('GET', path), { name: 'ApiError', code: 0, reason: 'Timeout' });
     }
   });
 
@@ -194,12 +167,8 @@ describe('ApiClient', () => {
     await serveEcho();
     const { url } = server;
     await server.stop();
-    await assert.rejects(client.request('GET', '/'), (error) => {
-      assert.ok(error instanceof ApiError);
-      assert.equal(error.reason, 'Unreachable');
-      assert.ok(error.message.startsWith(`cannot reach the API server at ${new URL(url).host}:`), error.message);
-      return true;
-    });
+    const message = new RegExp(`^cannot reach the API server at ${new URL(url).host}:`);
+    await assert.rejects(client.request('GET', '/'), { name: 'ApiError', reason: 'Unreachable', message });
     await server.start();
   });
 
@@ -270,14 +239,11 @@ describe('ApiClient', () => {
     const folder = mkdtempSync(join(tmpdir(), 'token-'));
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'first\n');
-    await serve(
-      (request, response) => {
-        if (request.headers.authorization === 'Bearer second') json(response, 200, {});
-        else failure(response, 401, 'Unauthorized', 'Unauthorized');
-      },
-      {},
-      { authProvider: { name: 'tokenFile', config: { tokenFile } } },
-    );
+    const answer: FakeAnswer = ({ headers }, response) => {
+      if (headers.authorization === 'Bearer second') json(response, 200, {});
+      else failure(response, 401, 'Unauthorized', 'Unauthorized');
+    };
+    await serve(answer, {}, { authProvider: { name: 'tokenFile', config: { tokenFile } } });
     try {
       await assert.rejects(client.request('GET', '/'), /Unauthorized/);
       writeFileSync(tokenFile, 'second\n');
@@ -290,13 +256,7 @@ describe('ApiClient', () => {
   });
 
   it('sends user and password', async () => {
-    await serve(
-      (_request, response) => {
-        json(response, 200, {});
-      },
-      {},
-      { username: 'u', password: 'p' },
-    );
+    await serveEcho({ username: 'u', password: 'p' });
     await client.request('GET', '/');
     assert.equal(server.requests[0]!.headers.authorization, `Basic ${Buffer.from('u:p').toString('base64')}`);
   });

@@ -1,29 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
-import { ApiError, isNotFound } from './api-error.ts';
-import { jsonLines } from './json-lines.ts';
-import { apiVersionOf, knownKind, resourcePath, type ResourceKind } from './resource-kinds.ts';
+import { isNotFound } from './api-error.ts';
+import { apiVersionOf, resourceKind, resourcePath, type ResourceKind } from './resource-kinds.ts';
 import type {
   ApiClientOptions,
+  ApplyOptions,
   DeleteOptions,
   ListOptions,
   ListPage,
   ObjectKey,
-  PatchType,
+  ReadOptions,
   RequestOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './request-options.ts';
-import { brokenStream, parseJson, readBody, statusError } from './response.ts';
+import { brokenStream, jsonLines, parseJson, readBody, statusError } from './response.ts';
 import { Transport, type TransportRequest } from './transport.ts';
-
-const patchTypes: Record<PatchType, string> = {
-  merge: 'application/merge-patch+json',
-  json: 'application/json-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-};
 
 /**
  * Requests to one API server, by resource (get, list, watch, and patch or delete by name) or by object (create, replace, apply).
@@ -32,7 +26,6 @@ const patchTypes: Record<PatchType, string> = {
 export class ApiClient {
   readonly #transport: Transport;
   readonly #timeoutMs: number;
-  readonly #discovered = new Map<string, ResourceKind>();
 
   constructor(kubeConfig: KubeConfig, options: ApiClientOptions = {}) {
     this.#transport = new Transport(kubeConfig, options.userAgent ?? 'sidecar-injector');
@@ -45,19 +38,16 @@ export class ApiClient {
   }
 
   /** Reads one object; a missing one is an {@link ApiError} with code 404. */
-  async get<T = KubernetesObject>(
-    resource: ResourceKind,
-    name: string,
-    options: RequestOptions & { namespace?: string | undefined; subresource?: string | undefined } = {},
-  ): Promise<T> {
-    return (await this.request('GET', resourcePath(resource, { ...options, name }), options)) as T;
+  async get<T = KubernetesObject>(resource: ResourceKind, name: string, options: ReadOptions = {}): Promise<T> {
+    const { namespace, ...rest } = options;
+    return (await this.request('GET', resourcePath(resource, { namespace, name }), rest)) as T;
   }
 
   /** Reads one object, undefined when there is none. */
   async find<T = KubernetesObject>(
     resource: ResourceKind,
     name: string,
-    options: RequestOptions & { namespace?: string | undefined } = {},
+    options: ReadOptions = {},
   ): Promise<T | undefined> {
     try {
       return await this.get<T>(resource, name, options);
@@ -128,107 +118,57 @@ export class ApiClient {
 
   /** Creates an object; the answer is what the server stored. */
   async create<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
-    const resource = await this.kindOf(object, options);
-    const target = {
-      namespace: object.metadata.namespace,
-      name: undefined as string | undefined,
-      subresource: options.subresource,
-    };
-    if (options.subresource !== undefined) target.name = object.metadata.name;
-    const body = JSON.stringify(object);
-    return (await this.request('POST', resourcePath(resource, target), { ...pick(options), body })) as T;
+    const { apiVersion, kind, metadata } = object;
+    const path = resourcePath(resourceKind(apiVersion, kind), { namespace: metadata.namespace });
+    return this.#write('POST', path, object, options);
   }
 
   /** Replaces an object; with metadata.resourceVersion only if nobody wrote it since (Conflict otherwise). */
   async replace<T extends ObjectKey>(object: T, options: WriteOptions = {}): Promise<T> {
-    const path = await this.#pathOf(object, options);
-    return (await this.request('PUT', path, { ...pick(options), body: JSON.stringify(object) })) as T;
+    return this.#write('PUT', pathOf(object), object, options);
   }
 
   /**
    * Server-side apply: creates the object or makes the named fields ours.
    * Without `force` a field that another manager holds is a Conflict whose causes name manager and field.
    */
-  async apply<T extends ObjectKey>(
-    object: T,
-    options: WriteOptions & { fieldManager: string; force?: boolean | undefined },
-  ): Promise<T> {
-    const path = await this.#pathOf(object, options);
-    const { query, ...rest } = pick(options);
-    return (await this.request('PATCH', path, {
-      ...rest,
-      query: { ...query, force: options.force === true ? true : undefined },
-      // JSON is YAML.
-      body: JSON.stringify(object),
-      contentType: 'application/apply-patch+yaml',
-    })) as T;
+  async apply<T extends ObjectKey>(object: T, options: ApplyOptions): Promise<T> {
+    // JSON is YAML.
+    return this.#write('PATCH', pathOf(object, options.subresource), object, options, 'application/apply-patch+yaml');
   }
 
   /** Patches one object. */
   async patch<T = KubernetesObject>(
     target: ObjectKey,
-    type: PatchType,
+    type: 'merge' | 'json',
     body: unknown,
     options: WriteOptions = {},
   ): Promise<T> {
-    const path = await this.#pathOf(target, options);
-    return (await this.request('PATCH', path, {
-      ...pick(options),
-      body: JSON.stringify(body),
-      contentType: patchTypes[type],
-    })) as T;
+    return this.#write('PATCH', pathOf(target, options.subresource), body, options, `application/${type}-patch+json`);
   }
 
   /** Deletes one object; a missing one is an {@link ApiError} with code 404. */
   async delete(target: ObjectKey, options: DeleteOptions = {}): Promise<void> {
-    const path = await this.#pathOf(target, options);
-    const { uid, resourceVersion } = options;
+    const { uid, resourceVersion, signal, timeoutMs, gracePeriodSeconds, propagationPolicy = 'Background' } = options;
     const body = JSON.stringify({
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      propagationPolicy: options.propagationPolicy ?? 'Background',
-      ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+      propagationPolicy,
+      gracePeriodSeconds,
       ...(uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }),
-      ...(options.dryRun === true ? { dryRun: ['All'] } : {}),
     });
-    await this.request('DELETE', path, { signal: options.signal, timeoutMs: options.timeoutMs, body });
-  }
-
-  /** Where objects of this apiVersion and kind live: the static table, then discovery. */
-  async kindOf(object: Pick<ObjectKey, 'apiVersion' | 'kind'>, options: RequestOptions = {}): Promise<ResourceKind> {
-    const { apiVersion, kind } = object;
-    const key = `${apiVersion}/${kind}`;
-    const resource = knownKind(apiVersion, kind) ?? this.#discovered.get(key);
-    if (resource !== undefined) return resource;
-    await this.#discover(apiVersion, options);
-    const found = this.#discovered.get(key);
-    if (found === undefined) {
-      throw new ApiError({
-        code: 404,
-        reason: 'NotFound',
-        message: `the API server serves no kind ${kind} in ${apiVersion}`,
-      });
-    }
-    return found;
+    await this.request('DELETE', pathOf(target), { signal, timeoutMs, body });
   }
 
   /** Any request: the JSON of the answer, or its text when it is not JSON; for what the other methods do not cover. */
   async request(
     method: TransportRequest['method'],
     path: string,
-    options: RequestOptions & { query?: Record<string, unknown>; body?: string; contentType?: string } = {},
+    options: RequestOptions & { query?: Record<string, unknown>; body?: string; contentType?: string | undefined } = {},
   ): Promise<unknown> {
-    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
-    const { signal, body, contentType } = options;
-    const response = await this.#open({
-      method,
-      path: withQuery(path, options.query ?? {}),
-      signal,
-      body,
-      contentType,
-      timeoutMs,
-    });
-    const text = await readBody(response, this.#transport.server.host, timeoutMs, signal);
+    const { timeoutMs = this.#timeoutMs, query = {}, ...rest } = options;
+    const response = await this.#open({ ...rest, method, path: withQuery(path, query), timeoutMs });
+    const text = await readBody(response, this.#transport.server.host, timeoutMs, rest.signal);
     const json = response.headers['content-type']?.startsWith('application/json') === true;
     return json ? parseJson(text, this.#transport.server.host) : text;
   }
@@ -247,42 +187,29 @@ export class ApiClient {
     throw statusError(parseOrText(text), `${request.method} ${path}`, status, response.headers['retry-after']);
   }
 
-  async #pathOf(object: ObjectKey, options: RequestOptions & { subresource?: string | undefined }): Promise<string> {
-    const { name, namespace } = object.metadata;
-    if (name === undefined) throw new Error(`${object.kind}: metadata.name is missing`);
-    const resource = await this.kindOf(object, options);
-    return resourcePath(resource, {
-      name,
-      namespace: resource.namespaced ? namespace : undefined,
-      subresource: options.subresource,
-    });
-  }
-
-  async #discover(apiVersion: string, options: RequestOptions): Promise<void> {
-    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const answer = (await this.request('GET', path, { signal: options.signal, timeoutMs: options.timeoutMs })) as {
-      resources?: { name: string; kind: string; namespaced: boolean }[];
-    };
-    const [group, version] = apiVersion.includes('/')
-      ? (apiVersion.split('/', 2) as [string, string])
-      : ['', apiVersion];
-    for (const { name, kind, namespaced } of answer.resources ?? []) {
-      if (!name.includes('/'))
-        this.#discovered.set(`${apiVersion}/${kind}`, { group, version, plural: name, kind, namespaced });
-    }
+  async #write<T>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    object: unknown,
+    options: WriteOptions & Pick<ApplyOptions, 'force'>,
+    contentType?: string,
+  ): Promise<T> {
+    const { signal, timeoutMs, fieldManager, dryRun, force } = options;
+    const query = { fieldManager, dryRun: dryRun && 'All', force };
+    const body = JSON.stringify(object);
+    return (await this.request(method, path, { signal, timeoutMs, query, body, contentType })) as T;
   }
 }
 
-function pick(options: WriteOptions): RequestOptions & { query: Record<string, unknown> } {
-  return {
-    signal: options.signal,
-    timeoutMs: options.timeoutMs,
-    query: { fieldManager: options.fieldManager, dryRun: options.dryRun === true ? 'All' : undefined },
-  };
+/** @throws Error when the kind is not in the table, or the object has no name */
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: ObjectKey, subresource?: string): string {
+  if (name === undefined) throw new Error(`${kind}: metadata.name is missing`);
+  const resource = resourceKind(apiVersion, kind);
+  return resourcePath(resource, { name, namespace: resource.namespaced ? namespace : undefined, subresource });
 }
 
 function withQuery(path: string, query: Record<string, unknown>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && value !== false);
   if (given.length === 0) return path;
   return `${path}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 }

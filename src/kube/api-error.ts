@@ -36,6 +36,16 @@ export interface StatusCause {
   field?: string;
 }
 
+/** No answer came, or none that can be read. */
+export function noAnswer(reason: 'Unreachable' | 'Timeout' | 'Malformed', message: string, cause?: unknown): ApiError {
+  return new ApiError({ code: 0, reason, message }, { cause });
+}
+
+/** What a log line says of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** True when the object (or, for a discovery request, the resource) does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 404;

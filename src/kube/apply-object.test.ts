@@ -23,15 +23,11 @@ const live: KubernetesObject = {
   data: { a: '2' },
 };
 
-const conflict = new ApiError({
-  code: 409,
-  reason: 'Conflict',
-  message: 'Apply failed with 2 conflicts',
-  causes: [
-    { reason: 'FieldManagerConflict', message: 'conflict with "kubectl \\"edit\\"" using v1', field: '.data.a' },
-    { reason: 'FieldManagerConflict', message: 'conflict with "us" using v1', field: '.data.b' },
-  ],
-});
+const causes = [
+  { reason: 'FieldManagerConflict', message: 'conflict with "kubectl \\"edit\\"" using v1', field: '.data.a' },
+  { reason: 'FieldManagerConflict', message: 'conflict with "us" using v1', field: '.data.b' },
+];
+const conflict = new ApiError({ code: 409, reason: 'Conflict', message: 'Apply failed with 2 conflicts', causes });
 const invalid = (message: string, ...causes: string[]): ApiError =>
   new ApiError({ code: 422, reason: 'Invalid', message, causes: causes.map((each) => ({ message: each })) });
 const exists = new ApiError({ code: 409, reason: 'AlreadyExists', message: 'exists' });
@@ -65,12 +61,8 @@ describe('ObjectApplier', () => {
   it('writes nothing when nothing differs', async () => {
     const { applier, calls } = setUp();
     const same = { ...live, data: desired.data };
-    assert.deepEqual(await applier.apply(desired, same), {
-      outcome: 'Unchanged',
-      object: same,
-      difference: undefined,
-      foreign: [],
-    });
+    const unchanged = { outcome: 'Unchanged', object: same, difference: undefined, foreign: [] };
+    assert.deepEqual(await applier.apply(desired, same), unchanged);
     assert.deepEqual(calls, []);
   });
 
@@ -98,7 +90,7 @@ describe('ObjectApplier', () => {
   });
 
   it('does not count an earlier update of our own as somebody else', async () => {
-    const own = new ApiError({ code: 409, reason: 'Conflict', message: '', causes: conflict.causes.slice(1) });
+    const own = new ApiError({ code: 409, reason: 'Conflict', message: '', causes: causes.slice(1) });
     const { applier, calls } = setUp(own, desired, desired);
     assert.deepEqual((await applier.apply(desired, live)).foreign, []);
     assert.equal((await applier.apply(desired, live)).outcome, 'Updated');
@@ -106,11 +98,8 @@ describe('ObjectApplier', () => {
   });
 
   it('replaces what an apply leaves: items that others added', async () => {
-    const left = {
-      ...desired,
-      metadata: { ...desired.metadata, resourceVersion: '6', annotations: { x: 'y' } },
-      data: { a: '1', foreign: '2' },
-    };
+    const metadata = { ...desired.metadata, resourceVersion: '6', annotations: { x: 'y' } };
+    const left = { ...desired, metadata, data: { a: '1', foreign: '2' } };
     const { applier, calls, bodies } = setUp(left, desired);
     assert.equal((await applier.apply(desired, live)).object, desired);
     assert.deepEqual(calls, ['apply', 'replace']);
@@ -121,17 +110,14 @@ describe('ObjectApplier', () => {
   });
 
   it('lets be what differs still after everything, until the object or the wish changes', async () => {
-    const filled = {
-      ...desired,
-      metadata: { ...desired.metadata, resourceVersion: '6' },
-      data: { a: '1', new: 'default' },
-    };
+    const metadata = { ...desired.metadata, resourceVersion: '6' };
+    const filled = { ...desired, metadata, data: { a: '1', new: 'default' } };
     const { applier, calls, clock } = setUp(filled, filled, filled, filled);
     await applier.apply(desired, live);
     assert.deepEqual(calls, ['apply', 'replace']);
     assert.equal((await applier.apply(desired, filled)).outcome, 'Unchanged');
     await clock.advance(1000);
-    await applier.apply(desired, { ...filled, metadata: { ...filled.metadata, resourceVersion: '7' } });
+    await applier.apply(desired, { ...filled, metadata: { ...metadata, resourceVersion: '7' } });
     assert.deepEqual(calls, ['apply', 'replace', 'apply', 'replace']);
   });
 
@@ -170,25 +156,14 @@ describe('ObjectApplier', () => {
     assert.deepEqual(calls, ['apply', 'replace', 'try create']);
   });
 
-  const words: [what: string, kind: string, error: ApiError][] = [
-    [
-      'a webhook configuration, whatever the cause says',
-      'MutatingWebhookConfiguration',
-      invalid('x', 'y: field is immutable'),
-    ],
-    [
-      'an object that only has the word in its name',
-      'ConfigMap',
-      invalid('ConfigMap "immutable" is invalid', 'Required value'),
-    ],
-    [
-      'an object whose text says so in the middle',
-      'ConfigMap',
-      invalid('x', 'Invalid value: "a: field is immutable b": syntax error'),
-    ],
+  const words: [what: string, kind: string, message: string, cause: string][] = [
+    ['a webhook, whatever the cause says', 'MutatingWebhookConfiguration', 'x', 'y: field is immutable'],
+    ['an object that has the word in its name', 'ConfigMap', 'ConfigMap "immutable" is invalid', 'Required value'],
+    ['an object whose text says so', 'ConfigMap', 'x', 'Invalid value: "a: field is immutable b": syntax error'],
   ];
-  for (const [what, kind, error] of words) {
+  for (const [what, kind, message, cause] of words) {
     it(`never deletes ${what}`, async () => {
+      const error = invalid(message, cause);
       const { applier, calls } = setUp(error, error, exists, desired, desired);
       await assert.rejects(applier.apply({ ...desired, kind }, { ...live, kind }), error);
       assert.deepEqual(calls, ['apply', 'replace']);
@@ -198,20 +173,15 @@ describe('ObjectApplier', () => {
   it('has nothing left to write after a replace, whatever was there', async () => {
     const text = fc.constantFrom('', 'a', 'b');
     const map = fc.dictionary(fc.constantFrom('a', 'ours', 'theirs'), text);
-    const found = fc.record({
-      labels: map,
-      annotations: map,
-      data: map,
-      spec: fc.dictionary(fc.constantFrom('type', 'more'), text),
-    });
+    const specs = fc.dictionary(fc.constantFrom('type', 'more'), text);
+    const found = fc.record({ labels: map, annotations: map, data: map, spec: specs });
     const wanted: KubernetesObject = { ...desired, kind: 'Service', spec: { type: 'a', ports: [{ port: 1 }] } };
     await fc.assert(
       fc.asyncProperty(found, async ({ labels, annotations, data, spec }) => {
         const { applier, bodies } = setUp(invalid('no'), desired);
         const there = { ...live, kind: 'Service', metadata: { ...live.metadata, labels, annotations }, data, spec };
         await applier.apply(wanted, there);
-        const replaced = bodies[1];
-        assert.ok(replaced !== undefined);
+        const replaced = bodies[1]!;
         assert.equal(objectDifference(wanted, replaced, 'us'), undefined);
         assert.deepEqual({ ...annotations, ...replaced.metadata.annotations }, replaced.metadata.annotations);
       }),

@@ -29,6 +29,14 @@ export interface AppliedObject {
   retryAfter?: number;
 }
 
+type Findings = Pick<AppliedObject, 'difference' | 'foreign'>;
+
+/** Of every write of one object. */
+interface How {
+  readonly fieldManager: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Against a writer who undoes what we do, each object is taken back at most this often, in milliseconds. */
 const forceIntervalMs = 1000;
 
@@ -60,57 +68,52 @@ export class ObjectApplier {
     signal?: AbortSignal,
     isRepair = false,
   ): Promise<AppliedObject> {
-    const { client, fieldManager } = this.#options;
+    const { fieldManager } = this.#options;
+    const isNew = live === undefined;
     const difference =
-      live === undefined || this.#isAccepted(desired, live) ? undefined : objectDifference(desired, live, fieldManager);
-    if (live !== undefined && difference === undefined)
-      return { outcome: 'Unchanged', object: live, difference, foreign: [] };
+      isNew || this.#isAccepted(desired, live) ? undefined : objectDifference(desired, live, fieldManager);
+    const found: Findings = { difference, foreign: [] };
+    if (!isNew && difference === undefined) return { ...found, outcome: 'Unchanged', object: live };
     const wait = this.#mustWait(desired);
-    if (wait > 0) return { outcome: 'Deferred', object: live ?? desired, difference, foreign: [], retryAfter: wait };
-    const outcome = live === undefined ? 'Created' : 'Updated';
+    if (wait > 0) return { ...found, outcome: 'Deferred', object: live ?? desired, retryAfter: wait };
+    const how = { fieldManager, signal };
     try {
-      const object = await client.apply(desired, { fieldManager, signal });
-      if (isRepair) this.#noteForce(desired);
-      return await this.#settle({ outcome, object, difference, foreign: [] }, desired, signal);
+      const applied = await this.#write(desired, found, how, isRepair);
+      const object = await this.#settle(desired, applied, how);
+      return { ...found, outcome: isNew ? 'Created' : 'Updated', object };
     } catch (error) {
-      const foreign = foreignFields(error, fieldManager);
-      if (foreign !== undefined) return await this.#force(desired, live, { outcome, difference, foreign }, signal);
-      return await this.#replaceInvalid(desired, live, error, { difference, foreign: [] }, signal);
+      if (!(error instanceof ApiError) || error.code !== 422 || isNew) throw error;
+      this.#noteForce(desired);
+      return { ...found, ...(await this.#replaceInvalid(desired, live, how)) };
     }
   }
 
-  async #force(
-    desired: KubernetesObject,
-    live: KubernetesObject | undefined,
-    found: Pick<AppliedObject, 'outcome' | 'difference' | 'foreign'>,
-    signal: AbortSignal | undefined,
-  ): Promise<AppliedObject> {
-    const { client, fieldManager } = this.#options;
-    if (found.foreign.length > 0) this.#noteForce(desired);
+  /** Without force, which tells who else manages a field, then with force. */
+  async #write(desired: KubernetesObject, found: Findings, how: How, isRepair: boolean): Promise<KubernetesObject> {
+    const { client } = this.#options;
     try {
-      const object = await client.apply(desired, { fieldManager, force: true, signal });
-      return await this.#settle({ ...found, object }, desired, signal);
+      const object = await client.apply(desired, how);
+      if (isRepair) this.#noteForce(desired);
+      return object;
     } catch (error) {
-      return await this.#replaceInvalid(desired, live, error, found, signal);
+      const foreign = foreignFields(error, how.fieldManager);
+      if (foreign === undefined) throw error;
+      found.foreign = foreign;
+      if (foreign.length > 0) this.#noteForce(desired);
+      return await client.apply(desired, { ...how, force: true });
     }
   }
 
   /** An apply leaves what others added to our lists; what must be exactly ours is then replaced as a whole. */
-  async #settle(
-    applied: AppliedObject,
-    desired: KubernetesObject,
-    signal: AbortSignal | undefined,
-  ): Promise<AppliedObject> {
-    const { fieldManager } = this.#options;
-    const left = objectDifference(desired, applied.object, fieldManager);
-    if (left === undefined) return applied;
+  async #settle(desired: KubernetesObject, applied: KubernetesObject, how: How): Promise<KubernetesObject> {
+    if (objectDifference(desired, applied, how.fieldManager) === undefined) return applied;
     this.#noteForce(desired);
-    const object = await this.#replace(desired, applied.object, signal);
-    if (objectDifference(desired, object, fieldManager) !== undefined) {
+    const object = await this.#replace(desired, applied, how);
+    if (objectDifference(desired, object, how.fieldManager) !== undefined) {
       const wanted = JSON.stringify(desired);
       this.#accepted.set(keyOf(desired), { resourceVersion: object.metadata.resourceVersion, wanted });
     }
-    return { ...applied, object };
+    return object;
   }
 
   #isAccepted(desired: KubernetesObject, live: KubernetesObject): boolean {
@@ -124,51 +127,33 @@ export class ObjectApplier {
 
   async #replaceInvalid(
     desired: KubernetesObject,
-    live: KubernetesObject | undefined,
-    error: unknown,
-    found: Pick<AppliedObject, 'difference' | 'foreign'>,
-    signal: AbortSignal | undefined,
-  ): Promise<AppliedObject> {
-    if (!(error instanceof ApiError) || error.code !== 422 || live === undefined) throw error;
-    this.#noteForce(desired);
+    live: KubernetesObject,
+    how: How,
+  ): Promise<Pick<AppliedObject, 'outcome' | 'object'>> {
     try {
-      return { ...found, outcome: 'Updated', object: await this.#replace(desired, live, signal) };
-    } catch (again) {
-      if (!(again instanceof ApiError) || !isImmutable(desired, again)) throw again;
-      return { ...found, outcome: 'Recreated', object: await this.#recreate(desired, live, signal) };
+      return { outcome: 'Updated', object: await this.#replace(desired, live, how) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isImmutable(desired, error)) throw error;
+      return { outcome: 'Recreated', object: await this.#recreate(desired, live, how) };
     }
   }
 
   /** With the resourceVersion that was read: somebody's newer write makes it a Conflict, which is tried again later. */
-  #replace(
-    desired: KubernetesObject,
-    live: KubernetesObject,
-    signal: AbortSignal | undefined,
-  ): Promise<KubernetesObject> {
-    const { client, fieldManager } = this.#options;
-    return client.replace(overlay(desired, live), { fieldManager, signal });
+  #replace(desired: KubernetesObject, live: KubernetesObject, how: How): Promise<KubernetesObject> {
+    return this.#options.client.replace(overlay(desired, live), how);
   }
 
   /** What the API server would not take is not a reason to delete what is there. */
-  async #recreate(
-    desired: KubernetesObject,
-    live: KubernetesObject,
-    signal: AbortSignal | undefined,
-  ): Promise<KubernetesObject> {
-    const { client, fieldManager } = this.#options;
-    await this.#tryCreate(desired, signal);
-    await client.delete(live, { uid: live.metadata.uid, signal });
-    return client.apply(desired, { fieldManager, force: true, signal });
-  }
-
-  /** A create is validated before its name is looked up: of one that is valid the API server says only that it exists. */
-  async #tryCreate(desired: KubernetesObject, signal: AbortSignal | undefined): Promise<void> {
-    const { client, fieldManager } = this.#options;
+  async #recreate(desired: KubernetesObject, live: KubernetesObject, how: How): Promise<KubernetesObject> {
+    const { client } = this.#options;
     try {
-      await client.create(desired, { fieldManager, dryRun: true, signal });
+      await client.create(desired, { ...how, dryRun: true });
     } catch (error) {
+      // A create is validated before its name is looked up: of one that is valid the API server says only that it exists.
       if (!isConflict(error) || error.reason !== 'AlreadyExists') throw error;
     }
+    await client.delete(live, { uid: live.metadata.uid, signal: how.signal });
+    return client.apply(desired, { ...how, force: true });
   }
 
   #mustWait(object: KubernetesObject): number {

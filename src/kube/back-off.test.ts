@@ -9,13 +9,12 @@ describe('BackOff', () => {
       [5, 10, 20, 30, 30],
     );
     assert.equal(backOff.next('b'), 5);
-    assert.equal(backOff.failures('a'), 5);
   });
 
   it('begins anew after forget and forgetAll', () => {
     const backOff = new BackOff({ baseMs: 5, maximumMs: 1000 });
     for (const key of ['a', 'a', 'b', 'b']) backOff.next(key);
-    backOff.forget('a');
+    assert.deepEqual([backOff.forget('a'), backOff.forget('c')], [true, false]);
     assert.deepEqual([backOff.next('a'), backOff.next('b')], [5, 20]);
     backOff.forgetAll();
     assert.deepEqual([backOff.next('a'), backOff.next('b')], [5, 5]);

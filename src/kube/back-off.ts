@@ -25,13 +25,9 @@ export class BackOff {
     return random === undefined ? nominal : nominal * (0.5 + random() / 2);
   }
 
-  /** How many failures in a row. */
-  failures(key: string): number {
-    return this.#failures.get(key) ?? 0;
-  }
-
-  forget(key: string): void {
-    this.#failures.delete(key);
+  /** @returns whether it had failed */
+  forget(key: string): boolean {
+    return this.#failures.delete(key);
   }
 
   forgetAll(): void {

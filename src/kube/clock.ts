@@ -25,12 +25,9 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after so many milliseconds, or at once when the signal aborts; never rejects. */
-export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) {
-      resolve();
-      return;
-    }
+export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return;
+  await new Promise<void>((resolve) => {
     const finish = (): void => {
       cancel();
       signal?.removeEventListener('abort', finish);

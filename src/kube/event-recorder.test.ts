@@ -27,13 +27,8 @@ function setUp() {
       return Promise.resolve(body as T);
     },
   };
-  const recorder = new EventRecorder({
-    client,
-    clock,
-    logger,
-    controller: 'sidecar-injector.io/operator',
-    instance: 'pod-1',
-  });
+  const controller = 'sidecar-injector.io/operator';
+  const recorder = new EventRecorder({ client, clock, logger, controller, instance: 'pod-1' });
   return { clock, logger, created, patched, recorder, state };
 }
 
@@ -44,24 +39,15 @@ describe('EventRecorder', () => {
     const { metadata, ...rest } = created[0]!;
     assert.equal(metadata.namespace, 'default');
     assert.match(metadata.name!, /^default\.[0-9a-f]+$/);
+    const { apiVersion, kind } = config;
     assert.deepEqual(rest, {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       eventTime: '2026-01-01T00:00:00.000000Z',
-      type: 'Normal',
-      reason: 'Published',
-      action: 'Publish',
-      note: 'configuration 1 is published',
+      ...event,
       reportingController: 'sidecar-injector.io/operator',
       reportingInstance: 'pod-1',
-      regarding: {
-        apiVersion: 'sidecar-injector.io/v1alpha1',
-        kind: 'InjectorConfig',
-        name: 'default',
-        namespace: undefined,
-        uid: 'u1',
-        resourceVersion: '3',
-      },
+      regarding: { apiVersion, kind, name: 'default', namespace: undefined, uid: 'u1', resourceVersion: '3' },
     });
     recorder.record({ ...config, metadata: { name: 'pod', namespace: 'n', uid: 'u2' } }, event);
     assert.equal(created[1]!.metadata.namespace, 'n');
@@ -111,8 +97,7 @@ describe('EventRecorder', () => {
     state.fail = true;
     recorder.record(config, event);
     await settle();
-    assert.deepEqual(logger.lines, [
-      { level: 'debug', message: 'an event was not written', fields: { error: 'forbidden' } },
-    ]);
+    const line = { level: 'debug', message: 'an event was not written', fields: { error: 'forbidden' } };
+    assert.deepEqual(logger.lines, [line]);
   });
 });

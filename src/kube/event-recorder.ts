@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
+import { messageOf } from './api-error.ts';
 import type { Clock, Logger } from './ports.ts';
 
 export interface EventRecorderOptions {
@@ -53,41 +54,36 @@ export class EventRecorder {
   }
 
   record(regarding: KubernetesObject, event: RecordedEvent): void {
-    const now = this.#options.clock.monotonic();
+    const { client, clock } = this.#options;
+    const now = clock.monotonic();
     this.#forgetOld(now);
+    const { uid = '', name } = regarding.metadata;
+    const { type, reason, action } = event;
     const note = cut(event.note);
-    const key = [regarding.metadata.uid ?? regarding.metadata.name, event.type, event.reason, event.action, note].join(
-      '\n',
-    );
+    const key = [uid === '' ? name : uid, type, reason, action, note].join('\n');
     const series = this.#series.get(key);
     if (series !== undefined) {
       series.count += 1;
       series.lastSeen = now;
-      if (series.count === series.written + 1)
-        this.#options.clock.after(flushMs, () => {
-          this.#flush(series);
-        });
+      if (series.count === series.written + 1) clock.after(flushMs, this.#flush.bind(this, series));
       return;
     }
-    if (!this.#takeToken(regarding.metadata.uid ?? '', now)) return;
-    const object = this.#eventObject(regarding, { ...event, note });
+    if (!this.#takeToken(uid, now)) return;
+    const object = this.#eventObject(regarding, { type, reason, action, note });
     this.#series.set(key, { object, count: 1, written: 1, lastSeen: now });
-    this.#write(() => this.#options.client.create(object));
+    this.#write(() => client.create(object));
   }
 
   #flush(series: Series): void {
-    series.written = series.count;
+    const { object, count } = series;
+    series.written = count;
     const lastObservedTime = microTime(this.#options.clock.now());
-    this.#write(() =>
-      this.#options.client.patch(series.object, 'merge', { series: { count: series.count, lastObservedTime } }),
-    );
+    this.#write(() => this.#options.client.patch(object, 'merge', { series: { count, lastObservedTime } }));
   }
 
   #write(request: () => Promise<unknown>): void {
     request().catch((error: unknown) => {
-      this.#options.logger.debug('an event was not written', {
-        error: error instanceof Error ? error.message : String(error),
-      });
+      this.#options.logger.debug('an event was not written', { error: messageOf(error) });
     });
   }
 
@@ -102,10 +98,7 @@ export class EventRecorder {
       // Events about cluster-scoped objects live in `default` (validation of events.k8s.io/v1).
       metadata: { name: `${name.slice(0, 220)}.${unique}`, namespace: namespace ?? 'default' },
       eventTime: microTime(clock.now()),
-      type: event.type,
-      reason: event.reason,
-      action: event.action,
-      note: event.note,
+      ...event,
       reportingController: controller,
       reportingInstance: instance.slice(0, 128),
       regarding: { apiVersion: regarding.apiVersion, kind: regarding.kind, name, namespace, uid, resourceVersion },

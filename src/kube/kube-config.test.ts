@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '../api/errors.ts';
 import { loadKubeConfig } from './kube-config.ts';
 
 const text = `apiVersion: v1
@@ -38,11 +37,9 @@ describe('loadKubeConfig', () => {
   });
 
   it('takes the current context, or the one that is named', () => {
-    assert.equal(loadKubeConfig({ kubeconfig: file }).getCurrentCluster()?.server, 'https://one.example:6443');
-    assert.equal(
-      loadKubeConfig({ kubeconfig: file, context: 'second' }).getCurrentCluster()?.server,
-      'https://two.example:6443',
-    );
+    const serverOf = (options: object) => loadKubeConfig({ kubeconfig: file, ...options }).getCurrentCluster()?.server;
+    assert.equal(serverOf({}), 'https://one.example:6443');
+    assert.equal(serverOf({ context: 'second' }), 'https://two.example:6443');
   });
 
   it('finds the file in the environment', () => {
@@ -57,43 +54,23 @@ describe('loadKubeConfig', () => {
     assert.equal(loadKubeConfig({ kubeconfig: file, context: 'second' }).getCurrentUser()?.token, 'inline');
   });
 
+  const broken = (): void => {
+    writeFileSync(file, 'users: {');
+    process.env.KUBECONFIG = file;
+  };
+  const asked = (context?: string) => (): object => ({ kubeconfig: file, context });
+  const other = /third: the kubeconfig has no such context; it has first, second, lost/;
   const mistakes: [what: string, options: () => object, message: RegExp][] = [
     ['a file that does not exist', () => ({ kubeconfig: `${file}.missing` }), /config\.missing: there is no such file/],
-    [
-      'an unknown context',
-      () => ({ kubeconfig: file, context: 'third' }),
-      /third: the kubeconfig has no such context; it has first, second, lost/,
-    ],
-    [
-      'a context without its cluster',
-      () => ({ kubeconfig: file, context: 'lost' }),
-      /current-context "lost" leads to no cluster/,
-    ],
-    [
-      'a file that is something else',
-      () => {
-        writeFileSync(file, 'users: {');
-        return { kubeconfig: file };
-      },
-      /config: not a kubeconfig/,
-    ],
-    [
-      'a default that is something else',
-      () => {
-        writeFileSync(file, 'users: {');
-        process.env.KUBECONFIG = file;
-        return {};
-      },
-      /cannot load the kubeconfig/,
-    ],
+    ['an unknown context', asked('third'), other],
+    ['a context without its cluster', asked('lost'), /current-context "lost" leads to no cluster/],
+    ['a file that is something else', () => (broken(), asked()()), /config: not a kubeconfig/],
+    ['a default that is something else', () => (broken(), {}), /cannot load the kubeconfig/],
   ];
   for (const [what, options, message] of mistakes) {
     it(`refuses ${what}`, () => {
       const given = options();
-      assert.throws(
-        () => loadKubeConfig(given),
-        (error) => error instanceof ConfigurationError && message.test(error.message),
-      );
+      assert.throws(() => loadKubeConfig(given), { name: 'ConfigurationError', message });
     });
   }
 });

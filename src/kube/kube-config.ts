@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
 import { ConfigurationError } from '../api/errors.ts';
+import { messageOf } from './api-error.ts';
 
 export type { KubeConfig };
 
@@ -18,65 +19,53 @@ export interface KubeConfigOptions {
  * A user's `tokenFile` is read again while we run (bound ServiceAccount tokens expire after an hour).
  * Throws {@link ConfigurationError} when the file is missing or unreadable, or a named context or its cluster is not in it.
  */
-export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
+export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}): KubeConfig {
   const config = new KubeConfig();
-  if (options.kubeconfig !== undefined) {
-    if (!existsSync(options.kubeconfig)) {
-      throw new ConfigurationError('kubeconfig', `${options.kubeconfig}: there is no such file; name a kubeconfig`);
-    }
-    loadFile(config, options.kubeconfig);
-    rereadTokenFiles(config, [options.kubeconfig]);
+  if (kubeconfig === undefined) {
+    attempt('KUBECONFIG', 'cannot load the kubeconfig', () => {
+      config.loadFromDefault();
+    });
+    const files = process.env['KUBECONFIG']?.split(':') ?? [];
+    rereadTokenFiles(config, files.filter(existsSync));
   } else {
-    loadDefault(config);
-    const variable = process.env['KUBECONFIG'] ?? '';
-    rereadTokenFiles(
-      config,
-      variable.split(':').filter((file) => file !== '' && existsSync(file)),
-    );
+    if (!existsSync(kubeconfig)) {
+      throw new ConfigurationError('kubeconfig', `${kubeconfig}: there is no such file; name a kubeconfig`);
+    }
+    attempt('kubeconfig', `${kubeconfig}: not a kubeconfig`, () => {
+      config.loadFromFile(kubeconfig);
+    });
+    rereadTokenFiles(config, [kubeconfig]);
   }
-  chooseContext(config, options.context);
+  chooseContext(config, context);
   return config;
 }
 
-function loadFile(config: KubeConfig, file: string): void {
+function attempt(field: string, problem: string, load: () => void): void {
   try {
-    config.loadFromFile(file);
+    load();
   } catch (error) {
-    throw new ConfigurationError('kubeconfig', `${file}: not a kubeconfig: ${messageOf(error)}`, { cause: error });
+    throw new ConfigurationError(field, `${problem}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function loadDefault(config: KubeConfig): void {
-  try {
-    config.loadFromDefault();
-  } catch (error) {
-    throw new ConfigurationError('KUBECONFIG', `cannot load the kubeconfig: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** With nothing to load the library makes up a cluster at http://localhost:8080, which nobody has had for years. */
-function isMadeUp(config: KubeConfig): boolean {
-  return config.getCurrentCluster()?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined;
 }
 
 function chooseContext(config: KubeConfig, context: string | undefined): void {
   if (context !== undefined) {
     if (config.getContextObject(context) === null) {
       const names = config.getContexts().map(({ name }) => name);
-      throw new ConfigurationError(
-        'context',
-        `${context}: the kubeconfig has no such context; it has ${names.join(', ')}`,
-      );
+      const problem = `${context}: the kubeconfig has no such context; it has ${names.join(', ')}`;
+      throw new ConfigurationError('context', problem);
     }
     config.setCurrentContext(context);
   }
-  if (isMadeUp(config)) {
+  const cluster = config.getCurrentCluster();
+  // With nothing to load the library makes up a cluster, which nobody has had for years.
+  if (cluster?.server === 'http://localhost:8080' && config.getCurrentUser()?.token === undefined) {
     throw new ConfigurationError(
       'kubeconfig',
       'there is no kubeconfig: name one with --kubeconfig or KUBECONFIG, or run in a pod with a ServiceAccount',
     );
   }
-  if (config.getCurrentCluster() === null) {
+  if (cluster === null) {
     throw new ConfigurationError(
       'context',
       `the kubeconfig's current-context ${JSON.stringify(config.getCurrentContext())} leads to no cluster; name one with --context`,
@@ -107,8 +96,4 @@ function tokenFilesOf(file: string): [user: string, tokenFile: string][] {
     const tokenFile = user?.tokenFile ?? user?.['token-file'];
     return name === undefined || tokenFile === undefined ? [] : [[name, resolve(dirname(file), tokenFile)]];
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

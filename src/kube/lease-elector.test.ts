@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import { ApiError } from './api-error.ts';
 import { LeaseElector } from './lease-elector.ts';
+import type { RequestOptions } from './request-options.ts';
 import { capturingLogger } from './testdata/capturing-logger.ts';
 import { ManualClock, settle } from './testdata/manual-clock.ts';
 
@@ -16,35 +17,24 @@ class LeaseServer {
   writes = 0;
   #version = 0;
 
-  find<T>(
-    _resource: unknown,
-    _name: string,
-    options: { signal?: AbortSignal | undefined } = {},
-  ): Promise<T | undefined> {
+  find<T>(_resource: unknown, _name: string, { signal }: RequestOptions = {}): Promise<T | undefined> {
     if (this.hangs) {
       return new Promise((_resolve, reject) => {
-        options.signal?.addEventListener('abort', () => {
+        signal?.addEventListener('abort', () => {
           reject(new Error('given up'));
         });
       });
     }
-    return this.down ? this.#refuse() : Promise.resolve(structuredClone(this.lease) as T | undefined);
+    return this.down ? refuse(0, 'Unreachable') : Promise.resolve(structuredClone(this.lease) as T | undefined);
   }
 
   create<T>(object: T): Promise<T> {
-    if (this.down) return this.#refuse();
-    if (this.lease !== undefined)
-      return Promise.reject(new ApiError({ code: 409, reason: 'AlreadyExists', message: 'exists' }));
-    return this.#store(object);
+    return this.lease === undefined ? this.#store(object) : refuse(409, 'AlreadyExists');
   }
 
   replace<T>(object: T): Promise<T> {
-    if (this.down) return this.#refuse();
     const { resourceVersion } = (object as KubernetesObject).metadata;
-    if (resourceVersion !== this.lease?.metadata.resourceVersion) {
-      return Promise.reject(new ApiError({ code: 409, reason: 'Conflict', message: 'modified' }));
-    }
-    return this.#store(object);
+    return resourceVersion === this.lease?.metadata.resourceVersion ? this.#store(object) : refuse(409, 'Conflict');
   }
 
   get holder(): unknown {
@@ -52,6 +42,7 @@ class LeaseServer {
   }
 
   #store<T>(object: T): Promise<T> {
+    if (this.down) return refuse(0, 'Unreachable');
     this.#version += 1;
     this.writes += 1;
     const stored = structuredClone(object) as Lease;
@@ -59,11 +50,10 @@ class LeaseServer {
     this.lease = stored;
     return Promise.resolve(structuredClone(stored) as T);
   }
-
-  #refuse(): Promise<never> {
-    return Promise.reject(new ApiError({ code: 0, reason: 'Unreachable', message: 'down' }));
-  }
 }
+
+const refuse = (code: number, reason: string): Promise<never> =>
+  Promise.reject(new ApiError({ code, reason, message: reason }));
 
 class Candidate {
   leading = false;
@@ -74,7 +64,7 @@ class Candidate {
   readonly #run: Promise<void>;
   readonly elector: LeaseElector;
 
-  constructor(server: LeaseServer, clock: ManualClock, identity: string, timeScale?: number) {
+  constructor(server: LeaseServer, clock: ManualClock, identity: string, timeScale = 1) {
     this.elector = new LeaseElector({
       client: server,
       namespace: 'n',
@@ -83,7 +73,7 @@ class Candidate {
       clock,
       random: () => 0,
       logger: this.logger,
-      ...(timeScale === undefined ? {} : { timeScale }),
+      timeScale,
       onHolder: (holder) => this.holders.push(holder),
     });
     this.#run = this.elector.run(this.#stop.signal, async (leading) => {
@@ -126,17 +116,12 @@ describe('LeaseElector', () => {
   it('leads at once when nobody does, and renews every 2 s', async () => {
     const one = await join('one');
     assert.equal(one.leading, true);
-    assert.deepEqual(server.lease?.spec, {
-      holderIdentity: 'one',
-      leaseDurationSeconds: 15,
-      acquireTime: '2026-01-01T00:00:00.000000Z',
-      renewTime: '2026-01-01T00:00:00.000000Z',
-      leaseTransitions: 0,
-    });
+    const [acquireTime, renewTime] = ['2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:06.000000Z'];
+    const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, acquireTime, leaseTransitions: 0 };
+    assert.deepEqual(server.lease?.spec, { ...spec, renewTime: acquireTime });
     await clock.advance(6000);
     assert.equal(server.writes, 4);
-    assert.equal(server.lease.spec.renewTime, '2026-01-01T00:00:06.000000Z');
-    assert.equal(server.lease.spec.acquireTime, '2026-01-01T00:00:00.000000Z');
+    assert.deepEqual(server.lease.spec, { ...spec, renewTime });
   });
 
   it('holds the lease for no longer than the renew deadline after a renewal was begun, before any timer has run', async () => {
@@ -225,12 +210,9 @@ describe('LeaseElector', () => {
 
   it('gives up at once when another has taken the lease', async () => {
     const one = await join('one');
-    const lease = server.lease!;
-    server.lease = {
-      ...lease,
-      metadata: { ...lease.metadata, resourceVersion: 'y' },
-      spec: { ...lease.spec, holderIdentity: 'thief' },
-    };
+    const { metadata, spec, ...lease } = server.lease!;
+    const stolen = { ...spec, holderIdentity: 'thief' };
+    server.lease = { ...lease, metadata: { ...metadata, resourceVersion: 'y' }, spec: stolen };
     await clock.advance(2000);
     assert.equal(one.leading, false);
     await one.stop();

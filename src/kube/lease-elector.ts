@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
-import { isConflict } from './api-error.ts';
+import { isConflict, messageOf } from './api-error.ts';
 import { pause } from './clock.ts';
 import { microTime } from './event-recorder.ts';
 import type { Clock, Logger, Random } from './ports.ts';
@@ -65,26 +66,11 @@ export class LeaseElector {
    * the lease is released and, unless we are told to stop, waited for again. Never rejects, unless `lead` does.
    */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
-    const { logger, name, identity } = this.#options;
+    const { clock, random } = this.#options;
     while (!signal.aborted) {
-      if (!(await this.#acquire(signal))) return;
-      logger.info('leading', { lease: name, identity });
-      const leadership = new AbortController();
-      const stop = (): void => {
-        leadership.abort(signal.reason);
-      };
-      signal.addEventListener('abort', stop, { once: true });
-      const renewal = this.#renewUntilLost(leadership);
-      try {
-        await lead(leadership.signal);
-      } finally {
-        signal.removeEventListener('abort', stop);
-        leadership.abort();
-        const lost = await renewal;
-        this.#renewedAt = undefined;
-        if (!lost) await this.#release();
-        logger.info(lost ? 'the lease is lost' : 'the lease is released', { lease: name, identity });
-      }
+      if (await this.#tryOnce(signal)) await this.#lead(signal, lead);
+      // client-go's JitterFactor of 1.2: candidates do not meet.
+      else await pause(clock, this.#retryMs * (1 + 1.2 * random()), signal);
     }
   }
 
@@ -96,14 +82,25 @@ export class LeaseElector {
     return this.#renewedAt !== undefined && this.#options.clock.monotonic() - this.#renewedAt < this.#renewDeadlineMs;
   }
 
-  async #acquire(signal: AbortSignal): Promise<boolean> {
-    const { clock, random } = this.#options;
-    while (!signal.aborted) {
-      if (await this.#tryOnce(signal)) return true;
-      // client-go's JitterFactor of 1.2: candidates do not meet.
-      await pause(clock, this.#retryMs * (1 + 1.2 * random()), signal);
+  async #lead(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
+    const { logger, name: lease, identity } = this.#options;
+    logger.info('leading', { lease, identity });
+    const leadership = new AbortController();
+    const stop = (): void => {
+      leadership.abort(signal.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    const renewal = this.#renewUntilLost(leadership);
+    try {
+      await lead(leadership.signal);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      leadership.abort();
+      const lost = await renewal;
+      this.#renewedAt = undefined;
+      if (!lost) await this.#release();
+      logger.info(lost ? 'the lease is lost' : 'the lease is released', { lease, identity });
     }
-    return false;
   }
 
   /** Renews until told to stop (false) or until it has not succeeded for the renew deadline (true, after aborting the leadership). */
@@ -138,20 +135,16 @@ export class LeaseElector {
       const lease = await client.find<Lease>(leases, name, { namespace, signal, timeoutMs: this.#renewDeadlineMs / 2 });
       if (lease !== undefined) this.#observe(lease);
       if (lease !== undefined && this.#heldByOther()) return false;
-      const written =
-        lease === undefined
-          ? await client.create(this.#lease(undefined), { signal })
-          : await client.replace(this.#lease(lease), { signal });
-      this.#observe(written);
+      const wanted = this.#lease(lease);
+      this.#observe(
+        await (lease === undefined ? client.create(wanted, { signal }) : client.replace(wanted, { signal })),
+      );
       this.#renewedAt = began;
       return true;
     } catch (error) {
       // A Conflict is another candidate who was faster.
       if (!isConflict(error) && !signal.aborted) {
-        logger.warn('cannot get or renew the lease; trying again', {
-          lease: name,
-          error: error instanceof Error ? error.message : String(error),
-        });
+        logger.warn('cannot get or renew the lease; trying again', { lease: name, error: messageOf(error) });
       }
       return false;
     }
@@ -159,22 +152,19 @@ export class LeaseElector {
 
   #observe(lease: Lease): void {
     const { clock, identity, onHolder } = this.#options;
-    const before = this.#observed?.lease.spec;
+    const before = this.#observed;
     const holder = lease.spec?.holderIdentity ?? '';
-    if (holder !== '' && holder !== identity && holder !== before?.holderIdentity) onHolder?.(holder);
-    if (before === undefined || JSON.stringify(before) !== JSON.stringify(lease.spec)) {
-      this.#observed = { lease, at: clock.monotonic() };
-    } else if (this.#observed !== undefined) {
-      this.#observed = { lease, at: this.#observed.at };
-    }
+    if (holder !== '' && holder !== identity && holder !== before?.lease.spec?.holderIdentity) onHolder?.(holder);
+    const isSame = before !== undefined && isDeepStrictEqual(before.lease.spec, lease.spec);
+    this.#observed = { lease, at: isSame ? before.at : clock.monotonic() };
   }
 
   #heldByOther(): boolean {
     if (this.#observed === undefined) return false;
-    const { holderIdentity = '', leaseDurationSeconds } = this.#observed.lease.spec ?? {};
+    const { lease, at } = this.#observed;
+    const { holderIdentity = '', leaseDurationSeconds = this.#leaseMs / 1000 } = lease.spec ?? {};
     if (holderIdentity === '' || holderIdentity === this.#options.identity) return false;
-    const held = leaseDurationSeconds === undefined ? this.#leaseMs : leaseDurationSeconds * 1000;
-    return this.#options.clock.monotonic() - this.#observed.at < held;
+    return this.#options.clock.monotonic() - at < leaseDurationSeconds * 1000;
   }
 
   #lease(before: Lease | undefined): Lease {
@@ -203,19 +193,12 @@ export class LeaseElector {
     const lease = this.#observed?.lease;
     if (lease?.spec?.holderIdentity !== identity) return;
     const now = microTime(clock.now());
-    const spec: LeaseSpec = {
-      ...lease.spec,
-      holderIdentity: '',
-      leaseDurationSeconds: 1,
-      renewTime: now,
-      acquireTime: now,
-    };
+    const times = { leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    const spec: LeaseSpec = { ...lease.spec, ...times, holderIdentity: '' };
     try {
       this.#observe(await client.replace({ ...lease, spec }, { timeoutMs: 5000 }));
     } catch (error) {
-      logger.warn('the lease was not released; it expires by itself', {
-        error: error instanceof Error ? error.message : String(error),
-      });
+      logger.warn('the lease was not released; it expires by itself', { error: messageOf(error) });
     }
   }
 }

@@ -13,6 +13,9 @@ function webhook(changes: Record<string, unknown> = {}, metadata: Record<string,
   };
 }
 
+/** The webhook as it is, with other metadata. */
+const live = (metadata: Record<string, unknown>): KubernetesObject => webhook({}, metadata);
+
 function service(spec: Record<string, unknown>): KubernetesObject {
   return { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec };
 }
@@ -23,29 +26,28 @@ function owned(fieldsV1: unknown, extra: Record<string, unknown> = {}): Record<s
 
 describe('objectDifference', () => {
   const owner = { apiVersion: 'v1', kind: 'X', name: 'o', uid: 'u1' };
-  const wantedPorts = [{ name: 'https', port: 443 }];
+  const owners = [{ ...owner, uid: 'u2' }, owner];
+  const ports = [{ name: 'https', port: 443 }];
+  const filled = service({ type: 'ClusterIP', clusterIP: '10.0.0.1', ports: [{ ...ports[0], nodePort: 1 }] });
+  const selector = { a: 'b' };
+  const widened = { matchLabels: { x: 'y', z: '1' } };
+  const others = { ...live({ labels: { ours: '1', theirs: '2' }, annotations: { a: 'b' } }), status: {} };
+  const ownLabels = owned({ 'f:metadata': { 'f:labels': { '.': {}, 'f:ours': {}, 'f:old': {} } } });
+  const ownValues = owned({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } });
+  const ownName = { '.': {}, 'f:name': {} };
+  const oldItem = { 'k:{"name":"old"}': {} };
   const cases: [what: string, desired: KubernetesObject, live: KubernetesObject, expected: string | undefined][] = [
     ['the same', webhook(), webhook(), undefined],
-    [
-      "others' labels, annotations and status",
-      webhook(),
-      { ...webhook({}, { labels: { ours: '1', theirs: '2' }, annotations: { a: 'b' } }), status: {} },
-      undefined,
-    ],
-    ['a label that is missing', webhook(), webhook({}, { labels: {} }), 'metadata.labels.ours'],
+    ["others' labels, annotations and status", webhook(), others, undefined],
+    ['a label that is missing', webhook(), live({ labels: {} }), 'metadata.labels.ours'],
     [
       'an annotation that differs',
-      webhook({}, { annotations: { a: '1' } }),
-      webhook({}, { annotations: { a: '2' } }),
+      live({ annotations: { a: '1' } }),
+      live({ annotations: { a: '2' } }),
       'metadata.annotations.a',
     ],
-    ['no labels at all', webhook(), webhook({}, { labels: undefined }), 'metadata.labels.ours'],
-    [
-      'a selector that somebody added to',
-      webhook(),
-      webhook({ namespaceSelector: { matchLabels: { x: 'y', z: '1' } } }),
-      'webhooks',
-    ],
+    ['no labels at all', webhook(), live({ labels: undefined }), 'metadata.labels.ours'],
+    ['a selector that somebody added to', webhook(), webhook({ namespaceSelector: widened }), 'webhooks'],
     ['a field that somebody added', webhook(), webhook({ failurePolicy: 'Ignore' }), 'webhooks'],
     [
       'a webhook that somebody added',
@@ -53,73 +55,47 @@ describe('objectDifference', () => {
       { ...webhook(), webhooks: [...(webhook().webhooks as object[]), {}] },
       'webhooks',
     ],
-    ['an owner that is missing', webhook({}, { ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
+    ['an owner that is missing', live({ ownerReferences: [owner] }), webhook(), 'metadata.ownerReferences'],
+    ['an owner beside ours', live({ ownerReferences: [owner] }), live({ ownerReferences: owners }), undefined],
+    ['what the API server fills in', service({ type: 'ClusterIP', ports }), filled, undefined],
+    ['another port', service({ ports }), service({ ports: [{ name: 'https', port: 444 }] }), 'spec.ports[0].port'],
+    ['one port more', service({ ports }), service({ ports: [...ports, { port: 1 }] }), 'spec.ports'],
+    ['no ports', service({ ports }), service({}), 'spec.ports'],
     [
-      'an owner beside ours',
-      webhook({}, { ownerReferences: [owner] }),
-      webhook({}, { ownerReferences: [{ ...owner, uid: 'u2' }, owner] }),
-      undefined,
-    ],
-    [
-      'what the API server fills in',
-      service({ type: 'ClusterIP', ports: wantedPorts }),
-      service({ type: 'ClusterIP', clusterIP: '10.0.0.1', ports: [{ name: 'https', port: 443, nodePort: 1 }] }),
-      undefined,
-    ],
-    [
-      'another port',
-      service({ ports: wantedPorts }),
-      service({ ports: [{ name: 'https', port: 444 }] }),
-      'spec.ports[0].port',
-    ],
-    ['one port more', service({ ports: wantedPorts }), service({ ports: [...wantedPorts, { port: 1 }] }), 'spec.ports'],
-    ['no ports', service({ ports: wantedPorts }), service({}), 'spec.ports'],
-    [
-      'a selector of a Service that somebody added to',
-      service({ selector: { a: 'b' } }),
-      service({ selector: { a: 'b', c: 'd' } }),
+      'a selector of a Service that is wider',
+      service({ selector }),
+      service({ selector: { ...selector, c: 'd' } }),
       'spec.selector',
     ],
-    ['the selector', service({ selector: { a: 'b' } }), service({ selector: { a: 'b' } }), undefined],
+    ['the selector', service({ selector }), service({ selector }), undefined],
     ['no spec', service({ type: 'ClusterIP' }), { ...service({}), spec: undefined }, 'spec'],
     [
       'a label that we own and want no more',
       webhook(),
-      webhook(
-        {},
-        {
-          labels: { ours: '1', old: '2' },
-          ...owned({ 'f:metadata': { 'f:labels': { '.': {}, 'f:ours': {}, 'f:old': {} } } }),
-        },
-      ),
+      live({ labels: { ours: '1', old: '2' }, ...ownLabels }),
       'metadata.labels.old',
     ],
     [
       'what we own and want',
       webhook(),
-      webhook({}, owned({ 'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': { '.': {}, 'f:name': {} } } })),
+      live(owned({ 'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': ownName } })),
       undefined,
     ],
     [
       'a list item that we own and want no more',
       webhook(),
-      webhook({}, owned({ 'f:webhooks': { 'k:{"name":"old"}': {} } })),
+      live(owned({ 'f:webhooks': oldItem })),
       'webhooks.[{"name":"old"}]',
     ],
     [
       'a value of a set that we own and want no more',
-      webhook({}, { finalizers: ['a'] }),
-      webhook({}, owned({ 'f:metadata': { 'f:finalizers': { 'v:"a"': {}, 'v:"b"': {} } } })),
+      live({ finalizers: ['a'] }),
+      live(ownValues),
       'metadata.finalizers.["b"]',
     ],
-    [
-      'what our status manager owns',
-      webhook(),
-      webhook({}, owned({ 'f:status': {} }, { subresource: 'status' })),
-      undefined,
-    ],
-    ['what others own', webhook(), webhook({}, owned({ 'f:x': {} }, { manager: 'other' })), undefined],
-    ['what an update of ours owns', webhook(), webhook({}, owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
+    ['what our status manager owns', webhook(), live(owned({ 'f:status': {} }, { subresource: 'status' })), undefined],
+    ['what others own', webhook(), live(owned({ 'f:x': {} }, { manager: 'other' })), undefined],
+    ['what an update of ours owns', webhook(), live(owned({ 'f:x': {} }, { operation: 'Update' })), undefined],
   ];
   for (const [what, desired, live, expected] of cases) {
     it(`${what}: ${expected ?? 'nothing to write'}`, () => {

@@ -3,6 +3,9 @@ import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 
 type Json = Record<string, unknown>;
 
+/** metav1.ManagedFieldsEntry. */
+type ManagedFields = Partial<Record<'manager' | 'operation' | 'subresource', string>> & { fieldsV1?: Json };
+
 /**
  * Where the live object is not what we want, as a field path; undefined when nothing needs to be written.
  * Labels, annotations and owners of others are left alone. What we name below the root must be exactly as we want it, so that a selector
@@ -60,12 +63,7 @@ function first<T>(items: readonly T[], find: (item: T, index: number) => string 
 
 /** What server-side apply says we own (managedFields, fieldsV1) and the desired object no longer names. */
 function formerlyOurs(desired: KubernetesObject, live: KubernetesObject, manager: string): string | undefined {
-  const entries = (live.metadata.managedFields ?? []) as {
-    manager?: string;
-    operation?: string;
-    fieldsV1?: Json;
-    subresource?: string;
-  }[];
+  const entries = (live.metadata.managedFields ?? []) as ManagedFields[];
   const ours = entries.find(
     (entry) => entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === '',
   );

@@ -7,10 +7,8 @@ export interface StoreChange<T extends KubernetesObject> {
   before: T | undefined;
 }
 
-export type StoreListener<T extends KubernetesObject> = (change: StoreChange<T>) => void;
-
 /** `namespace/name`, or the name alone of a cluster-scoped object. */
-export function objectKey(object: { metadata: { name?: string; namespace?: string } }): string {
+export function objectKey(object: { metadata: { name?: string; namespace?: string | undefined } }): string {
   const { name = '', namespace } = object.metadata;
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 }
@@ -18,7 +16,7 @@ export function objectKey(object: { metadata: { name?: string; namespace?: strin
 /** The objects of one collection as last seen; a reflector fills it, everyone else reads. Objects in it must not be changed. */
 export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
   readonly #objects = new Map<string, T>();
-  readonly #listeners: StoreListener<T>[] = [];
+  readonly #listeners: ((change: StoreChange<T>) => void)[] = [];
   readonly #waiting: (() => void)[] = [];
   #hasSynced = false;
 
@@ -32,7 +30,7 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
   }
 
   get(name: string, namespace?: string): T | undefined {
-    return this.#objects.get(objectKey({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }));
+    return this.#objects.get(objectKey({ metadata: { name, namespace } }));
   }
 
   list(): T[] {
@@ -45,7 +43,7 @@ export class ObjectStore<T extends KubernetesObject = KubernetesObject> {
   }
 
   /** Is told of every change from now on, and at once of every object that is already there. */
-  subscribe(listener: StoreListener<T>): void {
+  subscribe(listener: (change: StoreChange<T>) => void): void {
     this.#listeners.push(listener);
     for (const object of this.#objects.values()) listener({ type: 'Added', object, before: undefined });
   }

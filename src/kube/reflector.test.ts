@@ -11,11 +11,8 @@ import { ManualClock } from './testdata/manual-clock.ts';
 const configMaps = resourceKind('v1', 'ConfigMap');
 const isWatch = ({ query }: FakeRequest): boolean => query.get('watch') === 'true';
 
-function item(name: string, resourceVersion: string, data?: unknown) {
-  return {
-    metadata: { name, namespace: 'n', resourceVersion, managedFields: [{}] },
-    ...(data === undefined ? {} : { data }),
-  };
+function item(name: string, resourceVersion: string) {
+  return { metadata: { name, namespace: 'n', resourceVersion, managedFields: [{}] } };
 }
 
 function list(response: ServerResponse, resourceVersion: string, items: unknown[], more = ''): void {
@@ -91,6 +88,32 @@ describe('Reflector', () => {
   const watches = (): FakeRequest[] => fixture.server.requests.filter(isWatch);
   const lists = (): FakeRequest[] => fixture.server.requests.filter((request) => !isWatch(request));
 
+  type Answer = (response: ServerResponse) => void;
+  const empty: Answer = (response) => {
+    list(response, '10', []);
+  };
+  /** Each watch is answered by the next of `onWatch`, and all that follow by the last. */
+  function script(onList: Answer, ...onWatch: Answer[]): void {
+    fixture.server.answerWith((request, response) => {
+      if (isWatch(request)) (onWatch[watches().length - 1] ?? onWatch.at(-1))?.(response);
+      else onList(response);
+    });
+  }
+  const sends =
+    (type: string, name: string, version: string): Answer =>
+    (response) => {
+      send(response, type, item(name, version));
+    };
+  const fails =
+    (...how: [code: number, reason: string, message: string]): Answer =>
+    (response) => {
+      failure(response, ...how);
+    };
+  const silent: Answer = () => undefined;
+  /** Waits for the pause after the end of so many watches. */
+  const paused = (ended = 1): Promise<void> =>
+    fixture.until(() => fixture.ended.length === ended && fixture.clock.pending().length === 1);
+
   it('lists page by page, then watches from the list on and keeps the store equal', async () => {
     let stream: ServerResponse | undefined;
     fixture.server.answerWith((request, response) => {
@@ -109,32 +132,26 @@ describe('Reflector', () => {
     await fixture.until(() => fixture.names().join() === 'a@11,c@3,d@13');
     const [first, second] = lists();
     assert.equal(first!.path, '/api/v1/namespaces/n/configmaps');
-    assert.deepEqual(Object.fromEntries(first!.query), {
-      limit: '2',
-      labelSelector: 'x=y',
-      fieldSelector: 'metadata.name=a',
-    });
+    const selectors = { labelSelector: 'x=y', fieldSelector: 'metadata.name=a' };
+    assert.deepEqual(Object.fromEntries(first!.query), { limit: '2', ...selectors });
     assert.equal(second!.query.get('continue'), 'page2');
     assert.deepEqual(Object.fromEntries(watches()[0]!.query), {
       watch: 'true',
       allowWatchBookmarks: 'true',
       resourceVersion: '10',
       timeoutSeconds: '38',
-      labelSelector: 'x=y',
-      fieldSelector: 'metadata.name=a',
+      ...selectors,
     });
     assert.equal(fixture.store.get('d', 'n')?.metadata.managedFields, undefined);
     assert.equal(fixture.store.get('c', 'n')?.kind, 'ConfigMap');
   });
 
   it('resumes after the last bookmark when the server ends the watch, without a new list', async () => {
-    fixture.server.answerWith((request, response) => {
-      if (!isWatch(request)) list(response, '10', []);
-      else if (watches().length === 1) {
-        send(response, 'BOOKMARK', { metadata: { resourceVersion: '50' } });
-        response.end();
-      }
-    });
+    const bookmark: Answer = (response) => {
+      send(response, 'BOOKMARK', { metadata: { resourceVersion: '50' } });
+      response.end();
+    };
+    script(empty, bookmark, silent);
     await fixture.start();
     await fixture.until(() => watches().length === 2);
     assert.equal(watches()[1]!.query.get('resourceVersion'), '50');
@@ -144,12 +161,8 @@ describe('Reflector', () => {
   });
 
   it('does not ask in a tight loop when watches end as soon as they begin', async () => {
-    fixture.server.answerWith((request, response) => {
-      if (!isWatch(request)) list(response, '10', []);
-      else {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end();
-      }
+    script(empty, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end();
     });
     await fixture.start();
     for (const delay of [75, 150, 300]) {
@@ -160,32 +173,23 @@ describe('Reflector', () => {
     }
   });
 
-  for (const [how, code] of [
-    ['as an event', 200],
-    ['as a status', 410],
+  const expired = { code: 410, reason: 'Expired', message: 'too old resource version' };
+  const asEvent: Answer = (response) => {
+    send(response, 'ERROR', { kind: 'Status', ...expired });
+    response.end();
+  };
+  for (const [how, answer] of [
+    ['as an event', asEvent],
+    ['as a status', fails(410, expired.reason, expired.message)],
   ] as const) {
     it(`lists again, after a moment, when its resourceVersion has expired (${how})`, async () => {
-      fixture.server.answerWith((request, response) => {
-        if (!isWatch(request))
-          list(
-            response,
-            lists().length === 1 ? '10' : '90',
-            lists().length === 1 ? [item('a', '1')] : [item('b', '80')],
-          );
-        else if (watches().length > 1) send(response, 'BOOKMARK', { metadata: { resourceVersion: '91' } });
-        else if (code === 410) failure(response, 410, 'Expired', 'too old resource version');
-        else {
-          send(response, 'ERROR', {
-            kind: 'Status',
-            code: 410,
-            reason: 'Expired',
-            message: 'too old resource version',
-          });
-          response.end();
-        }
-      });
+      const onList: Answer = (response) => {
+        if (lists().length === 1) list(response, '10', [item('a', '1')]);
+        else list(response, '90', [item('b', '80')]);
+      };
+      script(onList, answer, sends('BOOKMARK', '', '91'));
       await fixture.start();
-      await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+      await paused();
       assert.deepEqual(fixture.ended, ['Expired']);
       assert.deepEqual(fixture.clock.pending(), [500]);
       await fixture.clock.advance(500);
@@ -219,15 +223,11 @@ describe('Reflector', () => {
   });
 
   it('asks whether the definition is installed when a collection of a group is not served', async () => {
-    fixture.server.answerWith((_request, response) => {
-      failure(response, 404, 'NotFound', 'the server could not find the requested resource');
-    });
+    script(fails(404, 'NotFound', 'the server could not find the requested resource'));
     await fixture.start({ resource: resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig') });
     await fixture.until(() => fixture.logger.lines.length === 1);
-    assert.match(
-      fixture.logger.lines[0]!.message,
-      /injectorconfigs; trying again; is its CustomResourceDefinition installed/,
-    );
+    const { message } = fixture.logger.lines[0]!;
+    assert.match(message, /injectorconfigs; trying again; is its CustomResourceDefinition installed/);
   });
 
   it('waits as the server asks, but not longer than 2 s', async () => {
@@ -244,17 +244,14 @@ describe('Reflector', () => {
   });
 
   it('resumes where it was when the server or the way to it failed', async () => {
-    fixture.server.answerWith((request, response) => {
-      if (!isWatch(request)) list(response, '10', []);
-      else if (watches().length === 1) {
-        send(response, 'ADDED', item('a', '11'));
-        setTimeout(() => response.destroy(), 5);
-      } else if (watches().length === 2) failure(response, 503, 'ServiceUnavailable', 'starting');
-      else send(response, 'ADDED', item('b', '12'));
-    });
+    const breaks: Answer = (response) => {
+      send(response, 'ADDED', item('a', '11'));
+      setTimeout(() => response.destroy(), 5);
+    };
+    script(empty, breaks, fails(503, 'ServiceUnavailable', 'starting'), sends('ADDED', 'b', '12'));
     await fixture.start();
     for (const count of [1, 2]) {
-      await fixture.until(() => fixture.ended.length === count && fixture.clock.pending().length === 1);
+      await paused(count);
       await fixture.clock.advance(2000);
     }
     await fixture.until(() => fixture.names().includes('b@12'));
@@ -268,55 +265,35 @@ describe('Reflector', () => {
   });
 
   it('says that it is over as soon as a watch is answered, also when nothing happens on it', async () => {
-    fixture.server.answerWith((request, response) => {
-      if (!isWatch(request)) list(response, '10', []);
-      else if (watches().length === 1) failure(response, 503, 'ServiceUnavailable', 'starting');
-      else {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.flushHeaders();
-      }
+    script(empty, fails(503, 'ServiceUnavailable', 'starting'), (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
     });
     await fixture.start();
-    await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+    await paused();
     assert.equal(fixture.recoveries, 0);
     await fixture.clock.advance(2000);
     await fixture.until(() => fixture.recoveries === 1);
     assert.equal(lists().length, 1);
   });
 
-  const relists: [what: string, answer: (response: ServerResponse) => void][] = [
-    [
-      'the right to watch was taken away',
-      (response) => {
-        failure(response, 403, 'Forbidden', 'no');
-      },
-    ],
-    [
-      'the answer cannot be read',
-      (response) => {
-        response.writeHead(200).end('<html>\n');
-      },
-    ],
-    [
-      'the resourceVersion is from the future (a restored etcd)',
-      (response) => {
-        json(response, 504, {
-          code: 504,
-          reason: 'Timeout',
-          message: 'too large',
-          details: { causes: [{ reason: 'ResourceVersionTooLarge' }] },
-        });
-      },
-    ],
-  ];
-  for (const [what, answer] of relists) {
+  const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
+  const relists: Record<string, Answer> = {
+    'the right to watch was taken away': fails(403, 'Forbidden', 'no'),
+    'the answer cannot be read': (response) => {
+      response.writeHead(200).end('<html>\n');
+    },
+    'the resourceVersion is from the future (a restored etcd)': (response) => {
+      json(response, 504, { code: 504, reason: 'Timeout', message: 'too large', details });
+    },
+  };
+  for (const [what, answer] of Object.entries(relists)) {
     it(`lists again when ${what}`, async () => {
-      fixture.server.answerWith((request, response) => {
-        if (!isWatch(request)) list(response, String(10 * lists().length), []);
-        else if (watches().length === 1) answer(response);
-      });
+      const onList: Answer = (response) => {
+        list(response, String(10 * lists().length), []);
+      };
+      script(onList, answer, silent);
       await fixture.start();
-      await fixture.until(() => fixture.ended.length === 1 && fixture.clock.pending().length === 1);
+      await paused();
       await fixture.clock.advance(2000);
       await fixture.until(() => watches().length === 2);
       assert.equal(watches()[1]!.query.get('resourceVersion'), '20');
@@ -324,11 +301,7 @@ describe('Reflector', () => {
   }
 
   it('notices a stream on which nothing comes any more, and resumes', async () => {
-    fixture.server.answerWith((request, response) => {
-      if (!isWatch(request)) list(response, '10', []);
-      else if (watches().length === 1) send(response, 'ADDED', item('a', '11'));
-      else send(response, 'ADDED', item('b', '12'));
-    });
+    script(empty, sends('ADDED', 'a', '11'), sends('ADDED', 'b', '12'));
     await fixture.start();
     await fixture.until(() => fixture.names().includes('a@11'));
     await fixture.clock.advance(47_999);
@@ -373,9 +346,7 @@ describe('Reflector', () => {
   });
 
   it('ends when told to, also in the middle of a pause', async () => {
-    fixture.server.answerWith((_request, response) => {
-      failure(response, 500, 'InternalError', 'no');
-    });
+    script(fails(500, 'InternalError', 'no'));
     await fixture.start();
     await fixture.until(() => fixture.clock.pending().length === 1);
     await fixture.stop();

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
-import { ApiError, isExpired, isNotFound } from './api-error.ts';
+import { ApiError, isExpired, isNotFound, messageOf } from './api-error.ts';
 import { BackOff } from './back-off.ts';
 import { pause } from './clock.ts';
 import { objectKey, type ObjectStore } from './object-store.ts';
@@ -50,6 +50,8 @@ const repeatLogMs = 60_000;
  */
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
+  /** Of lists and watches alike. */
+  readonly #selection;
   readonly #backOff: BackOff;
   readonly #transform: (object: T) => T;
   #resourceVersion: string | undefined;
@@ -57,6 +59,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    const { namespace, labelSelector, fieldSelector } = options;
+    this.#selection = { namespace, labelSelector, fieldSelector, timeoutMs: requestTimeoutMs };
     this.#transform = options.transform ?? withoutManagedFields;
     this.#backOff = new BackOff({ baseMs: backOffMs.base, maximumMs: backOffMs.maximum, random: options.random });
   }
@@ -76,21 +80,12 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, resource, namespace, labelSelector, fieldSelector, store, observer } = this.#options;
-    const { clock, pagePauseMs = 0 } = this.#options;
+    const { client, resource, store, observer, clock, pageSize: limit = 100, pagePauseMs = 0 } = this.#options;
     const listed = new Set<string>();
     let token: string | undefined;
     let page: ListPage<T>;
     do {
-      page = await client.list<T>(resource, {
-        namespace,
-        labelSelector,
-        fieldSelector,
-        limit: this.#options.pageSize ?? 100,
-        continue: token,
-        signal,
-        timeoutMs: requestTimeoutMs,
-      });
+      page = await client.list<T>(resource, { ...this.#selection, limit, continue: token, signal });
       for (const item of page.items) {
         const object = this.#transform(item);
         listed.add(objectKey(object));
@@ -107,7 +102,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /** Follows one watch to its end; true when it ended at once without having said anything. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<boolean> {
-    const { client, resource, namespace, labelSelector, fieldSelector, clock, random } = this.#options;
+    const { client, resource, clock, random, observer } = this.#options;
+    const ended = (reason: WatchEnd) => observer?.watchEnded?.(resource.plural, reason);
     const { shortest, longest } = watchSeconds;
     const timeoutSeconds = Math.round(shortest + random() * (longest - shortest));
     const hung = new AbortController();
@@ -122,13 +118,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     let events = 0;
     try {
       const stream = client.watch<T>(resource, {
-        namespace,
-        labelSelector,
-        fieldSelector,
+        ...this.#selection,
         resourceVersion,
         timeoutSeconds,
         signal: hung.signal,
-        timeoutMs: requestTimeoutMs,
         // A resumed watch may be quiet for long; that it was answered is the recovery. The back-off goes on until something comes.
         onOpen: () => {
           this.#recovered();
@@ -138,10 +131,10 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
         events += 1;
         this.#take(event.type, event.object);
       }
-      this.#ended('Timeout');
+      ended('Timeout');
       return events === 0 && clock.monotonic() - began < 1000;
     } catch (error) {
-      if (!signal.aborted) this.#ended(isExpired(error) ? 'Expired' : error instanceof HungWatch ? 'Hung' : 'Error');
+      if (!signal.aborted) ended(isExpired(error) ? 'Expired' : error instanceof HungWatch ? 'Hung' : 'Error');
       throw error;
     } finally {
       cancel();
@@ -158,16 +151,17 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #afterError(error: unknown, signal: AbortSignal): Promise<void> {
-    const { clock, random, resource, logger } = this.#options;
+    const { clock, random, logger } = this.#options;
+    const { plural } = this.#options.resource;
     if (signal.aborted) return;
     if (isExpired(error)) {
       this.#resourceVersion = undefined;
-      logger.info(`the watch of ${resource.plural} is too far behind; listing again`, { resource: resource.plural });
+      logger.info(`the watch of ${plural} is too far behind; listing again`, { resource: plural });
       await pause(clock, random() * relistJitterMs, signal);
       return;
     }
     if (error instanceof HungWatch) {
-      logger.warn(error.message, { resource: resource.plural });
+      logger.warn(error.message, { resource: plural });
       return;
     }
     if (!isResumable(error)) this.#resourceVersion = undefined;
@@ -183,32 +177,24 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   #log(error: unknown): void {
     const { clock, resource, logger } = this.#options;
-    const message = error instanceof Error ? error.message : String(error);
+    const { plural, group } = resource;
+    const message = messageOf(error);
     const now = clock.monotonic();
     const last = this.#lastError;
     if (last?.message === message && now - last.at < repeatLogMs) return;
     this.#lastError = { message, at: now };
-    const advice = isNotFound(error) && resource.group !== '' ? '; is its CustomResourceDefinition installed?' : '';
-    logger.warn(`cannot follow ${resource.plural}; trying again${advice}`, {
-      resource: resource.plural,
-      error: message,
-    });
+    const advice = isNotFound(error) && group !== '' ? '; is its CustomResourceDefinition installed?' : '';
+    logger.warn(`cannot follow ${plural}; trying again${advice}`, { resource: plural, error: message });
   }
 
   #succeeded(): void {
-    if (this.#backOff.failures('watch') === 0) return;
-    this.#backOff.forget('watch');
-    this.#recovered();
+    if (this.#backOff.forget('watch')) this.#recovered();
   }
 
   #recovered(): void {
     if (this.#lastError === undefined) return;
     this.#lastError = undefined;
     this.#options.onRecovered?.();
-  }
-
-  #ended(reason: WatchEnd): void {
-    this.#options.observer?.watchEnded?.(this.#options.resource.plural, reason);
   }
 }
 

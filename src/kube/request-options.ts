@@ -12,9 +12,12 @@ export interface RequestOptions {
   timeoutMs?: number | undefined;
 }
 
-export interface ListOptions extends RequestOptions {
-  /** One namespace; all of them when absent. */
+export interface ReadOptions extends RequestOptions {
   namespace?: string | undefined;
+}
+
+/** All namespaces when none is named. */
+export interface ListOptions extends ReadOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   /** Objects per page. */
@@ -31,9 +34,15 @@ export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
 }
 
 export interface WriteOptions extends RequestOptions {
+  /** Of an apply or a patch. */
   subresource?: string | undefined;
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  fieldManager: string;
+  force?: boolean | undefined;
 }
 
 export interface DeleteOptions extends RequestOptions {
@@ -42,7 +51,6 @@ export interface DeleteOptions extends RequestOptions {
   resourceVersion?: string | undefined;
   propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   gracePeriodSeconds?: number | undefined;
-  dryRun?: boolean | undefined;
 }
 
 export interface ListPage<T> {
@@ -58,8 +66,6 @@ export interface WatchEvent<T = KubernetesObject> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   object: T;
 }
-
-export type PatchType = 'merge' | 'json' | 'strategic';
 
 /** What names an object: one already read, or its apiVersion, kind, name and namespace. */
 export interface ObjectKey {

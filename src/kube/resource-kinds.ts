@@ -9,48 +9,35 @@ export interface ResourceKind {
   readonly namespaced: boolean;
 }
 
-function kinds(group: string, version: string, namespaced: boolean, plurals: Record<string, string>): ResourceKind[] {
-  return Object.entries(plurals).map(([kind, plural]) => ({ group, version, plural, kind, namespaced }));
+/** Kinds that live alike. */
+function kinds(group: string, version: string, namespaced: boolean, ...names: string[]): ResourceKind[] {
+  return names.map((kind) => {
+    const plural = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
+    return { group, version, plural, kind, namespaced };
+  });
 }
 
-/** The kinds we know without asking; every other one is found by discovery. */
+const admission = 'admissionregistration.k8s.io';
+
+/** The kinds that we read or write, and those of the chart. */
 const known: readonly ResourceKind[] = [
-  ...kinds('', 'v1', true, {
-    ConfigMap: 'configmaps',
-    Event: 'events',
-    Pod: 'pods',
-    PodTemplate: 'podtemplates',
-    ReplicationController: 'replicationcontrollers',
-    Secret: 'secrets',
-    Service: 'services',
-    ServiceAccount: 'serviceaccounts',
-  }),
-  ...kinds('', 'v1', false, { Namespace: 'namespaces', Node: 'nodes' }),
-  ...kinds('apps', 'v1', true, {
-    DaemonSet: 'daemonsets',
-    Deployment: 'deployments',
-    ReplicaSet: 'replicasets',
-    StatefulSet: 'statefulsets',
-  }),
-  ...kinds('batch', 'v1', true, { CronJob: 'cronjobs', Job: 'jobs' }),
-  ...kinds('coordination.k8s.io', 'v1', true, { Lease: 'leases' }),
-  ...kinds('events.k8s.io', 'v1', true, { Event: 'events' }),
-  ...kinds('admissionregistration.k8s.io', 'v1', false, {
-    MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
-    ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
-  }),
-  ...kinds('apiextensions.k8s.io', 'v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
-  ...kinds('certificates.k8s.io', 'v1', false, { CertificateSigningRequest: 'certificatesigningrequests' }),
-  ...kinds('rbac.authorization.k8s.io', 'v1', true, { Role: 'roles', RoleBinding: 'rolebindings' }),
-  ...kinds('rbac.authorization.k8s.io', 'v1', false, {
-    ClusterRole: 'clusterroles',
-    ClusterRoleBinding: 'clusterrolebindings',
-  }),
-  ...kinds('policy', 'v1', true, { PodDisruptionBudget: 'poddisruptionbudgets' }),
-  ...kinds('sidecar-injector.io', 'v1alpha1', false, {
-    InjectorConfig: 'injectorconfigs',
-    RevisionTag: 'revisiontags',
-  }),
+  ...kinds('', 'v1', true, 'ConfigMap', 'Event', 'Pod', 'Secret', 'Service', 'ServiceAccount'),
+  ...kinds('', 'v1', true, 'PodTemplate', 'ReplicationController'),
+  ...kinds('', 'v1', false, 'Namespace', 'Node'),
+  ...kinds('apps', 'v1', true, 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'),
+  ...kinds('batch', 'v1', true, 'CronJob', 'Job'),
+  ...kinds('coordination.k8s.io', 'v1', true, 'Lease'),
+  ...kinds('events.k8s.io', 'v1', true, 'Event'),
+  ...kinds(admission, 'v1', false, 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'),
+  ...kinds(admission, 'v1', false, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
+  ...kinds('apiextensions.k8s.io', 'v1', false, 'CustomResourceDefinition'),
+  ...kinds('certificates.k8s.io', 'v1', false, 'CertificateSigningRequest'),
+  ...kinds('networking.istio.io', 'v1beta1', true, 'ProxyConfig'),
+  ...kinds('networking.k8s.io', 'v1', true, 'NetworkPolicy'),
+  ...kinds('rbac.authorization.k8s.io', 'v1', true, 'Role', 'RoleBinding'),
+  ...kinds('rbac.authorization.k8s.io', 'v1', false, 'ClusterRole', 'ClusterRoleBinding'),
+  ...kinds('policy', 'v1', true, 'PodDisruptionBudget'),
+  ...kinds('sidecar-injector.io', 'v1alpha1', false, 'InjectorConfig', 'RevisionTag'),
 ];
 
 const byKind = new Map(known.map((resource) => [`${apiVersionOf(resource)}/${resource.kind}`, resource]));

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, type StatusCause } from './api-error.ts';
+import type { Readable } from 'node:stream';
+import { ApiError, noAnswer, type StatusCause } from './api-error.ts';
 import { unreachable } from './transport.ts';
 
 /** The body as text; a connection that breaks, or a body that takes too long, is an {@link ApiError}. */
@@ -10,13 +11,7 @@ export async function readBody(
   signal?: AbortSignal,
 ): Promise<string> {
   const late = setTimeout(() => {
-    response.destroy(
-      new ApiError({
-        code: 0,
-        reason: 'Timeout',
-        message: `the answer from ${host} did not end within ${timeoutMs} ms`,
-      }),
-    );
+    response.destroy(noAnswer('Timeout', `the answer from ${host} did not end within ${timeoutMs} ms`));
   }, timeoutMs);
   try {
     const chunks: Buffer[] = [];
@@ -26,6 +21,25 @@ export async function readBody(
     throw brokenStream(error, host, signal);
   } finally {
     clearTimeout(late);
+  }
+}
+
+/**
+ * The JSON documents of a stream, one per line, as the API server sends watch events.
+ * A last line without its newline is an event cut in the middle and is dropped: the watch resumes before it.
+ */
+export async function* jsonLines(stream: Readable): AsyncGenerator {
+  let pending: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      pending.push(chunk.subarray(start, end));
+      const line = Buffer.concat(pending).toString('utf8');
+      pending = [];
+      start = end + 1;
+      if (line.trim() !== '') yield JSON.parse(line) as unknown;
+    }
+    if (start < chunk.length) pending.push(chunk.subarray(start));
   }
 }
 
@@ -46,7 +60,7 @@ export function parseJson(text: string, host: string): unknown {
 }
 
 function malformed(host: string, cause: unknown): ApiError {
-  return new ApiError({ code: 0, reason: 'Malformed', message: `the answer from ${host} is not JSON` }, { cause });
+  return noAnswer('Malformed', `the answer from ${host} is not JSON`, cause);
 }
 
 /** metav1.Status, or whatever stands in its place (a proxy's page), as an {@link ApiError}. */

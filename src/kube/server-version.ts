@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../api/errors.ts';
 import type { ApiClient } from './api-client.ts';
+import { messageOf } from './api-error.ts';
 import type { Logger } from './ports.ts';
 
 /** matchConditions of webhooks and ValidatingAdmissionPolicy became stable in Kubernetes 1.30; before, the API server drops what it does not know. */
@@ -11,9 +12,7 @@ const oldest = { major: 1, minor: 30 };
  */
 export async function requireServerVersion(client: Pick<ApiClient, 'request'>, logger: Logger): Promise<void> {
   const version = await client.request('GET', '/version', { timeoutMs: 5000 }).catch((error: unknown) => {
-    logger.warn('cannot tell the version of the API server; going on without', {
-      error: error instanceof Error ? error.message : String(error),
-    });
+    logger.warn('cannot tell the version of the API server; going on without', { error: messageOf(error) });
     return undefined;
   });
   const { major, minor, gitVersion } = (version ?? {}) as { major?: string; minor?: string; gitVersion?: string };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject, ObjectMeta } from '../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from './api-client.ts';
 
 /**
@@ -18,16 +18,7 @@ export async function writeStatus<T extends KubernetesObject>(
   if (isDeepStrictEqual(wanted, object.status ?? {})) return undefined;
   const { apiVersion, kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
-  const body = {
-    apiVersion,
-    kind,
-    metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
-    status: wanted,
-  };
-  const stored = await client.apply<typeof body>(body, { ...options, force: true, subresource: 'status' });
-  return stored as unknown as T;
+  // What is undefined is not sent.
+  const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion } as ObjectMeta, status: wanted };
+  return (await client.apply(body, { ...options, force: true, subresource: 'status' })) as unknown as T;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { ApiError } from './api-error.ts';
+import { ApiError, messageOf, noAnswer } from './api-error.ts';
 
 export interface TransportRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -86,25 +86,19 @@ export class Transport {
           ...credentials.headers,
           accept: 'application/json',
           'user-agent': this.#userAgent,
-          ...(request.body === undefined
-            ? {}
-            : {
-                'content-type': request.contentType ?? 'application/json',
-                'content-length': Buffer.byteLength(request.body),
-              }),
+          ...(request.body !== undefined && {
+            'content-type': request.contentType ?? 'application/json',
+            'content-length': Buffer.byteLength(request.body),
+          }),
         },
       });
       const abort = (): void => {
-        outgoing.destroy(asError(request.signal?.reason));
+        outgoing.destroy(request.signal?.reason as Error);
       };
       const late = setTimeout(() => {
-        outgoing.destroy(
-          new ApiError({
-            code: 0,
-            reason: 'Timeout',
-            message: `${request.method} ${request.path.split('?', 1).join('')}: no answer from ${this.server.host} within ${request.timeoutMs} ms`,
-          }),
-        );
+        const what = `${request.method} ${request.path.split('?', 1).join('')}`;
+        const problem = `${what}: no answer from ${this.server.host} within ${request.timeoutMs} ms`;
+        outgoing.destroy(noAnswer('Timeout', problem));
       }, request.timeoutMs);
       request.signal?.addEventListener('abort', abort, { once: true });
       outgoing.on('response', (response) => {
@@ -123,8 +117,9 @@ export class Transport {
 
   #failure(request: TransportRequest, outgoing: http.ClientRequest, error: NodeJS.ErrnoException): Error {
     if (error instanceof ApiError || request.signal?.aborted === true) return error;
+    const message = `the connection was closed: ${error.message}`;
     if (outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
-      return new StaleConnection(error);
+      return new StaleConnection({ code: 0, reason: 'Unreachable', message }, { cause: error });
     // A certificate may have been replaced: look again before the next attempt.
     this.#forgetCredentials();
     return unreachable(this.server.host, error);
@@ -137,10 +132,7 @@ export class Transport {
     try {
       await this.#kubeConfig.applyToHTTPSOptions(options);
     } catch (error) {
-      throw new ApiError(
-        { code: 0, reason: 'Unreachable', message: `cannot load credentials: ${asError(error).message}` },
-        { cause: error },
-      );
+      throw noAnswer('Unreachable', `cannot load credentials: ${messageOf(error)}`, error);
     }
     const loaded = { agent: this.#agentFor(options), headers: headersOf(options), loadedAt: performance.now() };
     this.#credentials = loaded;
@@ -149,12 +141,7 @@ export class Transport {
 
   #forgetCredentials(): void {
     const fresh = new KubeConfig();
-    fresh.loadFromOptions({
-      clusters: this.#kubeConfig.clusters,
-      users: this.#kubeConfig.users,
-      contexts: this.#kubeConfig.contexts,
-      currentContext: this.#kubeConfig.currentContext,
-    });
+    fresh.loadFromOptions(this.#kubeConfig);
     this.#kubeConfig = fresh;
     this.#credentials = undefined;
   }
@@ -162,15 +149,8 @@ export class Transport {
   /** One agent per set of TLS material, so that connections are shared until a certificate or CA changes. */
   #agentFor(options: https.RequestOptions): http.Agent {
     const proxied = (this.#kubeConfig.getCurrentCluster()?.proxyUrl ?? '') !== '';
-    const tls = {
-      ca: options.ca,
-      cert: options.cert,
-      key: options.key,
-      pfx: options.pfx,
-      passphrase: options.passphrase,
-      servername: options.servername,
-      rejectUnauthorized: options.rejectUnauthorized,
-    };
+    const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;
+    const tls = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
     const digest = createHash('sha256').update(JSON.stringify(tls)).digest('hex');
     const existing = this.#agents.get(digest);
     if (existing !== undefined) return existing;
@@ -188,11 +168,7 @@ export class Transport {
 }
 
 /** A kept-alive connection was closed by the server before it saw our request. */
-class StaleConnection extends ApiError {
-  constructor(cause: Error) {
-    super({ code: 0, reason: 'Unreachable', message: `the connection was closed: ${cause.message}` }, { cause });
-  }
-}
+class StaleConnection extends ApiError {}
 
 function headersOf(options: https.RequestOptions): http.OutgoingHttpHeaders {
   const headers: http.OutgoingHttpHeaders = {};
@@ -210,12 +186,5 @@ function headersOf(options: https.RequestOptions): http.OutgoingHttpHeaders {
 export function unreachable(host: string, cause: Error): ApiError {
   const code = (cause as NodeJS.ErrnoException).code;
   const detail = code === undefined || cause.message.includes(code) ? cause.message : `${code}: ${cause.message}`;
-  return new ApiError(
-    { code: 0, reason: 'Unreachable', message: `cannot reach the API server at ${host}: ${detail}` },
-    { cause },
-  );
-}
-
-function asError(value: unknown): Error {
-  return value instanceof Error ? value : new Error(String(value));
+  return noAnswer('Unreachable', `cannot reach the API server at ${host}: ${detail}`, cause);
 }

@@ -4,12 +4,13 @@ import type { Clock } from './ports.ts';
 export interface WorkQueueOptions {
   clock: Clock;
   /** Back-off per key, in milliseconds: 5 ms to 1000 s unless told, as client-go's DefaultTypedControllerRateLimiter. */
-  baseMs?: number;
   maximumMs?: number;
-  /** Retries over all keys, per second (10 unless told) beyond a burst (100). */
-  perSecond?: number;
+  /** Retries over all keys at once; beyond it 10 a second. 100 unless told. */
   burst?: number;
 }
+
+/** Milliseconds between retries over all keys, beyond the burst. */
+const retryIntervalMs = 100;
 
 /**
  * Keys to work on, with client-go's workqueue rules: a key that waits already is not added twice; one that is being worked on is handed out
@@ -18,7 +19,6 @@ export interface WorkQueueOptions {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #backOff: BackOff;
-  readonly #perSecond: number;
   readonly #burst: number;
   /** When the bucket of retries would be full again: each retry takes one token. */
   #bucketFullAt = Number.NEGATIVE_INFINITY;
@@ -33,8 +33,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock;
-    this.#backOff = new BackOff({ baseMs: options.baseMs ?? 5, maximumMs: options.maximumMs ?? 1_000_000 });
-    this.#perSecond = options.perSecond ?? 10;
+    this.#backOff = new BackOff({ baseMs: 5, maximumMs: options.maximumMs ?? 1_000_000 });
     this.#burst = options.burst ?? 100;
   }
 
@@ -93,11 +92,6 @@ export class WorkQueue {
     this.#retryAt.clear();
   }
 
-  /** How often the key has failed in a row. */
-  failures(key: string): number {
-    return this.#backOff.failures(key);
-  }
-
   /** The next key, as soon as there is one; undefined once the queue is stopped. Each key taken must be given back by {@link done}. */
   take(): Promise<string | undefined> {
     if (this.#stopped) return Promise.resolve(undefined);
@@ -141,8 +135,7 @@ export class WorkQueue {
   /** How long to wait for a token of the bucket, in milliseconds. */
   #takeToken(): number {
     const now = this.#clock.monotonic();
-    const interval = 1000 / this.#perSecond;
-    this.#bucketFullAt = Math.max(this.#bucketFullAt, now) + interval;
-    return Math.max(0, this.#bucketFullAt - now - this.#burst * interval);
+    this.#bucketFullAt = Math.max(this.#bucketFullAt, now) + retryIntervalMs;
+    return Math.max(0, this.#bucketFullAt - now - this.#burst * retryIntervalMs);
   }
 }

@@ -1,32 +1,21 @@
 import assert from 'node:assert/strict';
 import { connect as connectPlain } from 'node:net';
 import type { AdmissionRoute } from './admission/admission-handler.ts';
-import { bytesOf, reviewOf } from './testdata/reviews.ts';
-import { injectPath, received, startTestServer } from './testdata/test-server.ts';
+import { bytesOf, injectPath, reviewOf } from './testdata/reviews.ts';
+import { postHead, received, testServers } from './testdata/test-server.ts';
 import { until } from './testdata/until.ts';
 
-type TestServer = Awaited<ReturnType<typeof startTestServer>>;
-
 describe('the admission server under pressure', () => {
-  const running: TestServer[] = [];
-  async function start(settings?: Parameters<typeof startTestServer>[0]): Promise<TestServer> {
-    const server = await startTestServer(settings);
-    running.push(server);
-    return server;
-  }
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((server) => server.stop()));
-  });
+  const start = testServers();
+  const padded = (length: number): Buffer => bytesOf(reviewOf({ options: { padding: 'x'.repeat(length) } }));
 
   it('ends a connection with the last answer that it may have, and takes the next one on a new connection', async () => {
     const { post } = await start({ limits: { requestsPerConnection: 3 } });
     const answers = [];
     for (let index = 0; index < 7; index++) answers.push(await post());
-    const ends = answers.map(({ status, headers }) => [status, headers.connection === 'close']);
-    assert.deepEqual(
-      ends,
-      [false, false, true, false, false, true, false].map((isLast) => [200, isLast]),
-    );
+    const ends = answers.map(({ status, headers }) => `${status} ${String(headers.connection)}`);
+    const [kept, last] = ['200 keep-alive', '200 close'];
+    assert.deepEqual(ends, [kept, kept, last, kept, kept, last, kept]);
     const [first, , third, fourth, , sixth, seventh] = answers.map(({ localPort }) => localPort);
     assert.equal(third, first);
     assert.equal(sixth, fourth);
@@ -37,27 +26,21 @@ describe('the admission server under pressure', () => {
     it('413 for one that says it is too large, without reading it all', async () => {
       const { open } = await start({ limits: { maxBodyBytes: 1000, lingerTimeout: 20 } });
       const socket = await open();
-      socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n{`,
-      );
+      socket.write(`${postHead(1000000000)}{`);
       assert.match(await received(socket), /^HTTP\/1\.1 413 [^]*Connection: close[^]*limit is 1000\n$/);
     });
 
     it('413 for one that becomes too large, though the client sends all of it before it reads', async () => {
       const { post } = await start({ limits: { maxBodyBytes: 100_000 } });
-      const answer = await post('x'.repeat(5_000_000), {
-        headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
-      });
-      assert.equal(answer.status, 413);
+      const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+      assert.equal((await post('x'.repeat(5_000_000), { headers })).status, 413);
     });
 
     it('no more of a refused body than is decent', async () => {
       const { open } = await start({ limits: { maxBodyBytes: 10, lingerBytes: 100_000 } });
       const socket = await open();
       const all = received(socket);
-      socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n`,
-      );
+      socket.write(postHead(1000000000));
       const feed = setInterval(() => socket.write('x'.repeat(50_000)), 1);
       assert.match(await all, /^HTTP\/1\.1 413 /);
       clearInterval(feed);
@@ -66,9 +49,7 @@ describe('the admission server under pressure', () => {
     it('408 for one that does not arrive in time; the request may ask for less time', async () => {
       const { open } = await start({ limits: { lingerTimeout: 10 } });
       const socket = await open();
-      socket.write(
-        `POST ${injectPath}?timeout=20ms HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
-      );
+      socket.write(`${postHead(10, `${injectPath}?timeout=20ms`)}{`);
       assert.match(await received(socket), /^HTTP\/1\.1 408 [^]*the body did not arrive in time/);
     });
 
@@ -82,9 +63,7 @@ describe('the admission server under pressure', () => {
     it('forgets a client that leaves in the middle', async () => {
       const { open, registry, post } = await start();
       const socket = await open();
-      socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
-      );
+      socket.write(`${postHead(1000)}{`);
       await until(async () => (await registry.metrics()).includes('injector_admission_buffered_bytes 257\n'));
       socket.destroy();
       await until(async () => (await registry.metrics()).includes('injector_admission_buffered_bytes 0\n'));
@@ -96,19 +75,15 @@ describe('the admission server under pressure', () => {
       const { open, post, registry } = await start({ limits: { maxBufferedBytes: 50_000, lingerTimeout: 10 } });
       const hog = await open();
       const refused = received(hog);
-      hog.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`,
-      );
-      hog.write('x'.repeat(45_000));
+      hog.write(`${postHead(100_000)}${'x'.repeat(45_000)}`);
       await until(async () => /injector_admission_buffered_bytes 4[5-9]\d\d\d\n/.test(await registry.metrics()));
-      const { status } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(20_000) } })));
-      assert.equal(status, 200);
+      assert.equal((await post(padded(20_000))).status, 200);
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*Retry-After: 1\r\n[^]*Connection: close/);
     });
 
     it('503 for the large body itself when nobody else can be asked', async () => {
       const { post } = await start({ limits: { maxBufferedBytes: 50_000 } });
-      const { status, headers } = await post(bytesOf(reviewOf({ options: { padding: 'x'.repeat(60_000) } })));
+      const { status, headers } = await post(padded(60_000));
       assert.deepEqual([status, headers['retry-after'], headers.connection], [503, '1', 'close']);
     });
 
@@ -116,9 +91,7 @@ describe('the admission server under pressure', () => {
       const { open, post, registry } = await start({ limits: { maxConcurrentBodies: 1, lingerTimeout: 10 } });
       const slow = await open();
       const refused = received(slow);
-      slow.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
-      );
+      slow.write(`${postHead(1000)}{`);
       await until(async () => (await registry.metrics()).includes('injector_admission_in_flight 1\n'));
       assert.equal((await post()).status, 200);
       assert.match(await refused, /^HTTP\/1\.1 503 [^]*too many bodies at once/);
@@ -127,18 +100,14 @@ describe('the admission server under pressure', () => {
     it('400 as soon as a body holds what no review does', async () => {
       const { open } = await start({ limits: { jsonBounds: { maxDepth: 10, maxValues: 10 }, lingerTimeout: 10 } });
       const socket = await open();
-      socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n[[[`,
-      );
+      socket.write(`${postHead(10000000)}[[[`);
       socket.write('[,[,[,[,[,');
       assert.match(await received(socket), /^HTTP\/1\.1 400 [^]*the body holds more than 10 values/);
     });
 
     it('and the time for everything, answers too', async () => {
-      const stuck: AdmissionRoute = {
-        kind: 'stuck',
-        resolve: (path) => (path === '/stuck' ? { handler: () => new Promise(() => undefined) } : undefined),
-      };
+      const target = { handler: () => new Promise<never>(() => undefined) };
+      const stuck: AdmissionRoute = { kind: 'stuck', resolve: (path) => (path === '/stuck' ? target : undefined) };
       const { post } = await start({ routes: [stuck], limits: { bodyTimeout: 20, answerTimeout: 20 } });
       await assert.rejects(post(bytesOf(reviewOf()), { path: '/stuck' }), /hang up|ECONNRESET/);
     });
@@ -161,9 +130,7 @@ describe('the admission server under pressure', () => {
     it('and forgets those that end', async () => {
       const { open, registry } = await start();
       const socket = await open();
-      socket.write(
-        `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`,
-      );
+      socket.write(postHead(0));
       assert.match(await received(socket), /^HTTP\/1\.1 400 /);
       await until(async () => (await registry.metrics()).includes('injector_connections 0\n'));
       assert.match(await registry.metrics(), /injector_connections_unproven 0\n/);
@@ -185,9 +152,7 @@ describe('the admission server under pressure', () => {
       for (let index = 0; index < 200; index++) {
         const socket = await open();
         socket.on('error', () => undefined);
-        socket.write(
-          `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nContent-Type: application/json\r\n\r\n{`,
-        );
+        socket.write(`${postHead(100_000)}{`);
         slow.push(socket);
         if (index % 20 === 0) assert.equal((await post()).status, 200);
       }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TLSSocket } from 'node:tls';
 import { bytesOf, reviewOf } from './testdata/reviews.ts';
-import { injectPath, startTestServer } from './testdata/test-server.ts';
+import { postHead, startTestServer } from './testdata/test-server.ts';
 import { until } from './testdata/until.ts';
 
 /** Addresses of the loopback interface: each a client of its own. */
@@ -10,12 +10,7 @@ const places = 16;
 const limits = { maxConnections: places + 8, maxUnprovenConnections: 8 };
 
 const review = bytesOf(reviewOf());
-const request = Buffer.concat([
-  Buffer.from(
-    `POST ${injectPath} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${review.length}\r\n\r\n`,
-  ),
-  review,
-]);
+const request = Buffer.concat([Buffer.from(postHead(review.length)), review]);
 
 describe('the admission server, when one client holds all connections that it keeps', () => {
   let server: Awaited<ReturnType<typeof startTestServer>>;
@@ -84,10 +79,8 @@ describe('the admission server, when one client holds all connections that it ke
     const others = await hold('127.0.0.3', 2);
     const outcomes = [];
     for (const socket of kept) outcomes.push(await ask(socket));
-    assert.deepEqual(
-      outcomes,
-      kept.map((_, index) => (index < 2 ? 'ended' : 'kept')),
-    );
+    const expected = kept.map((_, index) => (index < 2 ? 'ended' : 'kept'));
+    assert.deepEqual(outcomes, expected);
     assert.deepEqual(await Promise.all(others.map(ask)), ['kept', 'kept']);
     await until(async () => (await server.registry.metrics()).includes('injector_connections 14\n'));
   });

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { AdmissionExchange, type ExchangeContext } from './admission/admission-exchange.ts';
+import { exchange, type ExchangeContext } from './admission/admission-exchange.ts';
 import type { AdmissionRoute } from './admission/admission-handler.ts';
 import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
 import { createAdmissionObserver } from './metrics/admission-observer.ts';
@@ -9,7 +9,6 @@ import { ConnectionGuard } from './http/connection-guard.ts';
 import { DecisionMemory } from './admission/decision-memory.ts';
 import { listenOn } from './http/listen-on.ts';
 import type { LogPort, MonotonicClock } from './ports.ts';
-import { SecureContexts } from './http/secure-contexts.ts';
 import type { ServerMetrics } from './metrics/server-metrics.ts';
 import type { ServingPairs } from './http/serving-pairs.ts';
 import { createTlsServer } from './http/tls-server.ts';
@@ -55,9 +54,8 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
   const guard = new ConnectionGuard(limits, () => {
     metrics.dropped('pressure');
   });
-  const contexts = new SecureContexts(certificates);
   const memory = new DecisionMemory(limits.decisions);
-  const server = createTlsServer(limits, contexts, log);
+  const server = createTlsServer(limits, certificates, log);
   let state: ServerState = 'idle';
   let inFlight = 0;
   const context: ExchangeContext = {
@@ -85,7 +83,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
   );
   server.on('request', (request, response) => {
     inFlight++;
-    new AdmissionExchange(context, request, response).run();
+    exchange(context, request, response);
   });
   return {
     get state() {

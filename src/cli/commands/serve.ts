@@ -117,7 +117,7 @@ async function serve(options: ServeOptions): Promise<void> {
     bindAddress: options.host,
     port: options.port,
     routes: [
-      injectRoute(() => configuration.value, { surroundings: { nodes: () => nodes }, worker }),
+      injectRoute(() => configuration.value, { surroundings: () => ({ nodes }), worker }),
       readyRoute(() => (server.state === 'serving' ? undefined : server.state)),
     ],
     certificates: onePair(() => pair.value),

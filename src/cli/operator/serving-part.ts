@@ -72,7 +72,7 @@ export function createServingPart(
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
   // The engine picks those of the root namespace and of the pod's.
-  const surroundings = { nodes: () => replica.nodes(), proxyConfigs: () => proxyConfigs.list() };
+  const surroundings = () => ({ nodes: replica.nodes(), proxyConfigs: proxyConfigs.list() });
   const serverMetrics = new ServerMetrics(registry);
   const comparisonWorker = new ReviewWorker({ log: shared.logger, clock, bounds: comparisonBounds });
   const comparisons = new RolloutComparisons({ worker: comparisonWorker, surroundings, observer: serverMetrics });

@@ -21,17 +21,12 @@ export class FakeApiServer {
   constructor(answer: FakeAnswer) {
     this.#answer = answer;
     this.#server = createServer((incoming, response) => {
+      const { method = '', url = '/', headers } = incoming;
+      const { pathname: path, searchParams: query } = new URL(url, 'http://fake');
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('end', () => {
-        const url = new URL(incoming.url ?? '/', 'http://fake');
-        const request = {
-          method: incoming.method ?? '',
-          path: url.pathname,
-          query: url.searchParams,
-          headers: incoming.headers,
-          body: Buffer.concat(chunks).toString('utf8'),
-        };
+        const request = { method, path, query, headers, body: Buffer.concat(chunks).toString('utf8') };
         this.requests.push(request);
         this.#answer(request, response);
       });
@@ -53,10 +48,7 @@ export class FakeApiServer {
 
   kubeConfig(user: Record<string, unknown> = {}): KubeConfig {
     const config = new KubeConfig();
-    config.loadFromClusterAndUser(
-      { name: 'fake', server: this.url, skipTLSVerify: true },
-      { name: 'tester', ...user },
-    );
+    config.loadFromClusterAndUser({ name: 'fake', server: this.url, skipTLSVerify: true }, { name: 'tester', ...user });
     return config;
   }
 

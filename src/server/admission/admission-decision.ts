@@ -32,6 +32,14 @@ export interface AdmissionDecision {
   readonly track?: RolloutTrack;
 }
 
+/** metav1.StatusReason by code (k8s.io/apimachinery/pkg/apis/meta/v1/types.go); any other is an InternalError. */
+const statusReasons: Record<number, string> = {
+  400: 'BadRequest',
+  403: 'Forbidden',
+  409: 'Conflict',
+  422: 'Invalid',
+};
+
 /** Allowed as it came. */
 export function allowed(reason: string, warnings: readonly string[] = []): AdmissionDecision {
   return { outcome: 'allowed', reason, allowed: true, warnings };
@@ -44,21 +52,6 @@ export function denied(
   message: string,
   causes: readonly Mistake[] = [],
 ): AdmissionDecision {
-  return { outcome: 'denied', reason, allowed: false, status: { code, reason: statusReason(code), message, causes } };
-}
-
-/** metav1.StatusReason by code (k8s.io/apimachinery/pkg/apis/meta/v1/types.go). */
-function statusReason(code: number): string {
-  switch (code) {
-    case 400:
-      return 'BadRequest';
-    case 403:
-      return 'Forbidden';
-    case 409:
-      return 'Conflict';
-    case 422:
-      return 'Invalid';
-    default:
-      return 'InternalError';
-  }
+  const status = { code, reason: statusReasons[code] ?? 'InternalError', message, causes };
+  return { outcome: 'denied', reason, allowed: false, status };
 }

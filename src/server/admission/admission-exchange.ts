@@ -26,108 +26,81 @@ export interface ExchangeContext {
 }
 
 /** One request and its answer: head → body within bounds → answer, all of it within a time. */
-export class AdmissionExchange {
-  readonly #context: ExchangeContext;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #started: number;
-  #kind = 'unknown';
-  #bodyBytes = 0;
-  #timer: NodeJS.Timeout | undefined;
-  /** Gives the body up; undefined when none is being received. */
-  #stopReceiving: (() => void) | undefined;
+export function exchange(context: ExchangeContext, request: IncomingMessage, response: ServerResponse): void {
+  const { admit, limits, budget, sockets, metrics, clock } = context;
+  const { socket } = request;
+  const started = clock();
+  let kind = 'unknown';
+  let bodyBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  response.on('close', () => {
+    clearTimeout(timer);
+    context.ended();
+  });
 
-  constructor(context: ExchangeContext, request: IncomingMessage, response: ServerResponse) {
-    this.#context = context;
-    this.#request = request;
-    this.#response = response;
-    this.#started = context.clock();
-    response.on('close', () => {
-      clearTimeout(this.#timer);
-      context.ended();
-    });
+  function answered(status: number, answerBytes: number): void {
+    metrics.answered(kind, status, (clock() - started) / 1000, bodyBytes, answerBytes);
   }
 
-  run(): void {
-    const { admit, limits, budget, sockets } = this.#context;
-    const request = this.#request;
-    if (this.#context.closing()) {
-      this.#refuse(unavailable('shutting down'));
-      return;
-    }
-    const head = requestHead(request);
-    const admitted = admit(head);
-    this.#kind = admitted.kind;
-    if ('answer' in admitted) {
-      this.#refuse(admitted.answer);
-      return;
-    }
-    const time = Math.min(limits.bodyTimeout, admitted.timeout ?? Infinity);
-    this.#timer = setTimeout(() => {
-      this.#overdue();
-    }, time);
-    const bounds = {
-      declaredBytes: head.contentLength,
-      maxBytes: limits.maxBodyBytes,
-      budget,
-      expendable: !sockets.isProven(request.socket),
-      inspect: admitted.inspect,
-    };
-    this.#stopReceiving = receiveBody(request, bounds, (body) => {
-      this.#stopReceiving = undefined;
-      if (body === undefined) return;
-      if (!Buffer.isBuffer(body)) {
-        this.#refuse(body);
-        return;
-      }
-      this.#bodyBytes = body.length;
-      const answer = admitted.respond(body);
-      if (answer instanceof Promise) {
-        void answer.then((later) => {
-          this.#reply(later);
-        });
-      } else this.#reply(answer);
-    });
+  function refuse(answer: HttpAnswer): void {
+    refuseBody(request, response, answer, { timeout: limits.lingerTimeout, bytes: limits.lingerBytes });
+    answered(answer.status, 0);
   }
 
-  #reply(answer: HttpAnswer): void {
-    if (this.#response.destroyed) return;
-    const { sockets, limits } = this.#context;
-    const { socket } = this.#request;
+  function reply(answer: HttpAnswer): void {
+    if (response.destroyed) return;
     const isKept = answer.status === 200 || sockets.isProven(socket) ? sockets.prove(socket) : true;
     const isLast = sockets.countAnswer(socket) >= limits.requestsPerConnection;
     // Node's parser takes in nothing more on a connection on which another protocol was asked for.
-    const deaf = this.#request.headers.upgrade !== undefined;
-    writeAnswer(this.#response, answer, answer.close || !isKept || isLast || deaf || this.#context.leaving());
-    this.#answered(answer.status, answer.body.length);
+    const deaf = request.headers.upgrade !== undefined;
+    writeAnswer(response, answer, answer.close || !isKept || isLast || deaf || context.leaving());
+    answered(answer.status, answer.body.length);
   }
 
-  #refuse(answer: HttpAnswer): void {
-    const { lingerTimeout, lingerBytes } = this.#context.limits;
-    refuseBody(this.#request, this.#response, answer, { timeout: lingerTimeout, bytes: lingerBytes });
-    this.#answered(answer.status, 0);
+  if (context.closing()) {
+    refuse(unavailable('shutting down'));
+    return;
   }
-
-  #answered(status: number, answerBytes: number): void {
-    const { clock, metrics } = this.#context;
-    metrics.answered(this.#kind, status, (clock() - this.#started) / 1000, this.#bodyBytes, answerBytes);
+  const head = requestHead(request);
+  const admitted = admit(head);
+  kind = admitted.kind;
+  if ('answer' in admitted) {
+    refuse(admitted.answer);
+    return;
   }
-
-  /** The body has had its time: it is refused if it is not there, and the answer gets a little more. */
-  #overdue(): void {
-    this.#timer = setTimeout(() => this.#request.socket.destroy(), this.#context.limits.answerTimeout);
-    this.#stopReceiving?.();
-  }
+  const { inspect, respond, timeout = Infinity } = admitted;
+  const { maxBodyBytes: maxBytes } = limits;
+  const bounds = {
+    declaredBytes: head.contentLength,
+    maxBytes,
+    budget,
+    expendable: !sockets.isProven(socket),
+    inspect,
+  };
+  const stopReceiving = receiveBody(request, bounds, (body) => {
+    if (body === undefined) return;
+    if (!Buffer.isBuffer(body)) {
+      refuse(body);
+      return;
+    }
+    bodyBytes = body.length;
+    const answer = respond(body);
+    if (answer instanceof Promise) void answer.then(reply);
+    else reply(answer);
+  });
+  timer = setTimeout(
+    () => {
+      // The body has had its time: it is refused if it is not there, and the answer gets a little more.
+      timer = setTimeout(() => socket.destroy(), limits.answerTimeout);
+      stopReceiving?.();
+    },
+    Math.min(limits.bodyTimeout, timeout),
+  );
 }
 
-function requestHead(request: IncomingMessage): RequestHead {
-  const { method = '', url = '', headers } = request;
+/** The parser has checked that the length is a number, and holds the client to it. */
+function requestHead({ method = '', url = '', headers }: IncomingMessage): RequestHead {
   const length = headers['content-length'];
-  // The parser has checked that it is a number, and holds the client to it.
-  return {
-    method,
-    url,
-    contentType: headers['content-type'],
-    contentLength: length === undefined ? undefined : Number(length),
-  };
+  const contentLength = length === undefined ? undefined : Number(length);
+  return { method, url, contentType: headers['content-type'], contentLength };
 }

@@ -1,5 +1,6 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest, ReviewVersion } from './admission-request.ts';
+import type { MalformedReview } from './decode-admission-review.ts';
 import type { HttpAnswer } from '../http/http-answer.ts';
 
 /** Decides one admission. Throws nothing: a handler's exception is answered as an internal error. */
@@ -9,10 +10,10 @@ export type AdmissionHandler = (request: AdmissionRequest) => AdmissionDecision 
 export interface RouteHandler {
   readonly handler: AdmissionHandler;
   /**
-   * Everything beside the path and the bytes of the review that a decision depends on. While each is the very same (`===`), so is the decision; a handler
-   * without it is asked every time.
+   * Everything beside the path and the bytes of the review that a decision depends on now. While each is the very same (`===`), so is the decision; a
+   * handler without it is asked every time.
    */
-  readonly dependencies?: (request: AdmissionRequest) => readonly unknown[];
+  readonly dependencies?: () => readonly unknown[];
   /** Where large reviews are decided, and those that the handler had to give up; absent: the handler decides all. */
   readonly worker?: HeavyReviews;
   /**
@@ -33,23 +34,21 @@ export interface HeavyReview {
   readonly timeout: number | undefined;
 }
 
-/** What became of it. */
-export type HeavyVerdict =
-  | {
-      readonly version: ReviewVersion;
-      /** Without its objects. */
-      readonly request: AdmissionRequest;
-      /** Without its patch, which `encoded` has. */
-      readonly decision: AdmissionDecision;
-      /** See `encodeDecision`. */
-      readonly encoded: string;
-      /** What the decision depended on when it was made (see `RouteHandler.dependencies`); absent when it must not be given again. */
-      readonly dependencies?: readonly unknown[];
-    }
-  /** Not a review, see `DecodedReview`. */
-  | { readonly problem: string; readonly version?: ReviewVersion; readonly uid?: string }
-  /** There is no room for it now. */
-  | { readonly unavailable: string };
+/** A review that was decided. */
+export interface ReviewVerdict {
+  readonly version: ReviewVersion;
+  /** May lack its objects. */
+  readonly request: AdmissionRequest;
+  /** May lack its patch, which `encoded` has. */
+  readonly decision: AdmissionDecision;
+  /** See `encodeDecision`. */
+  readonly encoded: string;
+  /** What the decision depended on when it was made (see `RouteHandler.dependencies`); absent when it must not be given again. */
+  readonly dependencies?: readonly unknown[] | undefined;
+}
+
+/** What became of a heavy review: decided, not a review, or there is no room for it now. */
+export type HeavyVerdict = ReviewVerdict | MalformedReview | { readonly unavailable: string };
 
 /** Decides reviews for one target on another thread: the same answer, to the byte, as its handler would give if it took its time. */
 export interface HeavyReviews {
@@ -58,13 +57,8 @@ export interface HeavyReviews {
   decide(review: HeavyReview): Promise<HeavyVerdict>;
 }
 
-/** Something to be read: answers GET and HEAD. */
-export interface RoutePage {
-  page(): HttpAnswer;
-}
-
-/** Where a path leads: a handler, a page, or why it cannot be served now (answered 503, so that the API server tries another replica). */
-export type RouteTarget = RouteHandler | RoutePage | { readonly unavailable: string };
+/** Where a path leads: a handler, a page for GET and HEAD, or why it cannot be served now (answered 503, so that the API server tries another replica). */
+export type RouteTarget = RouteHandler | { page(): HttpAnswer } | { readonly unavailable: string };
 
 /** A row of the router's table. */
 export interface AdmissionRoute {

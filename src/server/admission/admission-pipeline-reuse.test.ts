@@ -1,37 +1,31 @@
 import assert from 'node:assert/strict';
-import { Registry } from 'prom-client';
-import type { NamespaceMetadata, NodeFacts, ProxyConfigResource } from '../../inject/injection-request.ts';
 import type { FailureReason } from '../../inject/injection-result.ts';
-import { createAdmissionObserver } from '../metrics/admission-observer.ts';
-import { createAdmissionPipeline } from './admission-pipeline.ts';
-import { DecisionMemory } from './decision-memory.ts';
-import { revisionRoute } from './pod-routes.ts';
-import { ServerMetrics } from '../metrics/server-metrics.ts';
-import { RecordingLog } from '../testdata/recording-log.ts';
-import { type AnsweredReview, answeredReview, bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { pipelineOf } from '../testdata/pipeline.ts';
+import {
+  type AnsweredReview,
+  answeredReview,
+  bytesOf,
+  injectPath,
+  reviewOf,
+  somePod,
+  uidOf,
+} from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-
-const firstPath = '/revisions/default/0a1b2c3d/inject';
+import type { Surroundings } from './inject-handler.ts';
+import { revisionRoute } from './pod-routes.ts';
 
 /** A webhook whose surroundings a test changes, and an engine whose patch counts how often it was asked. */
 function webhook() {
   const state = {
     injector: someInjector,
-    nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }] as readonly NodeFacts[],
-    metadata: { labels: {} } as NamespaceMetadata | undefined,
-    proxyConfigs: [] as readonly ProxyConfigResource[],
+    surroundings: { nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }], proxyConfigs: [] } as Surroundings,
     failure: undefined as FailureReason | undefined,
     asked: 0,
-  };
-  const surroundings = {
-    nodes: () => state.nodes,
-    namespaceMetadata: () => state.metadata,
-    proxyConfigs: () => state.proxyConfigs,
   };
   const route = revisionRoute(
     { get: () => state.injector },
     {
-      surroundings,
+      surroundings: () => state.surroundings,
       inject: (_, { pod }) => {
         state.asked++;
         if (state.failure !== undefined) return { outcome: 'failed', reason: state.failure, message: `${state.asked}` };
@@ -39,29 +33,17 @@ function webhook() {
       },
     },
   );
-  const registry = new Registry();
-  const admit = createAdmissionPipeline({
-    routes: [route],
-    jsonBounds: { maxDepth: 100, maxValues: 5000 },
-    memory: new DecisionMemory({ maxBytes: 1_000_000, maxReviewBytes: 100_000 }),
-    observer: createAdmissionObserver(new RecordingLog(), new ServerMetrics(registry), () => 0),
-  });
+  const { answer, registry } = pipelineOf([route]);
   let uids = 0;
   /** Sends a review with a uid of its own, written as the API server writes it. */
-  async function send(
-    request: Record<string, unknown> = {},
-    path = firstPath,
-    envelope: Record<string, unknown> = {},
-  ): Promise<AnsweredReview> {
-    const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
-    const answer = await sendBytes(bytesOf(reviewOf({ ...request, uid }, envelope)), path);
-    assert.equal(answer.response.uid, uid);
-    return answer;
+  async function send(request: object = {}, path = injectPath, envelope = {}): Promise<AnsweredReview> {
+    const uid = uidOf(++uids);
+    const review = await sendBytes(bytesOf(reviewOf({ ...request, uid }, envelope)), path);
+    assert.equal(review.response.uid, uid);
+    return review;
   }
-  async function sendBytes(body: Buffer, path = firstPath): Promise<AnsweredReview> {
-    const admitted = admit({ method: 'POST', url: path, contentType: 'application/json', contentLength: body.length });
-    assert.ok('respond' in admitted);
-    return answeredReview((await admitted.respond(body)).body);
+  async function sendBytes(body: Buffer, url = injectPath): Promise<AnsweredReview> {
+    return answeredReview((await answer(body, { url })).body);
   }
   return { state, send, sendBytes, registry };
 }
@@ -85,28 +67,21 @@ describe('a decision that was made before', () => {
         return send();
       },
       'the nodes': ({ state, send }) => {
-        state.nodes = [{ name: 'n', kubeletVersion: 'v1.30.0' }];
-        return send();
-      },
-      "the namespace's metadata": ({ state, send }) => {
-        state.metadata = { labels: { a: 'b' } };
-        return send();
-      },
-      'what is known of the namespace': ({ state, send }) => {
-        state.metadata = undefined;
+        state.surroundings = { ...state.surroundings, nodes: [{ name: 'n', kubeletVersion: 'v1.30.0' }] };
         return send();
       },
       'the ProxyConfig resources': ({ state, send }) => {
-        state.proxyConfigs = [{ metadata: { name: 'p', namespace: 'shop' }, spec: {} }];
+        const proxyConfigs = [{ metadata: { name: 'p', namespace: 'shop' }, spec: {} }];
+        state.surroundings = { ...state.surroundings, proxyConfigs };
         return send();
       },
-      'the path environment': ({ send }) => send({}, `${firstPath}/cluster/c1`),
+      'the path environment': ({ send }) => send({}, `${injectPath}/cluster/c1`),
       'the hash in the path': ({ send }) => send({}, '/revisions/default/11111111/inject'),
       'the name in the path': ({ send }) => send({}, '/revisions/other/0a1b2c3d/inject'),
       'the namespace': ({ send }) => send({ namespace: 'bank' }),
       'the operation': ({ send }) => send({ operation: 'UPDATE' }),
       'the dry run': ({ send }) => send({ dryRun: true }),
-      'the version of the review': ({ send }) => send({}, firstPath, { apiVersion: 'admission.k8s.io/v1beta1' }),
+      'the version of the review': ({ send }) => send({}, injectPath, { apiVersion: 'admission.k8s.io/v1beta1' }),
       'one letter of the pod': ({ send }) =>
         send({ object: { ...somePod, metadata: { ...somePod.metadata, labels: { app: 'wed' } } } }),
     };
@@ -137,7 +112,7 @@ describe('a decision that was made before', () => {
 
   it('is not kept for a review whose bytes begin with a uid that is not the one that counts', async () => {
     const { state, sendBytes } = webhook();
-    const text = JSON.stringify(reviewOf({ uid: '705ab4f5-6393-11e8-b7cc-000000000001' }));
+    const text = JSON.stringify(reviewOf({ uid: uidOf(1) }));
     // Of two members with one name the later counts, for us as for Go.
     const body = Buffer.from(text.replace('"dryRun":', '"uid":"other","dryRun":'));
     for (let count = 0; count < 4; count++) assert.equal((await sendBytes(body)).response.uid, 'other');

@@ -1,11 +1,11 @@
 import { type AdmissionDecision, denied } from './admission-decision.ts';
-import type { AdmissionRoute, HeavyReviews, RouteHandler } from './admission-handler.ts';
+import type { AdmissionRoute, HeavyReviews, ReviewVerdict, RouteHandler } from './admission-handler.ts';
 import type { AdmissionObserver } from '../metrics/admission-observer.ts';
-import { type AdmissionRequest, type ReviewVersion, reviewVersions } from './admission-request.ts';
+import { type AdmissionRequest, reviewVersions } from './admission-request.ts';
 import { type DecisionMemory, questionOf } from './decision-memory.ts';
-import { decodeAdmissionReview } from './decode-admission-review.ts';
-import { encodeAdmissionReview, encodeDecision, joinReview } from './encode-admission-review.ts';
-import { parseGoDuration } from './go-duration.ts';
+import { decodeAdmissionReview, type MalformedReview } from './decode-admission-review.ts';
+import { encodeDecision, joinReview } from './encode-admission-review.ts';
+import { parseGoDuration } from '../../inject/mesh/go-duration.ts';
 import { type HttpAnswer, jsonAnswer, textAnswer, unavailable } from '../http/http-answer.ts';
 import { type JsonBounds, JsonScanner } from './json-scanner.ts';
 
@@ -70,7 +70,7 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
       return {
         kind,
         timeout,
-        inspect: isSmall(head) ? pass : inspector(kind),
+        inspect: (head.contentLength ?? Infinity) <= smallBody ? () => undefined : inspector(kind),
         respond: (body) => respond(kind, path, target, body, timeout),
       };
     }
@@ -96,7 +96,9 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
   ): HttpAnswer | Promise<HttpAnswer> {
     if (body.length === 0) return textAnswer(400, 'no body found');
     const started = observer.started();
-    const { handler, dependencies, worker, afterResponse } = target;
+    const { handler, worker, afterResponse } = target;
+    const { maxDepth } = jsonBounds;
+    const dependencies = target.dependencies?.();
     const question = dependencies === undefined || !memory.takes(body.length) ? undefined : questionOf(path, body);
     if (dependencies !== undefined && question !== undefined) {
       const known = memory.find(question, dependencies);
@@ -106,49 +108,33 @@ export function createAdmissionPipeline(options: AdmissionPipelineOptions): (hea
         return jsonAnswer(joinReview(question.version, question.uid, known.encoded));
       }
     }
-    /** @param depends what the decision came from; undefined when it must not be given again */
-    const finish = (
-      version: ReviewVersion,
-      request: AdmissionRequest,
-      decision: AdmissionDecision,
-      encoded: string,
-      depends: readonly unknown[] | undefined,
-    ): HttpAnswer => {
+    const finish = ({ version, request, decision, encoded, dependencies: since }: ReviewVerdict): HttpAnswer => {
       observer.decided(kind, request, decision, started);
       // A second uid further on in the bytes would be the one that counts.
-      if (depends !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
-        memory.remember(question, depends, { request, decision, encoded });
+      if (since !== undefined && question?.uid === request.uid && decision.reason !== 'Internal') {
+        memory.remember(question, since, { request, decision, encoded });
       }
       if (afterResponse !== undefined) callLater(afterResponse, request, decision, body);
       return jsonAnswer(joinReview(version, request.uid, encoded));
     };
-    const malformed = (problem: string, version: ReviewVersion = reviewVersions[0], uid?: string): HttpAnswer => {
-      // What is not even a review is answered in the newest version, as a refusal like all others.
+    // What is not even a review is answered in the newest version, as a refusal like all others.
+    const malformed = ({ problem, version = reviewVersions[0], uid }: MalformedReview): HttpAnswer => {
       observer.malformed(kind, problem, uid);
-      return jsonAnswer(encodeAdmissionReview(version, uid ?? '', denied('MalformedReview', 400, problem)));
+      const refusal = denied('MalformedReview', 400, problem);
+      return jsonAnswer(joinReview(version, uid ?? '', encodeDecision(refusal)));
     };
-    const decideElsewhere = (elsewhere: HeavyReviews): Promise<HttpAnswer> =>
-      elsewhere
-        .decide({
-          body,
-          maxDepth: jsonBounds.maxDepth,
-          keepsBody: question !== undefined || afterResponse !== undefined,
-          timeout,
-        })
-        .then((verdict) => {
-          if ('unavailable' in verdict) return unavailable(verdict.unavailable);
-          if ('problem' in verdict) return malformed(verdict.problem, verdict.version, verdict.uid);
-          return finish(verdict.version, verdict.request, verdict.decision, verdict.encoded, verdict.dependencies);
-        });
+    const decideElsewhere = async (elsewhere: HeavyReviews): Promise<HttpAnswer> => {
+      const keepsBody = question !== undefined || afterResponse !== undefined;
+      const verdict = await elsewhere.decide({ body, maxDepth, keepsBody, timeout });
+      if ('unavailable' in verdict) return unavailable(verdict.unavailable);
+      return 'problem' in verdict ? malformed(verdict) : finish(verdict);
+    };
     if (worker !== undefined && body.length > heavyBytes) return decideElsewhere(worker);
-    const review = decodeAdmissionReview(body, jsonBounds.maxDepth);
-    if ('problem' in review) {
-      return 'version' in review ? malformed(review.problem, review.version, review.uid) : malformed(review.problem);
-    }
+    const review = decodeAdmissionReview(body, maxDepth);
+    if ('problem' in review) return malformed(review);
     const { version, request } = review;
-    const depends = dependencies?.(request);
     const done = (decision: AdmissionDecision): HttpAnswer =>
-      finish(version, request, decision, encodeDecision(decision), depends);
+      finish({ version, request, decision, encoded: encodeDecision(decision), dependencies });
     const fail = (error: unknown): HttpAnswer => {
       observer.defect(error);
       return done(denied('Internal', 500, 'internal error of the injector; its log says more'));
@@ -197,9 +183,17 @@ function isJson(contentType: string | undefined): boolean {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
+/** The API server puts the webhook's timeout into the query, as Go prints a duration; undefined for anything else. */
 function timeoutOf(query: string): number | undefined {
   const value = new URLSearchParams(query).get('timeout');
-  return value === null ? undefined : parseGoDuration(value);
+  if (value === null) return undefined;
+  try {
+    const { seconds, nanos } = parseGoDuration(value);
+    const milliseconds = Number(seconds) * 1000 + nanos / 1e6;
+    return milliseconds > 0 ? milliseconds : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Bytes. Up to here a review takes no longer than a few milliseconds to decide (docs/adr/0005-a-lane-for-what-is-heavy.md). */
@@ -207,11 +201,3 @@ const heavyBytes = 128 * 1024;
 
 /** Bytes. Up to here a body cannot hold so much that parsing it would be felt, so it is looked at afterwards, which is cheaper. */
 const smallBody = 64 * 1024;
-
-function isSmall(head: RequestHead): boolean {
-  return head.contentLength !== undefined && head.contentLength <= smallBody;
-}
-
-function pass(): undefined {
-  return undefined;
-}

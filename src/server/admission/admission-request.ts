@@ -23,6 +23,11 @@ export interface AdmissionRequest {
   readonly oldObject: unknown;
 }
 
+/** What is kept of a request: no objects, but the name that people know it by. */
+export function withoutObjects(request: AdmissionRequest): AdmissionRequest {
+  return { ...request, name: nameForPeople(request), object: null, oldObject: null };
+}
+
 /** The object's name for people: its own, or what the one that is yet to be generated begins with; empty when it has neither. */
 export function nameForPeople({ name, object }: AdmissionRequest): string {
   if (name !== '' || typeof object !== 'object' || object === null || !('metadata' in object)) return name;

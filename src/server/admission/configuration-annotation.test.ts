@@ -1,49 +1,28 @@
 import assert from 'node:assert/strict';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 describe('annotateConfiguration', () => {
   const value = 'default.0a1b2c3d';
   const path = '/metadata/annotations/sidecar-injector.io~1config';
-  for (const [what, pod, operations] of [
-    ['beside other annotations', { metadata: { annotations: { a: 'b' } } }, [{ op: 'add', path, value }]],
-    [
-      'in place of its own earlier configuration, beside those of other families',
-      { metadata: { annotations: { 'sidecar-injector.io/config': 'logs.22222222,default.11111111,a.33333333' } } },
-      [{ op: 'add', path, value: `logs.22222222,${value},a.33333333` }],
-    ],
-    [
-      'after those of other families',
-      { metadata: { annotations: { 'sidecar-injector.io/config': 'default-logs.22222222' } } },
-      [{ op: 'add', path, value: `default-logs.22222222,${value}` }],
-    ],
-    [
-      'in place of what is no list of configurations',
-      { metadata: { annotations: { 'sidecar-injector.io/config': 'mine,,x.y' } } },
-      [{ op: 'add', path, value }],
-    ],
-    [
-      'in place of what is no text',
-      { metadata: { annotations: { 'sidecar-injector.io/config': 7 } } },
-      [{ op: 'add', path, value }],
-    ],
-    ['not when it is there already', { metadata: { annotations: { 'sidecar-injector.io/config': value } } }, []],
-    [
-      'without annotations',
-      { metadata: { name: 'a' } },
-      [{ op: 'add', path: '/metadata/annotations', value: { 'sidecar-injector.io/config': value } }],
-    ],
-    [
-      'with annotations that are null',
-      { metadata: { annotations: null } },
-      [{ op: 'add', path: '/metadata/annotations', value: { 'sidecar-injector.io/config': value } }],
-    ],
-    [
-      'without metadata',
-      {},
-      [{ op: 'add', path: '/metadata', value: { annotations: { 'sidecar-injector.io/config': value } } }],
-    ],
-  ] as const) {
+  const add = (at: string, what: unknown): object[] => [{ op: 'add', path: at, value: what }];
+  const named = { 'sidecar-injector.io/config': value };
+  const listed = (list: unknown): object => ({ annotations: { 'sidecar-injector.io/config': list } });
+  const later = 'logs.22222222,default.11111111,a.33333333';
+  const cases: [what: string, metadata: object | undefined, operations: object[]][] = [
+    ['beside other annotations', { annotations: { a: 'b' } }, add(path, value)],
+    ['in place of its own earlier one, beside others', listed(later), add(path, `logs.22222222,${value},a.33333333`)],
+    ['after those of others', listed('default-logs.22222222'), add(path, `default-logs.22222222,${value}`)],
+    ['in place of what is no list of configurations', listed('mine,,x.y'), add(path, value)],
+    ['in place of what is no text', listed(7), add(path, value)],
+    ['not when it is there already', listed(value), []],
+    ['without annotations', { name: 'a' }, add('/metadata/annotations', named)],
+    ['with annotations that are null', { annotations: null }, add('/metadata/annotations', named)],
+    ['without metadata', undefined, add('/metadata', { annotations: named })],
+  ];
+  for (const [what, metadata, operations] of cases) {
     it(what, () => {
+      const pod = (metadata === undefined ? {} : { metadata }) as JsonObject;
       assert.deepEqual(annotateConfiguration(pod, 'default', '0a1b2c3d'), operations);
     });
   }

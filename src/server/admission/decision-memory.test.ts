@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { allowed } from './admission-decision.ts';
 import { DecisionMemory, questionOf, type RememberedDecision, type ReviewQuestion } from './decision-memory.ts';
-import { bytesOf, podCreation, reviewOf, somePod } from '../testdata/reviews.ts';
+import { bytesOf, podCreation, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 
 /** A review with a uid and a padding of its own. */
 function review(uid: number, padding = '', path = '/a'): ReviewQuestion {
-  const id = `705ab4f5-6393-11e8-b7cc-${String(uid).padStart(12, '0')}`;
-  const question = questionOf(path, bytesOf(reviewOf({ uid: id, options: { padding } })));
+  const question = questionOf(path, bytesOf(reviewOf({ uid: uidOf(uid), options: { padding } })));
   assert.ok(question !== undefined);
   return question;
 }
@@ -16,107 +15,95 @@ const made = (encoded: string): RememberedDecision => ({
   decision: { ...allowed('Any'), patch: [{ op: 'add', path: '/spec', value: somePod.spec }] },
   encoded,
 });
-const none = (): readonly unknown[] => [];
 
-function rememberTwice(
-  memory: DecisionMemory,
-  padding: string,
-  encoded: string,
-  dependencies: readonly unknown[] = [],
-): void {
-  memory.remember(review(1, padding), dependencies, made(encoded));
-  memory.remember(review(2, padding), dependencies, made(encoded));
+function rememberTwice(memory: DecisionMemory, padding: string, encoded: string, dependencies: unknown[] = []): void {
+  for (const uid of [1, 2]) memory.remember(review(uid, padding), dependencies, made(encoded));
 }
 
 describe('DecisionMemory', () => {
   const roomy = { maxBytes: 1_000_000, maxReviewBytes: 100_000 };
+  let memory: DecisionMemory;
+  beforeEach(() => {
+    memory = new DecisionMemory(roomy);
+  });
 
   it('gives a decision again for the same bytes behind another uid, from the third time on', () => {
-    const memory = new DecisionMemory(roomy);
     memory.remember(review(1), [], made('x'));
-    assert.equal(memory.find(review(2), none), undefined);
+    assert.equal(memory.find(review(2), []), undefined);
     memory.remember(review(2), [], made('x'));
-    assert.equal(memory.find(review(3), none)?.encoded, 'x');
+    assert.equal(memory.find(review(3), [])?.encoded, 'x');
   });
 
   it('keeps neither pod nor patch, but the name', () => {
-    const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x');
-    const found = memory.find(review(3), none);
+    const found = memory.find(review(3), []);
     assert.deepEqual(found?.request, podCreation({ name: 'web-6d4f-', object: null }));
     assert.deepEqual(found.decision, { ...allowed('Any'), patch: [] });
   });
 
   it('is not mistaken by other bytes, wherever they differ, even if their fingerprint does not', () => {
-    const memory = new DecisionMemory(roomy);
     rememberTwice(memory, 'x'.repeat(3000), 'x');
     const question = review(3, 'x'.repeat(3000));
     const { rest } = question;
     for (let index = 0; index < rest.length; index++) {
       const other = Buffer.from(rest);
       other[index] = (other[index] ?? 0) ^ 1;
-      assert.equal(memory.find({ ...question, rest: other }, none), undefined);
+      assert.equal(memory.find({ ...question, rest: other }, []), undefined);
     }
-    assert.equal(memory.find({ ...question, rest: rest.subarray(0, -1) }, none), undefined);
-    assert.equal(memory.find({ ...question, place: 'v1 /b' }, none), undefined);
-    assert.equal(memory.find(question, none)?.encoded, 'x');
+    assert.equal(memory.find({ ...question, rest: rest.subarray(0, -1) }, []), undefined);
+    assert.equal(memory.find({ ...question, place: 'v1 /b' }, []), undefined);
+    assert.equal(memory.find(question, [])?.encoded, 'x');
   });
 
   it('nor by another path, nor another version', () => {
-    const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x');
-    assert.equal(memory.find(review(3, '', '/b'), none), undefined);
-    const uid = '705ab4f5-6393-11e8-b7cc-000000000001';
-    const older = bytesOf(reviewOf({ uid, options: { padding: '' } }, { apiVersion: 'admission.k8s.io/v1beta1' }));
+    assert.equal(memory.find(review(3, '', '/b'), []), undefined);
+    const apiVersion = 'admission.k8s.io/v1beta1';
+    const older = bytesOf(reviewOf({ uid: uidOf(1), options: { padding: '' } }, { apiVersion }));
     const question = questionOf('/a', older);
     assert.ok(question !== undefined && question.rest.equals(review(3).rest));
-    assert.equal(memory.find(question, none), undefined);
+    assert.equal(memory.find(question, []), undefined);
   });
 
   it('forgets when anything that it depends on is another object', () => {
     const [first, second, third] = [{}, [], undefined];
-    const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'x', [first, second, third]);
-    assert.equal(memory.find(review(3), () => [first, second, third])?.encoded, 'x');
+    assert.equal(memory.find(review(3), [first, second, third])?.encoded, 'x');
     for (const now of [
       [{}, second, third],
       [first, [], third],
       [first, second, {}],
       [first, undefined, third],
     ]) {
-      assert.equal(
-        memory.find(review(3), () => now),
-        undefined,
-      );
+      assert.equal(memory.find(review(3), now), undefined);
     }
   });
 
   it('takes what was decided last', () => {
-    const memory = new DecisionMemory(roomy);
     rememberTwice(memory, '', 'old', [1]);
     memory.remember(review(3), [2], made('new'));
-    assert.equal(memory.find(review(4), () => [2])?.encoded, 'new');
+    assert.equal(memory.find(review(4), [2])?.encoded, 'new');
     const { bytes } = memory;
     memory.remember(review(5), [3], made('abc'));
     assert.equal(memory.bytes, bytes);
   });
 
   it('stays within its bytes, and lets go of what was not used for longest', () => {
-    const memory = new DecisionMemory({ maxBytes: 6000, maxReviewBytes: 100_000 });
+    memory = new DecisionMemory({ maxBytes: 6000, maxReviewBytes: 100_000 });
     rememberTwice(memory, '1'.repeat(1000), 'one');
     rememberTwice(memory, '2'.repeat(1000), 'two');
-    assert.equal(memory.find(review(3, '1'.repeat(1000)), none)?.encoded, 'one');
+    assert.equal(memory.find(review(3, '1'.repeat(1000)), [])?.encoded, 'one');
     rememberTwice(memory, '3'.repeat(3300), 'three');
     assert.ok(memory.bytes <= 6000);
-    assert.equal(memory.find(review(3, '2'.repeat(1000)), none), undefined);
-    assert.equal(memory.find(review(3, '1'.repeat(1000)), none)?.encoded, 'one');
-    assert.equal(memory.find(review(3, '3'.repeat(3300)), none)?.encoded, 'three');
+    assert.equal(memory.find(review(3, '2'.repeat(1000)), []), undefined);
+    assert.equal(memory.find(review(3, '1'.repeat(1000)), [])?.encoded, 'one');
+    assert.equal(memory.find(review(3, '3'.repeat(3300)), [])?.encoded, 'three');
     rememberTwice(memory, '4'.repeat(9000), 'four');
     assert.equal(memory.bytes, 0);
   });
 
   it('does not keep large reviews at all', () => {
-    const memory = new DecisionMemory({ ...roomy, maxReviewBytes: 1000 });
+    memory = new DecisionMemory({ ...roomy, maxReviewBytes: 1000 });
     rememberTwice(memory, 'x'.repeat(1000), 'x');
     assert.equal(memory.bytes, 0);
   });

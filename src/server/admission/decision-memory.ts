@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { AdmissionDecision } from './admission-decision.ts';
-import { type AdmissionRequest, nameForPeople, type ReviewVersion } from './admission-request.ts';
-import { splitReview } from './review-bytes.ts';
+import { type AdmissionRequest, withoutObjects } from './admission-request.ts';
+import { type ReviewBytes, splitReview } from './review-bytes.ts';
 
 /** A decision and all that it came from. */
 export interface RememberedDecision {
@@ -22,11 +22,7 @@ interface Entry {
 }
 
 /** A review as it arrived. */
-export interface ReviewQuestion {
-  readonly version: ReviewVersion;
-  readonly uid: string;
-  /** Its bytes behind the uid. */
-  readonly rest: Buffer;
+export interface ReviewQuestion extends ReviewBytes {
   /** Path and version. */
   readonly place: string;
   /** 32 bits of place and rest: says fast that two questions differ. */
@@ -37,10 +33,8 @@ export interface ReviewQuestion {
 export function questionOf(path: string, body: Buffer): ReviewQuestion | undefined {
   const bytes = splitReview(body);
   if (bytes === undefined) return undefined;
-  const { version, uid, restStart } = bytes;
-  const rest = body.subarray(restStart);
-  const place = `${version} ${path}`;
-  return { version, uid, rest, place, fingerprint: crc32(rest, crc32(place)) };
+  const place = `${bytes.version} ${path}`;
+  return { ...bytes, place, fingerprint: crc32(bytes.rest, crc32(place)) };
 }
 
 export interface DecisionMemoryLimits {
@@ -77,15 +71,11 @@ export class DecisionMemory {
     return bytes <= this.#limits.maxReviewBytes;
   }
 
-  /** @param dependencies what the decision for the remembered request would depend on now */
-  find(
-    { place, fingerprint, rest }: ReviewQuestion,
-    dependencies: (request: AdmissionRequest) => readonly unknown[],
-  ): RememberedDecision | undefined {
+  /** @param dependencies what a decision depends on now */
+  find({ place, fingerprint, rest }: ReviewQuestion, dependencies: readonly unknown[]): RememberedDecision | undefined {
     const entry = this.#entries.get(fingerprint);
     if (entry?.place !== place || !rest.equals(entry.rest)) return undefined;
-    const now = dependencies(entry.made.request);
-    if (!entry.dependencies.every((each, index) => each === now[index])) return undefined;
+    if (!entry.dependencies.every((each, index) => each === dependencies[index])) return undefined;
     this.#entries.delete(fingerprint);
     this.#entries.set(fingerprint, entry);
     return entry.made;
@@ -101,7 +91,7 @@ export class DecisionMemory {
       return;
     }
     this.#forget(fingerprint);
-    const entry = { place, rest: Buffer.from(rest), dependencies, made: withoutObjects(made) };
+    const entry = { place, rest: Buffer.from(rest), dependencies, made: withoutPod(made) };
     this.#entries.set(fingerprint, entry);
     this.#bytes += sizeOf(entry);
     for (const oldest of this.#entries.keys()) {
@@ -117,12 +107,8 @@ export class DecisionMemory {
   }
 }
 
-function withoutObjects({ request, decision, encoded }: RememberedDecision): RememberedDecision {
-  return {
-    request: { ...request, name: nameForPeople(request), object: null, oldObject: null },
-    decision: { ...decision, patch: [] },
-    encoded,
-  };
+function withoutPod({ request, decision, encoded }: RememberedDecision): RememberedDecision {
+  return { request: withoutObjects(request), decision: { ...decision, patch: [] }, encoded };
 }
 
 function sizeOf({ rest, made }: Entry): number {

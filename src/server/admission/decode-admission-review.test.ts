@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decodeAdmissionReview } from './decode-admission-review.ts';
+import { decodeAdmissionReview, nestsDeeperThan } from './decode-admission-review.ts';
 import { bytesOf, podCreation, reviewOf, somePod } from '../testdata/reviews.ts';
 
 const decode = (value: unknown): unknown => decodeAdmissionReview(bytesOf(value), 50);
@@ -10,35 +10,24 @@ describe('decodeAdmissionReview', () => {
   });
 
   it('reads a review of v1beta1, and what the API server leaves out as empty', () => {
-    const review = {
-      kind: 'AdmissionReview',
-      apiVersion: 'admission.k8s.io/v1beta1',
-      request: { uid: 'u', operation: 'DELETE' },
-    };
+    const version = 'admission.k8s.io/v1beta1';
+    const review = { kind: 'AdmissionReview', apiVersion: version, request: { uid: 'u', operation: 'DELETE' } };
     assert.deepEqual(decode(review), {
-      version: 'admission.k8s.io/v1beta1',
+      version,
       request: podCreation({ uid: 'u', resource: undefined, namespace: '', operation: 'DELETE', object: null }),
     });
   });
 
   it('names the resource with its group', () => {
     const resource = { group: 'sidecar-injector.io', version: 'v1alpha1', resource: 'injectorconfigs' };
-    const { request } = decode(
-      reviewOf({ resource, subResource: 'status', name: 'a', dryRun: true, oldObject: somePod }),
-    ) as {
-      request: unknown;
-    };
-    const expected = {
-      resource: 'injectorconfigs.sidecar-injector.io',
-      subResource: 'status',
-      name: 'a',
-      dryRun: true,
-      oldObject: somePod,
-    };
-    assert.deepEqual(request, podCreation(expected));
+    const others = { subResource: 'status', name: 'a', dryRun: true, oldObject: somePod };
+    const { request } = decode(reviewOf({ resource, ...others })) as { request: unknown };
+    assert.deepEqual(request, podCreation({ resource: 'injectorconfigs.sidecar-injector.io', ...others }));
   });
 
   describe('what cannot be answered as a review', () => {
+    const versions = 'admission.k8s.io/v1 or admission.k8s.io/v1beta1';
+    const v2 = 'admission.k8s.io/v2';
     for (const [what, value, problem] of [
       ['an array', [], 'the body must be an AdmissionReview, not an array'],
       ['null', null, 'the body must be an AdmissionReview, not null'],
@@ -46,11 +35,7 @@ describe('decodeAdmissionReview', () => {
       ['no kind', {}, 'kind must be AdmissionReview, not missing'],
       ['another kind', reviewOf({}, { kind: 'Pod' }), 'kind must be AdmissionReview, not "Pod"'],
       ['a kind of another type', reviewOf({}, { kind: {} }), 'kind must be AdmissionReview, not an object'],
-      [
-        'another version',
-        reviewOf({}, { apiVersion: 'admission.k8s.io/v2' }),
-        'apiVersion must be admission.k8s.io/v1 or admission.k8s.io/v1beta1, not "admission.k8s.io/v2"',
-      ],
+      ['another version', reviewOf({}, { apiVersion: v2 }), `apiVersion must be ${versions}, not "${v2}"`],
       ['no request', reviewOf({}, { request: undefined }), 'request must be an object, not missing'],
       ['a request of another type', reviewOf({}, { request: 'x' }), 'request must be an object, not a string'],
       ['no uid', reviewOf({ uid: undefined }), 'request.uid must be a non-empty string, not missing'],
@@ -79,10 +64,11 @@ describe('decodeAdmissionReview', () => {
   });
 
   describe('what is refused as a review', () => {
+    const operation = 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT';
     for (const [member, value, problem] of [
-      ['operation', undefined, 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT, not missing'],
-      ['operation', 'create', 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT, not "create"'],
-      ['operation', ['CREATE'], 'request.operation must be one of CREATE, UPDATE, DELETE, CONNECT, not an array'],
+      ['operation', undefined, `${operation}, not missing`],
+      ['operation', 'create', `${operation}, not "create"`],
+      ['operation', ['CREATE'], `${operation}, not an array`],
       ['namespace', 5, 'request.namespace must be a string, not a number'],
       ['name', {}, 'request.name must be a string, not an object'],
       ['subResource', [], 'request.subResource must be a string, not an array'],
@@ -93,42 +79,25 @@ describe('decodeAdmissionReview', () => {
       ['resource', { resource: true }, 'request.resource.resource must be a string, not a boolean'],
     ] as const) {
       it(`${member}: ${JSON.stringify(value)}`, () => {
-        assert.deepEqual(decode(reviewOf({ [member]: value })), {
-          version: 'admission.k8s.io/v1',
-          uid: 'uid-1',
-          problem,
-        });
+        const expected = { version: 'admission.k8s.io/v1', uid: 'uid-1', problem };
+        assert.deepEqual(decode(reviewOf({ [member]: value })), expected);
       });
     }
   });
 
   describe('deep objects', () => {
     const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
-    for (const [what, request, problem] of [
+    const unread = { object: { metadata: { managedFields: deep(1000) } }, options: deep(1000) };
+    for (const [what, request, member] of [
       ['as deep as may be', { object: { spec: deep(50) }, oldObject: { metadata: { labels: deep(49) } } }, undefined],
-      ['too deep', { object: { spec: deep(51) } }, 'request.object.spec nests deeper than 50 levels'],
-      [
-        'too deep in metadata',
-        { object: { metadata: { labels: deep(50) } } },
-        'request.object.metadata nests deeper than 50 levels',
-      ],
-      [
-        'metadata that is none',
-        { object: { metadata: deep(51) } },
-        'request.object.metadata nests deeper than 50 levels',
-      ],
-      [
-        'too deep in the old object',
-        { oldObject: { spec: deep(51) } },
-        'request.oldObject.spec nests deeper than 50 levels',
-      ],
-      [
-        'too deep where nobody looks',
-        { object: { metadata: { managedFields: deep(1000) } }, options: deep(1000) },
-        undefined,
-      ],
+      ['too deep', { object: { spec: deep(51) } }, 'object.spec'],
+      ['too deep in metadata', { object: { metadata: { labels: deep(50) } } }, 'object.metadata'],
+      ['metadata that is none', { object: { metadata: deep(51) } }, 'object.metadata'],
+      ['too deep in the old object', { oldObject: { spec: deep(51) } }, 'oldObject.spec'],
+      ['too deep where nobody looks', unread, undefined],
     ] as const) {
       it(what, () => {
+        const problem = member && `request.${member} nests deeper than 50 levels`;
         const decoded = decode(reviewOf(request)) as { problem?: string; uid?: string };
         assert.deepEqual([decoded.problem, decoded.uid], [problem, problem === undefined ? undefined : 'uid-1']);
       });
@@ -144,5 +113,28 @@ describe('decodeAdmissionReview', () => {
     };
     assert.deepEqual([request.uid, request.dryRun, request.namespace], ['b', false, '']);
     assert.equal(({} as { uid?: string }).uid, undefined);
+  });
+});
+
+describe('nestsDeeperThan', () => {
+  for (const [json, depth] of [
+    ['1', 0],
+    ['null', 0],
+    ['"{{{"', 0],
+    ['{}', 1],
+    ['[[],1,[]]', 2],
+    ['{"a":1,"b":{"c":[1]}}', 3],
+    ['{"__proto__":{"a":{}}}', 3],
+  ] as const) {
+    it(`${json} nests ${depth} deep`, () => {
+      const value: unknown = JSON.parse(json);
+      assert.equal(nestsDeeperThan(depth, value), false);
+      if (depth > 0) assert.equal(nestsDeeperThan(depth - 1, value), true);
+    });
+  }
+
+  it('does not exhaust the stack on what it refuses', () => {
+    const deep: unknown = JSON.parse('['.repeat(60_000) + ']'.repeat(60_000));
+    assert.equal(nestsDeeperThan(200, deep), true);
   });
 });

@@ -1,5 +1,4 @@
 import { withoutManagedFields } from './managed-fields.ts';
-import { nestsDeeperThan } from './nesting.ts';
 import {
   type AdmissionOperation,
   type AdmissionRequest,
@@ -7,14 +6,14 @@ import {
   reviewVersions,
 } from './admission-request.ts';
 
-/**
- * A decoded review; or what is wrong with it. A review that can be answered (its version and uid are known) is refused in its own terms,
- * anything else is a bad HTTP request.
- */
-export type DecodedReview =
-  | { readonly version: ReviewVersion; readonly request: AdmissionRequest }
-  | { readonly version: ReviewVersion; readonly uid: string; readonly problem: string }
-  | { readonly problem: string };
+/** What is wrong with a review, and its version and uid where they are known: then it is refused in its own terms. */
+export interface MalformedReview {
+  readonly problem: string;
+  readonly version?: ReviewVersion;
+  readonly uid?: string;
+}
+
+export type DecodedReview = { readonly version: ReviewVersion; readonly request: AdmissionRequest } | MalformedReview;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -71,24 +70,22 @@ function parseReview(text: string): unknown {
 
 /** The first member of a request that is not of its type; Go leaves out empty strings and false. */
 function requestProblem(request: Members): string | undefined {
-  for (const name of ['subResource', 'name', 'namespace'] as const) {
-    const value = request[name];
-    if (isPresent(value) && typeof value !== 'string') return `request.${name} must be a string, not ${kindOf(value)}`;
+  const { operation, resource } = request;
+  const problem =
+    typeProblem(request, 'request', ['subResource', 'name', 'namespace'], 'string') ??
+    typeProblem(request, 'request', ['dryRun'], 'boolean');
+  if (problem !== undefined) return problem;
+  if (typeof operation !== 'string' || !operations.includes(operation)) {
+    return `request.operation must be one of ${operations.join(', ')}, not ${shown(operation)}`;
   }
-  if (isPresent(request.dryRun) && typeof request.dryRun !== 'boolean') {
-    return `request.dryRun must be a boolean, not ${kindOf(request.dryRun)}`;
-  }
-  if (typeof request.operation !== 'string' || !operations.includes(request.operation)) {
-    return `request.operation must be one of ${operations.join(', ')}, not ${shown(request.operation)}`;
-  }
-  if (!isPresent(request.resource)) return undefined;
-  if (!isMembers(request.resource)) return `request.resource must be an object, not ${kindOf(request.resource)}`;
-  for (const name of ['group', 'resource'] as const) {
-    const value = request.resource[name];
-    if (isPresent(value) && typeof value !== 'string')
-      return `request.resource.${name} must be a string, not ${kindOf(value)}`;
-  }
-  return undefined;
+  if (!isPresent(resource)) return undefined;
+  if (!isMembers(resource)) return `request.resource must be an object, not ${kindOf(resource)}`;
+  return typeProblem(resource, 'request.resource', ['group', 'resource'], 'string');
+}
+
+function typeProblem(members: Members, path: string, names: readonly string[], type: string): string | undefined {
+  const name = names.find((each) => isPresent(members[each]) && typeof members[each] !== type);
+  return name && `${path}.${name} must be a ${type}, not ${kindOf(members[name])}`;
 }
 
 /** Objects are walked by recursion later on. Managed fields are not: they are dropped unread, and are often most of an object. */
@@ -111,6 +108,27 @@ function depthProblem(request: Members, maxDepth: number): string | undefined {
 function metadataNestsDeeperThan(maxDepth: number, metadata: Members): boolean {
   for (const name in metadata) {
     if (name !== 'managedFields' && nestsDeeperThan(maxDepth - 1, metadata[name])) return true;
+  }
+  return false;
+}
+
+/** Whether a parsed JSON value nests deeper than so many levels of objects and arrays. Itself goes no deeper than that. */
+export function nestsDeeperThan(maxDepth: number, value: unknown): boolean {
+  return typeof value === 'object' && value !== null && containerNests(maxDepth, value);
+}
+
+/** Most members are no objects; asking before the call, and making no list of them, makes this cheap enough for every pod. */
+function containerNests(maxDepth: number, container: object): boolean {
+  if (maxDepth === 0) return true;
+  if (Array.isArray(container)) {
+    for (const member of container as readonly unknown[]) {
+      if (typeof member === 'object' && member !== null && containerNests(maxDepth - 1, member)) return true;
+    }
+    return false;
+  }
+  for (const name in container) {
+    const member: unknown = container[name as keyof typeof container];
+    if (typeof member === 'object' && member !== null && containerNests(maxDepth - 1, member)) return true;
   }
   return false;
 }

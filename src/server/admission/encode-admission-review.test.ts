@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { type AdmissionDecision, allowed, denied } from './admission-decision.ts';
-import { encodeAdmissionReview } from './encode-admission-review.ts';
+import { encodeDecision, joinReview, shortenWarning } from './encode-admission-review.ts';
+import type { ReviewVersion } from './admission-request.ts';
 import { answeredReview, patchOf } from '../testdata/reviews.ts';
 
-const encode = (decision: AdmissionDecision, uid = 'uid-1'): string =>
-  encodeAdmissionReview('admission.k8s.io/v1', uid, decision);
+const encode = (decision: AdmissionDecision, uid = 'uid-1', version: ReviewVersion = 'admission.k8s.io/v1'): string =>
+  joinReview(version, uid, encodeDecision(decision));
 
-describe('encodeAdmissionReview', () => {
+describe('an encoded review', () => {
   it('allows with nothing but that', () => {
     assert.equal(
       encode(allowed('Valid')),
@@ -15,10 +16,8 @@ describe('encodeAdmissionReview', () => {
   });
 
   it('answers in the version that it is given', () => {
-    assert.equal(
-      answeredReview(encodeAdmissionReview('admission.k8s.io/v1beta1', 'u', allowed('Valid'))).apiVersion,
-      'admission.k8s.io/v1beta1',
-    );
+    const version = 'admission.k8s.io/v1beta1';
+    assert.equal(answeredReview(encode(allowed('Valid'), 'u', version)).apiVersion, version);
   });
 
   it('echoes any uid', () => {
@@ -32,29 +31,21 @@ describe('encodeAdmissionReview', () => {
     const answer = answeredReview(encode({ ...allowed('Injected'), patch }));
     assert.equal(answer.response.patchType, 'JSONPatch');
     assert.deepEqual(patchOf(answer), patch);
-    assert.deepEqual(Object.keys(answeredReview(encode({ ...allowed('Injected'), patch: [] })).response), [
-      'uid',
-      'allowed',
-    ]);
+    const { response } = answeredReview(encode({ ...allowed('Injected'), patch: [] }));
+    assert.deepEqual(Object.keys(response), ['uid', 'allowed']);
   });
 
   it('refuses with a status, its causes and warnings that Kubernetes shows', () => {
     const decision = denied('Invalid', 422, 'two fields', [{ field: 'spec.a', message: 'must be b' }]);
-    const answer = answeredReview(
-      encode({ ...decision, warnings: ['w'.repeat(200), 'short'], auditAnnotations: { reason: 'Invalid' } }),
-    );
+    const auditAnnotations = { reason: 'Invalid' };
+    const answer = answeredReview(encode({ ...decision, warnings: ['w'.repeat(200), 'short'], auditAnnotations }));
+    const details = { causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }] };
     assert.deepEqual(answer.response, {
       uid: 'uid-1',
       allowed: false,
-      status: {
-        status: 'Failure',
-        code: 422,
-        reason: 'Invalid',
-        message: 'two fields',
-        details: { causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }] },
-      },
+      status: { status: 'Failure', code: 422, reason: 'Invalid', message: 'two fields', details },
       warnings: [`${'w'.repeat(117)}...`, 'short'],
-      auditAnnotations: { reason: 'Invalid' },
+      auditAnnotations,
     });
   });
 
@@ -66,6 +57,20 @@ describe('encodeAdmissionReview', () => {
     it(`${code} is ${reason}, without details when there are no causes`, () => {
       const { status } = answeredReview(encode(denied('Why', code, 'so'))).response;
       assert.deepEqual(status, { status: 'Failure', code, reason, message: 'so' });
+    });
+  }
+});
+
+describe('shortenWarning', () => {
+  for (const [text, shown] of [
+    ['short', 'short'],
+    ['two\nlines\tand \u0007 a bell', 'two lines and   a bell'],
+    ['x'.repeat(120), 'x'.repeat(120)],
+    ['x'.repeat(121), `${'x'.repeat(117)}...`],
+    ['🛵'.repeat(121), `${'🛵'.repeat(117)}...`],
+  ] as const) {
+    it(`${JSON.stringify(text.slice(0, 24))} (${text.length} units)`, () => {
+      assert.equal(shortenWarning(text), shown);
     });
   }
 });

@@ -1,20 +1,15 @@
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { ReviewVersion } from './admission-request.ts';
 
-/**
- * The answered AdmissionReview as JSON, in the version of the question, with its uid. The API server asks for `patch` and `patchType` both or
- * neither, and neither of them when nothing changes (k8s.io/apiserver, VerifyAdmissionResponse).
- */
-export function encodeAdmissionReview(version: ReviewVersion, uid: string, decision: AdmissionDecision): string {
-  return joinReview(version, uid, encodeDecision(decision));
-}
-
-/** An answered review from a decision that is encoded already. */
+/** The answered AdmissionReview as JSON, in the version of the question, with its uid. @param encodedDecision see {@link encodeDecision} */
 export function joinReview(version: ReviewVersion, uid: string, encodedDecision: string): string {
   return `{"kind":"AdmissionReview","apiVersion":"${version}","response":{"uid":${JSON.stringify(uid)},${encodedDecision}}}`;
 }
 
-/** What follows the uid: the same for every review that gets this decision. */
+/**
+ * What follows the uid: the same for every review that gets this decision. The API server asks for `patch` and `patchType` both or
+ * neither, and neither of them when nothing changes (k8s.io/apiserver, VerifyAdmissionResponse).
+ */
 export function encodeDecision(decision: AdmissionDecision): string {
   let text = `"allowed":${decision.allowed}`;
   const { status, patch, warnings, auditAnnotations } = decision;

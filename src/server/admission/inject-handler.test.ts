@@ -3,18 +3,18 @@ import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult, SkipReason } from '../../inject/injection-result.ts';
 import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRequest } from './admission-request.ts';
-import { decideInjection, type InjectionTarget, type PodSurroundings } from './inject-handler.ts';
+import { decideInjection, type InjectionTarget, type Surroundings } from './inject-handler.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 
-const target: InjectionTarget = {
-  name: 'default',
-  hash: '0a1b2c3d',
-  injector: someInjector,
-  path: '/inject',
-  annotate: true,
-};
 const injector = { name: 'default', hash: '0a1b2c3d' };
+const target: InjectionTarget = { ...injector, injector: someInjector, path: '/inject', annotate: true };
+const auditOf = (outcome: string, reason: string) => ({
+  revision: injector.name,
+  config: injector.hash,
+  outcome,
+  reason,
+});
 const injectedPod = { ...somePod, metadata: { ...somePod.metadata, annotations: { 'sidecar.istio.io/status': '{}' } } };
 const enginePatch = [{ op: 'add' as const, path: '/metadata/annotations', value: { 'sidecar.istio.io/status': '{}' } }];
 const injected: InjectionResult = { outcome: 'injected', pod: injectedPod, patch: enginePatch, warnings: ['a word'] };
@@ -29,7 +29,6 @@ const never = (): never => {
 
 describe('decideInjection', () => {
   const mark = { op: 'add', path: '/metadata/annotations/sidecar-injector.io~1config', value: 'default.0a1b2c3d' };
-  const audit = { revision: 'default', config: '0a1b2c3d', outcome: 'injected', reason: 'Injected' };
 
   it("adds the configuration's name to the engine's patch", () => {
     assert.deepEqual(decide(injected), {
@@ -38,7 +37,7 @@ describe('decideInjection', () => {
       allowed: true,
       patch: [...enginePatch, mark],
       warnings: ['a word'],
-      auditAnnotations: audit,
+      auditAnnotations: auditOf('injected', 'Injected'),
       injector,
     });
   });
@@ -62,10 +61,9 @@ describe('decideInjection', () => {
 
   it('gives the engine the pod and its surroundings', () => {
     const asked: InjectionRequest[] = [];
-    const surroundings: PodSurroundings = {
-      nodes: () => [{ name: 'n', kubeletVersion: 'v1.36.0' }],
-      namespaceMetadata: (namespace) => ({ labels: { namespace } }),
-      proxyConfigs: (namespace) => [{ metadata: { name: 'p', namespace }, spec: {} }],
+    const surroundings: Surroundings = {
+      nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }],
+      proxyConfigs: [{ metadata: { name: 'p', namespace: 'shop' }, spec: {} }],
     };
     const inject = (_: unknown, request: InjectionRequest): InjectionResult => {
       asked.push(request);
@@ -74,15 +72,7 @@ describe('decideInjection', () => {
     decideInjection(target, podCreation(), surroundings, inject);
     decideInjection(target, podCreation(), {}, inject);
     const bare = { pod: somePod, namespace: 'shop', path: '/inject' };
-    assert.deepEqual(asked, [
-      {
-        ...bare,
-        nodes: [{ name: 'n', kubeletVersion: 'v1.36.0' }],
-        namespaceMetadata: { labels: { namespace: 'shop' } },
-        proxyConfigs: [{ metadata: { name: 'p', namespace: 'shop' }, spec: {} }],
-      },
-      bare,
-    ]);
+    assert.deepEqual(asked, [{ ...bare, ...surroundings }, bare]);
   });
 
   describe('what is not the creation of a pod is allowed unchanged, with a warning', () => {
@@ -96,56 +86,44 @@ describe('decideInjection', () => {
     ] as const) {
       it(what, () => {
         const decision = decideInjection(target, podCreation(changes), {}, never);
-        assert.equal(decision.allowed, true);
-        assert.equal(decision.reason, reason);
-        assert.equal(decision.patch, undefined);
-        assert.deepEqual(decision.warnings, [
-          `not injected: only CREATE of pods is; narrow the rules of the webhook, which sent ${what}`,
-        ]);
+        const warning = `not injected: only CREATE of pods is; narrow the rules of the webhook, which sent ${what}`;
+        assert.deepEqual(decision, {
+          outcome: 'allowed',
+          reason,
+          allowed: true,
+          warnings: [warning],
+          auditAnnotations: auditOf('allowed', reason),
+        });
       });
     }
   });
 
   for (const object of [null, 'pod', 5, [], true]) {
     it(`refuses ${JSON.stringify(object)} as a pod`, () => {
-      const decision = decideInjection(target, podCreation({ object }), {}, never);
-      assert.equal(decision.allowed, false);
-      assert.equal(decision.outcome, 'failed');
-      assert.deepEqual(decision.status, {
-        code: 400,
-        reason: 'BadRequest',
-        message: 'request.object must be a pod: a JSON object',
-        causes: [],
-      });
+      const { allowed, outcome, status } = decideInjection(target, podCreation({ object }), {}, never);
+      assert.deepEqual([allowed, outcome], [false, 'failed']);
+      const message = 'request.object must be a pod: a JSON object';
+      assert.deepEqual(status, { code: 400, reason: 'BadRequest', message, causes: [] });
     });
   }
 
   describe('a pod that is left alone', () => {
+    const told = ['not injected by default: because', 'a word'];
     const expected: Record<SkipReason, string[]> = {
-      HostNetwork: ['not injected by default: because', 'a word'],
-      IgnoredNamespace: ['not injected by default: because', 'a word'],
-      NeverInjectSelector: ['not injected by default: because', 'a word'],
-      PolicyDisabled: ['not injected by default: because', 'a word'],
-      PolicyUnknown: ['not injected by default: because', 'a word'],
+      HostNetwork: told,
+      IgnoredNamespace: told,
+      NeverInjectSelector: told,
+      PolicyDisabled: told,
+      PolicyUnknown: told,
       OptedOutByLabel: ['a word'],
       OptedOutByAnnotation: ['a word'],
     };
-    for (const [reason, warnings] of Object.entries(expected)) {
-      it(`${reason}: ${warnings.length} warnings`, () => {
-        const skipped = {
-          outcome: 'skipped',
-          reason: reason as SkipReason,
-          message: 'because',
-          warnings: ['a word'],
-        } as const;
-        assert.deepEqual(decide(skipped), {
-          outcome: 'skipped',
-          reason,
-          allowed: true,
-          warnings,
-          auditAnnotations: { revision: 'default', config: '0a1b2c3d', outcome: 'skipped', reason },
-          injector,
-        });
+    for (const [name, warnings] of Object.entries(expected)) {
+      it(`${name}: ${warnings.length} warnings`, () => {
+        const [outcome, reason] = ['skipped' as const, name as SkipReason];
+        const decision = decide({ outcome, reason, message: 'because', warnings: ['a word'] });
+        const auditAnnotations = auditOf(outcome, reason);
+        assert.deepEqual(decision, { outcome, reason, allowed: true, warnings, auditAnnotations, injector });
       });
     }
   });
@@ -165,20 +143,12 @@ describe('decideInjection', () => {
       InvalidTemplateOutput: 500,
       Internal: 500,
     };
-    for (const [reason, code] of Object.entries(expected)) {
-      it(`${reason}: ${code}`, () => {
-        const decision = decide({ outcome: 'failed', reason: reason as FailureReason, message: 'because' });
-        assert.equal(decision.allowed, false);
-        assert.equal(decision.outcome, 'failed');
-        assert.equal(decision.status?.code, code);
-        assert.equal(decision.status.message, 'because');
-        assert.equal(decision.patch, undefined);
-        assert.deepEqual(decision.auditAnnotations, {
-          revision: 'default',
-          config: '0a1b2c3d',
-          outcome: 'failed',
-          reason,
-        });
+    for (const [name, code] of Object.entries(expected)) {
+      it(`${name}: ${code}`, () => {
+        const [outcome, reason, message] = ['failed' as const, name as FailureReason, 'because'];
+        const { allowed, status, patch, ...decision } = decide({ outcome, reason, message });
+        assert.deepEqual([allowed, status?.code, status?.message, patch], [false, code, message, undefined]);
+        assert.deepEqual(decision, { outcome, reason, auditAnnotations: auditOf(outcome, reason), injector });
       });
     }
   });

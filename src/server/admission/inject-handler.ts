@@ -1,10 +1,5 @@
 import { inject as injectPod } from '../../inject/inject.ts';
-import type {
-  InjectionRequest,
-  NamespaceMetadata,
-  NodeFacts,
-  ProxyConfigResource,
-} from '../../inject/injection-request.ts';
+import type { InjectionRequest } from '../../inject/injection-request.ts';
 import type { FailureReason, InjectionResult, SkipReason } from '../../inject/injection-result.ts';
 import type { Injector } from '../../inject/injector.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
@@ -13,15 +8,10 @@ import type { AdmissionRequest } from './admission-request.ts';
 import { annotateConfiguration } from './configuration-annotation.ts';
 
 /**
- * What an injection needs to know of the cluster, from memory: nothing here may wait. Each returns the same object for as long as nothing has changed, and another
- * one when it has: decisions are given again by that.
+ * What an injection needs to know of the cluster, from memory. Each list is the same object for as long as nothing has changed, and another one when it
+ * has: decisions are given again by that.
  */
-export interface PodSurroundings {
-  nodes?(): readonly NodeFacts[];
-  namespaceMetadata?(namespace: string): NamespaceMetadata | undefined;
-  /** Istio's ProxyConfig resources of the root namespace and of the pod's. */
-  proxyConfigs?(namespace: string): readonly ProxyConfigResource[];
-}
+export type Surroundings = Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
 
 /** The injector that a path named, and how the path goes on from `/inject`. */
 export interface InjectionTarget {
@@ -42,7 +32,7 @@ export type InjectPod = (injector: Injector, request: InjectionRequest) => Injec
 export function decideInjection(
   target: InjectionTarget,
   request: AdmissionRequest,
-  surroundings: PodSurroundings,
+  surroundings: Surroundings,
   inject: InjectPod = injectPod,
 ): AdmissionDecision {
   const { name, hash } = target;
@@ -51,41 +41,29 @@ export function decideInjection(
   if (strange !== undefined) {
     const { reason, what } = strange;
     const warning = `not injected: only CREATE of pods is; narrow the rules of the webhook, which sent ${what}`;
-    return { ...allowed(reason, [warning]), auditAnnotations: audit(injector, 'allowed', reason) };
+    return audited(target, allowed(reason, [warning]));
   }
   const { object: pod, namespace } = request;
   if (!isJsonObject(pod)) {
     return { ...denied('InvalidPod', 400, 'request.object must be a pod: a JSON object'), outcome: 'failed', injector };
   }
-  const result = inject(target.injector, injectionRequest(pod, namespace, target.path, surroundings));
-  switch (result.outcome) {
+  const result = inject(target.injector, { pod, namespace, path: target.path, ...surroundings });
+  const { outcome } = result;
+  switch (outcome) {
     case 'injected': {
       const mark = target.annotate ? annotateConfiguration(result.pod, name, hash) : [];
-      return {
-        outcome: 'injected',
-        reason: 'Injected',
-        allowed: true,
-        patch: mark.length === 0 ? result.patch : [...result.patch, ...mark],
-        warnings: result.warnings,
-        auditAnnotations: audit(injector, 'injected', 'Injected'),
-        injector,
-      };
+      const patch = mark.length === 0 ? result.patch : [...result.patch, ...mark];
+      const { warnings } = result;
+      return audited(target, { outcome, reason: 'Injected', allowed: true, patch, warnings, injector });
     }
     case 'skipped': {
-      const { reason, message, warnings } = result;
-      return {
-        outcome: 'skipped',
-        reason,
-        allowed: true,
-        warnings: isWish(reason) ? warnings : [`not injected by ${name}: ${message}`, ...warnings],
-        auditAnnotations: audit(injector, 'skipped', reason),
-        injector,
-      };
+      const { reason, message } = result;
+      const warnings = isWish(reason) ? result.warnings : [`not injected by ${name}: ${message}`, ...result.warnings];
+      return audited(target, { outcome, reason, allowed: true, warnings, injector });
     }
     case 'failed': {
       const { reason, message } = result;
-      const refusal = denied(reason, codeOf(reason), message);
-      return { ...refusal, outcome: 'failed', auditAnnotations: audit(injector, 'failed', reason), injector };
+      return audited(target, { ...denied(reason, codes[reason], message), outcome, injector });
     }
   }
 }
@@ -100,50 +78,29 @@ export function notAPodCreation(request: AdmissionRequest): { reason: string; wh
   return { reason: 'NotACreation', what };
 }
 
-/** What the engine is asked for one pod. */
-export function injectionRequest(
-  pod: InjectionRequest['pod'],
-  namespace: string,
-  path: string,
-  surroundings: PodSurroundings,
-): InjectionRequest {
-  const request: { -readonly [Name in keyof InjectionRequest]: InjectionRequest[Name] } = { pod, namespace, path };
-  const namespaceMetadata = surroundings.namespaceMetadata?.(namespace);
-  const nodes = surroundings.nodes?.();
-  const proxyConfigs = surroundings.proxyConfigs?.(namespace);
-  if (namespaceMetadata !== undefined) request.namespaceMetadata = namespaceMetadata;
-  if (nodes !== undefined) request.nodes = nodes;
-  if (proxyConfigs !== undefined) request.proxyConfigs = proxyConfigs;
-  return request;
-}
-
 /** The pod's author asked for it: no warning. */
 function isWish(reason: SkipReason): boolean {
   return reason === 'OptedOutByLabel' || reason === 'OptedOutByAnnotation';
 }
 
 /** The code that the user's own request gets: theirs to mend, or the injector's owner's. */
-function codeOf(reason: FailureReason): number {
-  switch (reason) {
-    case 'InvalidPod':
-      return 400;
-    case 'InvalidAnnotation':
-    case 'AnnotationNotAllowed':
-    case 'UnsafeAnnotation':
-    case 'InvalidProxyConfig':
-    case 'InvalidOverrides':
-    case 'UnknownTemplate':
-    case 'InvalidPrometheusConfiguration':
-      return 422;
-    case 'TemplateFailed':
-    case 'TemplateLimit':
-    case 'InvalidTemplateOutput':
-    case 'Internal':
-      return 500;
-  }
-}
+const codes: Readonly<Record<FailureReason, number>> = {
+  InvalidPod: 400,
+  InvalidAnnotation: 422,
+  AnnotationNotAllowed: 422,
+  UnsafeAnnotation: 422,
+  InvalidProxyConfig: 422,
+  InvalidOverrides: 422,
+  UnknownTemplate: 422,
+  InvalidPrometheusConfiguration: 422,
+  TemplateFailed: 500,
+  TemplateLimit: 500,
+  InvalidTemplateOutput: 500,
+  Internal: 500,
+};
 
-/** For the audit log; the API server puts the webhook's name before each key. */
-function audit(injector: { name: string; hash: string }, outcome: string, reason: string): Record<string, string> {
-  return { revision: injector.name, config: injector.hash, outcome, reason };
+/** A decision as the audit log shows it; the API server puts the webhook's name before each key. */
+function audited({ name, hash }: InjectionTarget, decision: AdmissionDecision): AdmissionDecision {
+  const { outcome, reason } = decision;
+  return { ...decision, auditAnnotations: { revision: name, config: hash, outcome, reason } };
 }

@@ -3,6 +3,7 @@ import type { AdmissionDecision } from './admission-decision.ts';
 import type { AdmissionRoute } from './admission-handler.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 import { withPathProbe } from './path-probe-route.ts';
+import { podCreation } from '../testdata/reviews.ts';
 
 const path = '/revisions/blue/0123abcd/inject';
 const ordinary: AdmissionDecision = { outcome: 'allowed', reason: 'Ordinary', allowed: true };
@@ -14,17 +15,8 @@ const route: AdmissionRoute = {
     return asked === '/other' ? undefined : { handler: () => ordinary, dependencies };
   },
 };
-const probe: AdmissionRequest = {
-  uid: 'u',
-  resource: 'configmaps',
-  subResource: '',
-  name: 'sidecar-injector-probe-blue',
-  namespace: 'injection',
-  operation: 'CREATE',
-  dryRun: true,
-  object: { data: { nonce: 'n-1' } },
-  oldObject: null,
-};
+const name = 'sidecar-injector-probe-blue';
+const probe = podCreation({ resource: 'configmaps', name, dryRun: true, object: { data: { nonce: 'n-1' } } });
 
 async function decide(request: AdmissionRequest, asked = path): Promise<AdmissionDecision> {
   const target = withPathProbe(route, 'replica-1').resolve(asked);

@@ -32,17 +32,10 @@ function probed(request: AdmissionRequest, path: string, replica: string): Admis
   if (request.name !== pathProbeName(tag === undefined ? name : tagProbeSubject(tag))) return undefined;
   const nonce = nonceOf(request.object);
   if (nonce === undefined) return undefined;
-  const add = (key: string, value: string): { op: 'add'; path: string; value: string } => ({
-    op: 'add',
-    path: `/data/${key}`,
-    value,
-  });
   const { answer, replica: by, configuration } = pathProbeKeys;
-  return {
-    ...allowed('PathProbe'),
-    patch: [add(answer, nonce), add(by, replica), add(configuration, hash)],
-    injector: { name, hash },
-  };
+  const data = { [answer]: nonce, [by]: replica, [configuration]: hash };
+  const patch = Object.entries(data).map(([key, value]) => ({ op: 'add' as const, path: `/data/${key}`, value }));
+  return { ...allowed('PathProbe'), patch, injector: { name, hash } };
 }
 
 function nonceOf(object: unknown): string | undefined {

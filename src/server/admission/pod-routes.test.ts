@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InjectionRequest } from '../../inject/injection-request.ts';
-import { revisionRoute } from './pod-routes.ts';
+import { injectRoute, readyRoute, revisionRoute } from './pod-routes.ts';
 import { podCreation } from '../testdata/reviews.ts';
 import { someSource } from '../testdata/some-injector.ts';
 
@@ -59,4 +59,31 @@ describe('revisionRoute', () => {
       assert.equal(route.resolve(path), undefined);
     });
   }
+});
+
+describe("Istio's own path", () => {
+  const route = injectRoute(() => undefined, {});
+  it('is unavailable while nothing has been loaded, never not found', () => {
+    assert.deepEqual(route.resolve('/inject'), { unavailable: 'no configuration has been loaded yet' });
+  });
+
+  for (const path of ['/', '/injection', '/revisions/a/b/inject', '/inject2/x']) {
+    it(`is not ${path}`, () => {
+      assert.equal(route.resolve(path), undefined);
+    });
+  }
+});
+
+describe('/readyz on the port of the webhook', () => {
+  const status = (problem: string | undefined): number | undefined => {
+    const target = readyRoute(() => problem).resolve('/readyz');
+    return target !== undefined && 'page' in target ? target.page().status : undefined;
+  };
+  it('answers 200 when nothing is missing, else 503', () => {
+    assert.equal(status(undefined), 200);
+    assert.equal(status('draining'), 503);
+  });
+  it('is one path', () => {
+    assert.equal(readyRoute(() => undefined).resolve('/healthz'), undefined);
+  });
 });

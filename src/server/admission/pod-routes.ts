@@ -2,22 +2,20 @@ import type { Injector } from '../../inject/injector.ts';
 import { decideRollout } from '../rollout/rollout-targets.ts';
 import { onWorker, type ReviewContext } from '../worker/decide-on-worker.ts';
 import type { ReviewWorker } from '../worker/review-worker.ts';
-import { parseRoute } from '../../routing/route.ts';
+import { type ConfigurationRef, parseRoute } from '../../routing/route.ts';
 import { textAnswer } from '../http/http-answer.ts';
 import type { AdmissionRoute, RouteHandler } from './admission-handler.ts';
-import { decideInjection, type InjectPod, type PodSurroundings } from './inject-handler.ts';
+import { decideInjection, type InjectionTarget, type InjectPod, type Surroundings } from './inject-handler.ts';
 
 /** The injectors in memory, filled by whoever watches the hashed ConfigMaps. */
 export interface InjectorSource {
-  /**
-   * The injector of InjectorConfig `name` whose configuration has the hash.
-   * Undefined also while nothing has been read yet: the request is then refused with 503, for another replica.
-   */
+  /** The injector of InjectorConfig `name` whose configuration has the hash; undefined also while nothing has been read yet. */
   get(name: string, hash8: string): Injector | undefined;
 }
 
 export interface PodRouteOptions {
-  readonly surroundings?: PodSurroundings;
+  /** Reads from memory what it is now. */
+  readonly surroundings?: () => Surroundings;
   readonly inject?: InjectPod;
   /** Where heavy reviews are decided; without it this thread decides all. */
   readonly worker?: ReviewWorker;
@@ -26,34 +24,26 @@ export interface PodRouteOptions {
 /** Decides pods for the target that a path names, or for the two of a rollout. */
 export function podHandler(
   targets: Pick<ReviewContext, 'target' | 'rollout'>,
-  { surroundings = {}, inject, worker }: PodRouteOptions,
+  { surroundings = () => ({}), inject, worker }: PodRouteOptions,
 ): RouteHandler {
   const { target, rollout } = targets;
-  const context: ReviewContext = {
-    ...targets,
-    surroundings,
-    dependencies: ({ namespace }) => [
-      target.injector,
-      rollout?.canary.injector,
-      surroundings.nodes?.(),
-      surroundings.namespaceMetadata?.(namespace),
-      surroundings.proxyConfigs?.(namespace),
-    ],
+  const dependencies = (): readonly unknown[] => {
+    const { nodes, proxyConfigs } = surroundings();
+    return [target.injector, rollout?.canary.injector, nodes, proxyConfigs];
   };
   return {
     handler: (request) =>
       rollout === undefined
-        ? decideInjection(target, request, surroundings, inject)
-        : decideRollout({ stable: target, canary: rollout.canary }, rollout.choice, request, surroundings, inject),
-    dependencies: context.dependencies,
-    ...(worker && { worker: onWorker(worker, context) }),
+        ? decideInjection(target, request, surroundings(), inject)
+        : decideRollout({ stable: target, canary: rollout.canary }, rollout.choice, request, surroundings(), inject),
+    dependencies,
+    ...(worker && { worker: onWorker(worker, { ...targets, surroundings, dependencies }) }),
   };
 }
 
 /**
  * `/revisions/N/<hash8>/inject`, and `/tags/T/N/<hash8>/inject` for those who follow tag T: pods for the configuration `hash8` of InjectorConfig N,
- * which get the same by either way. A configuration that is not in memory is unavailable here,
- * never not found: another replica may have it already, or still.
+ * which get the same by either way.
  */
 export function revisionRoute(injectors: InjectorSource, options: PodRouteOptions = {}): AdmissionRoute {
   return {
@@ -61,13 +51,22 @@ export function revisionRoute(injectors: InjectorSource, options: PodRouteOption
     resolve(path) {
       const parsed = parseRoute(path);
       if (parsed === undefined || parsed.route.canary !== undefined) return undefined;
-      const { injectorConfig: name, hash } = parsed.route.stable;
-      const injector = injectors.get(name, hash);
-      if (injector === undefined)
-        return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };
-      return podHandler({ target: { name, hash, injector, path: `/inject${parsed.suffix}`, annotate: true } }, options);
+      const target = findTarget(injectors, parsed.route.stable, parsed.suffix);
+      return 'unavailable' in target ? target : podHandler({ target }, options);
     },
   };
+}
+
+/** A configuration that a path names. One that is not in memory is unavailable, never not found: another replica may have it already, or still. */
+export function findTarget(
+  injectors: InjectorSource,
+  { injectorConfig: name, hash }: ConfigurationRef,
+  suffix: string,
+): InjectionTarget | { readonly unavailable: string } {
+  const injector = injectors.get(name, hash);
+  if (injector === undefined)
+    return { unavailable: `this replica does not serve configuration ${hash} of ${name} (yet)` };
+  return { name, hash, injector, path: `/inject${suffix}`, annotate: true };
 }
 
 /** The one injector of a server without an operator, and a name for it in metrics and logs. */

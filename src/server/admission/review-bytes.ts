@@ -4,8 +4,8 @@ import { type ReviewVersion, reviewVersions } from './admission-request.ts';
 export interface ReviewBytes {
   readonly version: ReviewVersion;
   readonly uid: string;
-  /** Where the rest begins: behind the uid. */
-  readonly restStart: number;
+  /** The bytes behind the uid, in the memory of the body. */
+  readonly rest: Buffer;
 }
 
 const beginnings = reviewVersions.map((version) => ({
@@ -23,9 +23,8 @@ export function splitReview(body: Buffer): ReviewBytes | undefined {
     const uidStart = bytes.length;
     if (body.length < uidStart + uidLength || body.compare(bytes, 0, uidStart, 0, uidStart) !== 0) continue;
     const quoted = body.toString('latin1', uidStart, uidStart + uidLength + 1);
-    return uuid.test(quoted)
-      ? { version, uid: quoted.slice(0, uidLength), restStart: uidStart + uidLength }
-      : undefined;
+    const uid = quoted.slice(0, uidLength);
+    return uuid.test(quoted) ? { version, uid, rest: body.subarray(uidStart + uidLength) } : undefined;
   }
   return undefined;
 }

@@ -11,10 +11,7 @@ const request = podCreation({
   object: { kind: 'InjectorConfig' },
 });
 
-function decide(
-  validate: ValidateObject,
-  of: AdmissionRequest = request,
-): AdmissionDecision | Promise<AdmissionDecision> {
+async function decide(validate: ValidateObject, of: AdmissionRequest = request): Promise<AdmissionDecision> {
   const resolved = validateRoute(validate).resolve('/validate');
   assert.ok(resolved !== undefined && 'handler' in resolved);
   return resolved.handler(of);
@@ -56,23 +53,15 @@ describe('validateRoute', () => {
 
   it('refuses with every field', async () => {
     const decision = await decide(() => ({ mistakes, warnings: ['never seen'] }));
-    assert.equal(decision.allowed, false);
-    assert.equal(decision.warnings, undefined);
-    assert.deepEqual(decision.status, {
-      code: 422,
-      reason: 'Invalid',
-      message:
-        'injectorconfigs.sidecar-injector.io "canary" is invalid: ' +
-        'spec.revision must be a label; spec.webhook.url: must be https; the name is taken',
-      causes: mistakes,
-    });
+    assert.deepEqual([decision.allowed, decision.warnings], [false, undefined]);
+    const problems = 'spec.revision must be a label; spec.webhook.url: must be https; the name is taken';
+    const message = `injectorconfigs.sidecar-injector.io "canary" is invalid: ${problems}`;
+    assert.deepEqual(decision.status, { code: 422, reason: 'Invalid', message, causes: mistakes });
   });
 
   it('names an object whose resource is not said', async () => {
-    const decision = await decide(
-      () => ({ mistakes: [{ field: '', message: 'no' }] }),
-      podCreation({ resource: undefined, name: 'a' }),
-    );
+    const nameless = podCreation({ resource: undefined, name: 'a' });
+    const decision = await decide(() => ({ mistakes: [{ field: '', message: 'no' }] }), nameless);
     assert.equal(decision.status?.message, 'object "a" is invalid: no');
   });
 });

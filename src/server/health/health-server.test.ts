@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ConfigurationError } from '../../api/errors.ts';
-import { createHealthServer, type HealthServer } from './health-server.ts';
+import { answerProbe, createHealthServer, type HealthServer } from './health-server.ts';
 import { listenerCheck } from './listener-check.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
@@ -54,11 +54,8 @@ describe('the health server', () => {
     broken = true;
     assert.deepEqual(await get('/metrics'), [500, 'internal error; the log says more\n']);
     broken = false;
-    assert.deepEqual(log.lines.at(-1), {
-      level: 'error',
-      message: 'a probe failed',
-      fields: { url: '/metrics', error: 'broken' },
-    });
+    const fields = { url: '/metrics', error: 'broken' };
+    assert.deepEqual(log.lines.at(-1), { level: 'error', message: 'a probe failed', fields });
   });
 
   it('answers while others hold on to more connections than it takes', async () => {
@@ -77,17 +74,13 @@ describe('the health server', () => {
 
   it('refuses to start on a port that is taken', async () => {
     const port = server.address?.port ?? 0;
-    await assert.rejects(createHealthServer({ ...options, port }).listen(), (error) => {
-      assert.ok(error instanceof ConfigurationError);
-      assert.match(error.message, /^127\.0\.0\.1:\d+ for probes and metrics is in use by another process/);
-      return true;
-    });
+    const message = /^127\.0\.0\.1:\d+ for probes and metrics is in use by another process/;
+    await assert.rejects(createHealthServer({ ...options, port }).listen(), { name: 'ConfigurationError', message });
   });
 
   it('passes on an error that no other port would mend', async () => {
-    await assert.rejects(createHealthServer({ ...options, bindAddress: 'no.such.host.invalid' }).listen(), (error) => {
-      return !(error instanceof ConfigurationError);
-    });
+    const nowhere = createHealthServer({ ...options, bindAddress: 'no.such.host.invalid' });
+    await assert.rejects(nowhere.listen(), (error) => !(error instanceof ConfigurationError));
   });
 });
 
@@ -109,20 +102,42 @@ describe('listenerCheck', () => {
   }
 
   it('fails when nobody is there, or nobody who speaks TLS', async () => {
-    const plain = createHealthServer({
-      bindAddress: '::1',
-      port: 0,
-      checks: [],
-      metrics: { contentType: '', metrics: () => Promise.resolve('') },
-      log: new RecordingLog(),
-    });
+    const metrics = { contentType: '', metrics: () => Promise.resolve('') };
+    const plain = createHealthServer({ bindAddress: '::1', port: 0, checks: [], metrics, log: new RecordingLog() });
     await plain.listen();
     const { port = 0 } = plain.address ?? {};
-    assert.match((await listenerCheck({ address: { address: '::', port } }).check()) ?? '', /^no TLS handshake: /);
+    const check = listenerCheck({ address: { address: '::', port } });
+    assert.match((await check.check()) ?? '', /^no TLS handshake: /);
     await plain.close();
-    assert.match(
-      (await listenerCheck({ address: { address: '::', port } }).check()) ?? '',
-      /^no TLS handshake: .*ECONNREFUSED/,
-    );
+    assert.match((await check.check()) ?? '', /^no TLS handshake: .*ECONNREFUSED/);
+  });
+});
+
+const sources = (problem?: string): Parameters<typeof answerProbe>[2] => ({
+  checks: [
+    { name: 'listener', check: () => undefined },
+    { name: 'stores', check: () => problem },
+  ],
+  metrics: { contentType: 'text/x-metrics', metrics: () => Promise.resolve('a 1\n') },
+});
+
+describe('answerProbe', () => {
+  for (const [method, url, problem, status, body] of [
+    ['GET', '/healthz', 'not synced', 200, 'ok\n'],
+    ['HEAD', '/healthz', undefined, 200, 'ok\n'],
+    ['GET', '/readyz', undefined, 200, '[+]listener ok\n[+]stores ok\nready\n'],
+    ['GET', '/readyz?verbose', 'not synced', 503, '[+]listener ok\n[-]stores not synced\nnot ready\n'],
+    ['GET', '/metrics', undefined, 200, 'a 1\n'],
+    ['GET', '/', undefined, 404, 'no such path; there are /healthz, /readyz and /metrics\n'],
+    ['POST', '/healthz', undefined, 405, 'only GET\n'],
+  ] as const) {
+    it(`${method} ${url}${problem === undefined ? '' : ` while ${problem}`}: ${status}`, async () => {
+      const answer = await answerProbe(method, url, sources(problem));
+      assert.deepEqual([answer.status, answer.body, answer.close], [status, body, false]);
+    });
+  }
+
+  it('gives metrics their own type', async () => {
+    assert.deepEqual((await answerProbe('GET', '/metrics', sources())).headers, { 'Content-Type': 'text/x-metrics' });
   });
 });

@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { answerProbe, type MetricsSource } from './answer-probe.ts';
 import { ConnectionGuard } from '../http/connection-guard.ts';
-import { textAnswer } from '../http/http-answer.ts';
+import { type HttpAnswer, textAnswer } from '../http/http-answer.ts';
 import { listenOn } from '../http/listen-on.ts';
 import type { LogPort } from '../ports.ts';
-import type { ReadinessCheck } from './readiness.ts';
+import { checkReadiness, type ReadinessCheck } from './readiness.ts';
 import { writeAnswer } from '../http/write-answer.ts';
 
 export interface HealthServerOptions {
@@ -13,7 +12,8 @@ export interface HealthServerOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly checks: readonly ReadinessCheck[];
-  readonly metrics: MetricsSource;
+  /** What a scrape gets; prom-client's Registry is one. */
+  readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
   readonly log: LogPort;
 }
 
@@ -33,13 +33,13 @@ const checkTimeout = 900;
 
 /** The plain HTTP listener for the kubelet and Prometheus. It carries no secrets and takes no body. */
 export function createHealthServer(options: HealthServerOptions): HealthServer {
-  const { checks, metrics, log } = options;
+  const { log } = options;
   let wasReady: boolean | undefined;
   const server = createServer(
     { maxHeaderSize: 8192, headersTimeout: 10_000, requestTimeout: 10_000 },
     (request, response) => {
       const url = request.url ?? '';
-      answerProbe(request.method ?? '', url, { checks, metrics, checkTimeout })
+      answerProbe(request.method ?? '', url, options)
         .catch((error: unknown) => {
           log.error('a probe failed', { url, error: error instanceof Error ? error.message : String(error) });
           return textAnswer(500, 'internal error; the log says more');
@@ -81,4 +81,30 @@ export function createHealthServer(options: HealthServerOptions): HealthServer {
         server.closeAllConnections();
       }),
   };
+}
+
+/**
+ * `/healthz`: the process answers, no more; a process that is merely not ready must not be restarted. `/readyz`: every check holds. `/metrics`: for Prometheus.
+ */
+export async function answerProbe(
+  method: string,
+  url: string,
+  { checks, metrics }: Pick<HealthServerOptions, 'checks' | 'metrics'>,
+): Promise<HttpAnswer> {
+  const plain = (...given: Parameters<typeof textAnswer>): HttpAnswer => ({ ...textAnswer(...given), close: false });
+  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET', { Allow: 'GET, HEAD' });
+  switch (url.split('?', 1)[0]) {
+    case '/healthz':
+      return plain(200, 'ok');
+    case '/readyz': {
+      const { ready, lines } = await checkReadiness(checks, checkTimeout);
+      return plain(ready ? 200 : 503, [...lines, ready ? 'ready' : 'not ready'].join('\n'));
+    }
+    case '/metrics': {
+      const headers = { 'Content-Type': metrics.contentType };
+      return { status: 200, headers, body: await metrics.metrics(), close: false };
+    }
+    default:
+      return plain(404, 'no such path; there are /healthz, /readyz and /metrics');
+  }
 }

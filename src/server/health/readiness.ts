@@ -6,14 +6,14 @@ export interface ReadinessCheck {
   check(): string | undefined | Promise<string | undefined>;
 }
 
-export interface Readiness {
-  readonly ready: boolean;
-  /** A line for each check, as Kubernetes' own `/readyz?verbose` prints them. */
-  readonly lines: readonly string[];
-}
-
-/** Runs all checks at once; each has `timeout` milliseconds. */
-export async function checkReadiness(checks: readonly ReadinessCheck[], timeout: number): Promise<Readiness> {
+/**
+ * Runs all checks at once; each has `timeout` milliseconds.
+ * @returns a line for each check, too, as Kubernetes' own `/readyz?verbose` prints them
+ */
+export async function checkReadiness(
+  checks: readonly ReadinessCheck[],
+  timeout: number,
+): Promise<{ ready: boolean; lines: string[] }> {
   const problems = await Promise.all(checks.map((check) => problemOf(check, timeout)));
   return {
     ready: problems.every((problem) => problem === undefined),

@@ -16,20 +16,15 @@ export class SocketsByAddress {
 
   add(socket: Socket, address: string): void {
     this.#addresses.set(socket, address);
-    const known = this.#sockets.get(address);
-    if (known === undefined) this.#sockets.set(address, new Set([socket]));
-    else known.add(socket);
+    this.#sockets.set(address, (this.#sockets.get(address) ?? new Set()).add(socket));
   }
 
-  /** @returns its address; `undefined` when it is none of these */
-  remove(socket: Socket): string | undefined {
-    const address = this.#addresses.get(socket);
-    if (address === undefined) return undefined;
-    this.#addresses.delete(socket);
+  remove(socket: Socket): void {
+    const address = this.#addresses.get(socket) ?? '';
+    if (!this.#addresses.delete(socket)) return;
     const sockets = this.#sockets.get(address);
     sockets?.delete(socket);
     if (sockets?.size === 0) this.#sockets.delete(address);
-    return address;
   }
 
   has(socket: Socket): boolean {

@@ -1,15 +1,30 @@
 import { createServer, type Server } from 'node:https';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { AdmissionLimits } from '../admission-limits.ts';
 import type { LogPort } from '../ports.ts';
-import type { SecureContexts } from './secure-contexts.ts';
+import type { ServingPair, ServingPairs } from './serving-pairs.ts';
+
+const minVersion = 'TLSv1.2';
 
 /**
- * An HTTP/1.1 server over TLS that asks for its certificates at every handshake. Node's own timeouts end a connection only while a request is arriving on it,
- * or before the first one; idle connections end after `keepAliveTimeout`.
+ * An HTTP/1.1 server over TLS that asks for its certificates at every handshake. A connection keeps the one it began with, so a swap disturbs nobody. Node's own
+ * timeouts end a connection only while a request is arriving on it, or before the first one; idle connections end after `keepAliveTimeout`.
  */
-export function createTlsServer(limits: AdmissionLimits, contexts: SecureContexts, log: LogPort): Server {
+export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {
+  /** Each is built once: parsing a key costs far more than a lookup, and a handshake must not pay for it. */
+  const contexts = new WeakMap<ServingPair, SecureContext>();
+  /** What clients get that send no name. */
+  let defaultPair: ServingPair | undefined;
+
+  function contextOf(pair: ServingPair): SecureContext {
+    const context =
+      contexts.get(pair) ?? createSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion });
+    contexts.set(pair, context);
+    return context;
+  }
+
   const server = createServer({
-    minVersion: 'TLSv1.2',
+    minVersion,
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: limits.handshakeTimeout,
     headersTimeout: limits.headersTimeout,
@@ -20,7 +35,8 @@ export function createTlsServer(limits: AdmissionLimits, contexts: SecureContext
     noDelay: true,
     SNICallback(serverName, callback) {
       try {
-        callback(null, contexts.forServerName(serverName));
+        const pair = pairs.forServerName(serverName.toLowerCase()) ?? pairs.defaultPair();
+        callback(null, pair && contextOf(pair));
       } catch (error) {
         log.error('a serving certificate cannot be used', { serverName, error: describe(error) });
         callback(new Error(`the certificate for ${serverName} cannot be used`));
@@ -29,10 +45,12 @@ export function createTlsServer(limits: AdmissionLimits, contexts: SecureContext
   });
   server.timeout = 0;
   server.prependListener('connection', () => {
-    const pair = contexts.changedDefault();
-    if (pair === undefined) return;
+    // No callback asks for it, so the listener has to be told.
+    const pair = pairs.defaultPair();
+    if (pair === undefined || pair === defaultPair) return;
+    defaultPair = pair;
     try {
-      server.setSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion: 'TLSv1.2' });
+      server.setSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion });
     } catch (error) {
       log.error('the default serving certificate cannot be used', { error: describe(error) });
     }

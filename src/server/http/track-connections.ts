@@ -70,14 +70,13 @@ export function trackConnections(
     });
   });
 
-  const carrierOf = (socket: Socket): Socket | undefined => plain.get(socket);
   return {
     isProven(socket) {
-      const carrier = carrierOf(socket);
+      const carrier = plain.get(socket);
       return carrier !== undefined && guard.isProven(carrier);
     },
     prove(socket) {
-      const carrier = carrierOf(socket);
+      const carrier = plain.get(socket);
       return carrier === undefined || guard.prove(carrier);
     },
     countAnswer(socket) {
@@ -92,13 +91,14 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress ?? ''}|${socket.remotePort ?? ''}`;
 }
 
-/** The answer to what is not an HTTP request, or not one in time; there is no response object to write it with. */
-function rawAnswer(code: string | undefined): string {
-  const status =
-    code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? '408 Request Timeout'
-      : code === 'HPE_HEADER_OVERFLOW'
-        ? '431 Request Header Fields Too Large'
-        : '400 Bad Request';
+/** The status of what is not an HTTP request, or not one in time, by Node's error; 400 for any other. */
+const statuses: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
+
+/** There is no response object to write it with. */
+function rawAnswer(code = ''): string {
+  const status = statuses[code] ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 }

@@ -1,11 +1,12 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { KnownTemplates } from '../../inject/configuration/known-templates.ts';
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
+import { inject } from '../../inject/inject.ts';
 import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from '../worker/limits.ts';
-import { tryOut } from './try-out.ts';
+import { trialPod } from '../trial/trial-pods.ts';
 
 export interface ConfigurationLoaderOptions {
   readonly clock: MonotonicClock;
@@ -37,15 +38,10 @@ export class ConfigurationLoader {
    */
   async load(files: ConfigurationFiles): Promise<Injector> {
     const read = await this.#options.trials.try(files);
-    const loaded = this.#last.then(() => this.#load(files, read));
+    const { clock, slices, collect } = this.#options;
+    const loaded = this.#last.then(() => inSlices(this.#steps(files, read), clock, slices, { collect }));
     this.#last = loaded.catch(() => undefined);
     return loaded;
-  }
-
-  async #load(files: ConfigurationFiles, read: ReadConfiguration): Promise<Injector> {
-    const { clock, slices, collect } = this.#options;
-    const steps = this.#steps(files, read);
-    return inSlices(steps, clock, slices, { collect });
   }
 
   *#steps(files: ConfigurationFiles, read: ReadConfiguration): Generator<void, Injector, void> {
@@ -55,4 +51,23 @@ export class ConfigurationLoader {
     this.#isWarm = true;
     return injector;
   }
+}
+
+/**
+ * So many pods, or so many milliseconds of work. In a process that has just started all code is cold: the first pod costs forty times as much as later ones, the first hundred
+ * four times (Istio's templates). Later on only what is the configuration's own is cold: its first pod costs ten times as much.
+ */
+const bounds = { cold: { pods: 60, enough: 250 }, warm: { pods: 15, enough: 50 } };
+
+/** Injects pods of our own, one in each step. What comes of it is for others to judge; nothing of it is kept. */
+export function* tryOut(injector: Injector, clock: MonotonicClock, isWarm: boolean): Generator<void, void, void> {
+  const { pods, enough } = isWarm ? bounds.warm : bounds.cold;
+  let worked = 0;
+  for (let index = 0; index < pods && worked < enough; index++) {
+    const begun = clock();
+    inject(injector, { pod: trialPod(injector.settings.keys.inject, index), namespace: 'default', path: '/inject' });
+    worked += clock() - begun;
+    yield;
+  }
+  injector.templates.outputs.forget();
 }

@@ -3,7 +3,7 @@ import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { trialPod } from '../trial/trial-pods.ts';
-import { tryOut } from './try-out.ts';
+import { tryOut } from './configuration-loader.ts';
 
 const settings = JSON.parse(someInjector.files.settings) as Record<string, unknown>;
 

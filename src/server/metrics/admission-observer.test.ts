@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
 import { allowed, denied } from '../admission/admission-decision.ts';
-import { type AdmissionObserver, createAdmissionObserver } from './admission-observer.ts';
+import { createAdmissionObserver, throttle } from './admission-observer.ts';
 import { ServerMetrics } from './server-metrics.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
 import { podCreation } from '../testdata/reviews.ts';
 
-function observed(debug?: boolean): {
-  observer: AdmissionObserver;
-  log: RecordingLog;
-  clock: { now: number };
-  registry: Registry;
-} {
+function observed(debug?: boolean) {
   const clock = { now: 1000 };
   const log = new RecordingLog();
   const registry = new Registry();
   const port =
     debug === undefined ? log : Object.assign(log, { isLevelEnabled: (level: string) => level !== 'debug' || debug });
-  return {
-    observer: createAdmissionObserver(port, new ServerMetrics(registry), () => clock.now),
-    log,
-    clock,
-    registry,
-  };
+  const observer = createAdmissionObserver(port, new ServerMetrics(registry), () => clock.now);
+  return { observer, log, clock, registry };
 }
 
 describe('the admission observer', () => {
@@ -85,5 +76,19 @@ describe('the admission observer', () => {
     for (const error of [new Error('here'), bare, 'odd']) observer.defect(error);
     assert.match(String(log.lines[0]?.fields.error), /^Error: here\n {4}at /);
     assert.deepEqual([log.lines[1]?.fields.error, log.lines[2]?.fields.error], ['bare', 'odd']);
+  });
+});
+
+describe('throttle', () => {
+  it('lets so many through in each second, and tells the next one how many it held back', () => {
+    let now = 5_500;
+    const allowance = throttle(() => now, 2);
+    assert.deepEqual([allowance(), allowance(), allowance(), allowance()], [0, 0, undefined, undefined]);
+    now = 5_999;
+    assert.equal(allowance(), undefined);
+    now = 6_000;
+    assert.deepEqual([allowance(), allowance(), allowance()], [3, 0, undefined]);
+    now = 60_000;
+    assert.deepEqual([allowance(), allowance()], [1, 0]);
   });
 });

@@ -2,35 +2,15 @@ import type { AdmissionDecision } from '../admission/admission-decision.ts';
 import { type AdmissionRequest, nameForPeople } from '../admission/admission-request.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
 import type { ServerMetrics } from './server-metrics.ts';
-import { throttle } from './throttle.ts';
 
 /** Who sees what was decided: nothing that an admission does depends on it. */
-export interface AdmissionObserver {
-  /** The clock's reading when a handler starts. */
-  started(): number;
-  /** A handler has decided; or, when `reused`, would have decided the same again. */
-  decided(
-    kind: string,
-    request: AdmissionRequest,
-    decision: AdmissionDecision,
-    started: number,
-    reused?: boolean,
-  ): void;
-  /** A body that is not a review, or a review with members of the wrong type. */
-  malformed(kind: string, problem: string, uid?: string): void;
-  /** An exception that nobody expected. */
-  defect(error: unknown): void;
-}
+export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 
 /** Anyone in the cluster can send us nonsense; the log must not be the way to fill a disk. */
 const warningsPerSecond = 20;
 
 /** Metrics for every admission; a log line at debug for what went well, at warn for refusals, failures and malformed reviews. */
-export function createAdmissionObserver(
-  log: LogPort,
-  metrics: ServerMetrics,
-  clock: MonotonicClock,
-): AdmissionObserver {
+export function createAdmissionObserver(log: LogPort, metrics: ServerMetrics, clock: MonotonicClock) {
   const allowance = throttle(clock, warningsPerSecond);
   const warn = (message: string, fields: Record<string, unknown>): void => {
     const suppressed = allowance();
@@ -39,8 +19,16 @@ export function createAdmissionObserver(
     log.warn(message, suppressed === 0 ? bounded : { ...bounded, suppressed });
   };
   return {
+    /** The clock's reading when a handler starts. */
     started: clock,
-    decided(kind, request, decision, started, reused = false) {
+    /** A handler has decided; or, when `reused`, would have decided the same again. */
+    decided(
+      kind: string,
+      request: AdmissionRequest,
+      decision: AdmissionDecision,
+      started: number,
+      reused = false,
+    ): void {
       const milliseconds = clock() - started;
       metrics.decided(kind, decision, milliseconds / 1000);
       if (reused) metrics.reused();
@@ -62,13 +50,14 @@ export function createAdmissionObserver(
       if (!worrying) log.debug('admission', boundFields(fields));
       else warn('admission refused', { ...fields, problem: decision.status?.message });
     },
-    malformed(kind, problem, uid) {
+    /** A body that is not a review, or a review with members of the wrong type. */
+    malformed(kind: string, problem: string, uid?: string): void {
       warn('malformed admission review', { path: kind, problem, ...(uid === undefined ? {} : { uid }) });
     },
-    defect(error) {
-      log.error('admission failed unexpectedly', {
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+    /** An exception that nobody expected. */
+    defect(thrown: unknown): void {
+      const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+      log.error('admission failed unexpectedly', { error });
     },
   };
 }
@@ -87,4 +76,29 @@ function boundFields(fields: Readonly<Record<string, unknown>>): Record<string, 
         : value;
   }
   return bounded;
+}
+
+/**
+ * Lets through so many things a second.
+ * @returns a function that is asked for each of them: how many were held back since the last one that passed, or undefined when this one is held back too
+ */
+export function throttle(clock: MonotonicClock, perSecond: number): () => number | undefined {
+  let second = -1;
+  let passed = 0;
+  let heldBack = 0;
+  return () => {
+    const now = Math.floor(clock() / 1000);
+    if (now !== second) {
+      second = now;
+      passed = 0;
+    }
+    if (passed === perSecond) {
+      heldBack++;
+      return undefined;
+    }
+    passed++;
+    const before = heldBack;
+    heldBack = 0;
+    return before;
+  };
 }

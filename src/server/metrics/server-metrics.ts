@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { AdmissionDecision } from '../admission/admission-decision.ts';
+import { registerMetrics } from './register-metrics.ts';
 
 /** Readings that are taken when somebody scrapes. */
 export interface ServerReadings {
@@ -11,83 +12,69 @@ export interface ServerReadings {
   readonly unprovenConnections: number;
 }
 
-/** Why the listener closed a connection, or did not let it get that far. */
-export type ConnectionLoss = 'handshake' | 'headers' | 'pressure' | 'body';
-
 /**
  * The listener's metrics. Labels are bounded: kinds of paths, status codes, the names of InjectorConfigs, outcomes and reasons that are enumerated.
  * `sidecar_injection_*` are Istio's names, for dashboards that exist; unlike Istio's, its success counter counts injections only.
  */
 export class ServerMetrics {
-  readonly #requests;
-  readonly #decisions;
-  readonly #reused;
-  readonly #tracks;
-  readonly #comparisons;
-  readonly #duration;
-  readonly #bodyBytes;
-  readonly #answerBytes;
-  readonly #handshakes;
-  readonly #losses;
+  readonly #metrics;
   readonly #istio;
   #readings: () => ServerReadings | undefined = () => undefined;
   #expiries: () => Iterable<readonly [serverName: string, notAfter: Date]> = () => [];
 
   constructor(registry: Registry) {
-    const registers = [registry];
-    const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-      new Counter({ name, help, labelNames, registers });
-    const histogram = <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
-      new Histogram({ name, help, buckets, labelNames, registers });
-    this.#requests = counter(
-      'injector_admission_requests_total',
-      'Answered requests by kind of path and HTTP status code.',
-      'path',
-      'code',
-    );
-    this.#decisions = counter(
-      'injector_admission_decisions_total',
-      'Decided admissions by InjectorConfig, outcome and reason.',
-      'path',
-      'injector',
-      'outcome',
-      'reason',
-    );
-    this.#tracks = counter(
-      'injector_rollout_admissions_total',
-      'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.',
-      'injector',
-      'track',
-      'outcome',
-    );
-    this.#comparisons = counter(
-      'injector_rollout_comparisons_total',
-      'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it.',
-      'injector',
-      'outcome',
-    );
-    this.#reused = counter(
-      'injector_admission_decisions_reused_total',
-      'Decisions that were given again, for a review of the same bytes.',
-    );
-    this.#duration = histogram(
-      'injector_admission_duration_seconds',
-      'Time from the head of a request to its answer, by kind of path.',
-      durationBuckets,
-      'path',
-    );
-    this.#bodyBytes = histogram('injector_admission_body_bytes', 'Size of the received reviews.', byteBuckets);
-    this.#answerBytes = histogram(
-      'injector_admission_answer_bytes',
-      'Size of the answered reviews, which is mostly the patch.',
-      byteBuckets,
-    );
-    this.#handshakes = counter('injector_tls_handshakes_total', 'TLS handshakes by result.', 'result');
-    this.#losses = counter(
-      'injector_connections_dropped_total',
-      'Connections that the listener closed before a review on them was answered, by reason.',
-      'reason',
-    );
+    const { counter, histogram, gauge } = registerMetrics(registry);
+    this.#metrics = {
+      requests: counter(
+        'injector_admission_requests_total',
+        'Answered requests by kind of path and HTTP status code.',
+        'path',
+        'code',
+      ),
+      decisions: counter(
+        'injector_admission_decisions_total',
+        'Decided admissions by InjectorConfig, outcome and reason.',
+        'path',
+        'injector',
+        'outcome',
+        'reason',
+      ),
+      tracks: counter(
+        'injector_rollout_admissions_total',
+        'Decided admissions in rollouts, by the InjectorConfig that decided, whether it is the stable one or the canary, and outcome.',
+        'injector',
+        'track',
+        'outcome',
+      ),
+      comparisons: counter(
+        'injector_rollout_comparisons_total',
+        'Pods that were to be rendered by both configurations of a rollout, by the InjectorConfig that is tried and what came of it.',
+        'injector',
+        'outcome',
+      ),
+      reused: counter(
+        'injector_admission_decisions_reused_total',
+        'Decisions that were given again, for a review of the same bytes.',
+      ),
+      duration: histogram(
+        'injector_admission_duration_seconds',
+        'Time from the head of a request to its answer, by kind of path.',
+        durationBuckets,
+        'path',
+      ),
+      bodyBytes: histogram('injector_admission_body_bytes', 'Size of the received reviews.', byteBuckets),
+      answerBytes: histogram(
+        'injector_admission_answer_bytes',
+        'Size of the answered reviews, which is mostly the patch.',
+        byteBuckets,
+      ),
+      handshakes: counter('injector_tls_handshakes_total', 'TLS handshakes by result.', 'result'),
+      losses: counter(
+        'injector_connections_dropped_total',
+        'Connections that the listener closed before a review on them was answered, by reason.',
+        'reason',
+      ),
+    };
     this.#istio = {
       requests: counter('sidecar_injection_requests_total', 'Injection requests.'),
       success: counter('sidecar_injection_success_total', 'Pods that were injected.'),
@@ -95,7 +82,26 @@ export class ServerMetrics {
       skip: counter('sidecar_injection_skip_total', 'Pods that were left alone.'),
       seconds: histogram('sidecar_injection_time_seconds', 'Time to inject a pod.', durationBuckets),
     };
-    this.#gauges(registers);
+    const reading = (name: keyof ServerReadings) => (): number => this.#readings()?.[name] ?? 0;
+    const rememberedHelp = 'Bytes of reviews and answers kept to be given again.';
+    const unprovenHelp = 'Open connections on which no review was answered yet.';
+    gauge('injector_admission_in_flight', 'Requests whose answer is not sent yet.', reading('inFlight'));
+    gauge('injector_admission_buffered_bytes', 'Bytes of bodies that are being received.', reading('bufferedBytes'));
+    gauge('injector_admission_remembered_bytes', rememberedHelp, reading('rememberedBytes'));
+    gauge('injector_connections', 'Open connections.', reading('connections'));
+    gauge('injector_connections_unproven', unprovenHelp, reading('unprovenConnections'));
+    const expiries = (): Iterable<readonly [string, Date]> => this.#expiries();
+    new Gauge({
+      name: 'injector_serving_certificate_not_after_seconds',
+      help: 'End of validity of each served leaf, in seconds since 1970.',
+      labelNames: ['server_name'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [serverName, notAfter] of expiries())
+          this.set({ server_name: serverName }, notAfter.getTime() / 1000);
+      },
+    });
   }
 
   /** Where the gauges read from: the server, once there is one. */
@@ -106,19 +112,19 @@ export class ServerMetrics {
 
   /** A request was answered. */
   answered(path: string, code: number, seconds: number, bodyBytes: number, answerBytes: number): void {
-    this.#requests.inc({ path, code });
-    this.#duration.observe({ path }, seconds);
+    this.#metrics.requests.inc({ path, code });
+    this.#metrics.duration.observe({ path }, seconds);
     if (bodyBytes === 0) return;
-    this.#bodyBytes.observe(bodyBytes);
-    this.#answerBytes.observe(answerBytes);
+    this.#metrics.bodyBytes.observe(bodyBytes);
+    this.#metrics.answerBytes.observe(answerBytes);
   }
 
   /** A handler has decided; `seconds` is what the decision took. */
   decided(path: string, { outcome, reason, injector, track }: AdmissionDecision, seconds: number): void {
     const name = injector?.name ?? '';
-    this.#decisions.inc({ path, injector: name, outcome, reason });
+    this.#metrics.decisions.inc({ path, injector: name, outcome, reason });
     if (injector === undefined) return;
-    if (track !== undefined) this.#tracks.inc({ injector: name, track, outcome });
+    if (track !== undefined) this.#metrics.tracks.inc({ injector: name, track, outcome });
     this.#istio.requests.inc();
     if (outcome === 'injected') {
       this.#istio.success.inc();
@@ -129,57 +135,21 @@ export class ServerMetrics {
 
   /** A decision, counted by {@link ServerMetrics.decided}, was one that had been made before. */
   reused(): void {
-    this.#reused.inc();
+    this.#metrics.reused.inc();
   }
 
-  /** An admission in a rollout was to be compared; see `ComparisonObserver`. */
+  /** An admission in a rollout was to be compared. @param canary the InjectorConfig that is tried */
   compared(canary: string, outcome: 'same' | 'changed' | 'failed' | 'dropped'): void {
-    this.#comparisons.inc({ injector: canary, outcome });
+    this.#metrics.comparisons.inc({ injector: canary, outcome });
   }
 
   handshake(result: 'ok' | 'failed'): void {
-    this.#handshakes.inc({ result });
+    this.#metrics.handshakes.inc({ result });
   }
 
-  dropped(reason: ConnectionLoss): void {
-    this.#losses.inc({ reason });
-  }
-
-  #gauges(registers: Registry[]): void {
-    const gauges: [name: string, help: string, reading: keyof ServerReadings][] = [
-      ['injector_admission_in_flight', 'Requests whose answer is not sent yet.', 'inFlight'],
-      ['injector_admission_buffered_bytes', 'Bytes of bodies that are being received.', 'bufferedBytes'],
-      [
-        'injector_admission_remembered_bytes',
-        'Bytes of reviews and answers kept to be given again.',
-        'rememberedBytes',
-      ],
-      ['injector_connections', 'Open connections.', 'connections'],
-      ['injector_connections_unproven', 'Open connections on which no review was answered yet.', 'unprovenConnections'],
-    ];
-    for (const [name, help, reading] of gauges) {
-      const read = (): number => this.#readings()?.[reading] ?? 0;
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
-    }
-    const expiries = (): Iterable<readonly [string, Date]> => this.#expiries();
-    new Gauge({
-      name: 'injector_serving_certificate_not_after_seconds',
-      help: 'End of validity of each served leaf, in seconds since 1970.',
-      labelNames: ['server_name'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [serverName, notAfter] of expiries())
-          this.set({ server_name: serverName }, notAfter.getTime() / 1000);
-      },
-    });
+  /** The listener closed a connection, or did not let it get that far. */
+  dropped(reason: 'handshake' | 'headers' | 'pressure'): void {
+    this.#metrics.losses.inc({ reason });
   }
 }
 

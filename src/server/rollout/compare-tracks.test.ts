@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import type { InjectionResult } from '../../inject/injection-result.ts';
 import type { AdmissionRequest } from '../admission/admission-request.ts';
+import type { InjectPod } from '../admission/inject-handler.ts';
 import { podCreation, somePod } from '../testdata/reviews.ts';
 import { brokenInjector, canaryInjector, stableInjector } from '../testdata/rollout-injectors.ts';
 import { compareTracks, type Comparison } from './compare-tracks.ts';
 
 const shared = { hash: '00000000', path: '/inject', annotate: true };
 
-function compare(canary = canaryInjector, changes: Partial<AdmissionRequest> = {}): Comparison | undefined {
+function compare(
+  canary = canaryInjector,
+  changes: Partial<AdmissionRequest> = {},
+  inject?: InjectPod,
+): Comparison | undefined {
   const targets = {
     stable: { name: 'old', injector: stableInjector, ...shared },
     canary: { name: 'new', injector: canary, ...shared },
   };
-  return compareTracks(targets, podCreation(changes), {});
+  return compareTracks(targets, podCreation(changes), {}, inject);
 }
 
 describe('compareTracks', () => {
@@ -49,14 +54,8 @@ describe('compareTracks', () => {
   ];
   for (const [before, after, expected] of cases) {
     it(`${before.outcome} by the stable one, ${after.outcome} by the canary`, () => {
-      const targets = {
-        stable: { name: 'old', injector: stableInjector, ...shared },
-        canary: { name: 'new', injector: canaryInjector, ...shared },
-      };
-      const comparison = compareTracks(targets, podCreation(), {}, (injector) =>
-        injector === stableInjector ? before : after,
-      );
-      assert.deepEqual(comparison, expected);
+      const inject: InjectPod = (injector) => (injector === stableInjector ? before : after);
+      assert.deepEqual(compare(canaryInjector, {}, inject), expected);
     });
   }
 });

@@ -3,10 +3,10 @@ import type { InjectionResult } from '../../inject/injection-result.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import type { AdmissionRequest } from '../admission/admission-request.ts';
 import {
-  injectionRequest,
+  type InjectionTarget,
   type InjectPod,
   notAPodCreation,
-  type PodSurroundings,
+  type Surroundings,
 } from '../admission/inject-handler.ts';
 import { changedFields } from './changed-fields.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
@@ -26,26 +26,21 @@ export type Comparison =
 export function compareTracks(
   { stable, canary }: RolloutTargets,
   request: AdmissionRequest,
-  surroundings: PodSurroundings,
+  surroundings: Surroundings,
   inject: InjectPod = injectPod,
 ): Comparison | undefined {
   const { object: pod, namespace } = request;
   if (notAPodCreation(request) !== undefined || !isJsonObject(pod)) return undefined;
-  const before = inject(stable.injector, injectionRequest(pod, namespace, stable.path, surroundings));
-  const after = inject(canary.injector, injectionRequest(pod, namespace, canary.path, surroundings));
+  const injectedBy = ({ injector, path }: InjectionTarget): InjectionResult =>
+    inject(injector, { pod, namespace, path, ...surroundings });
+  const [before, after] = [injectedBy(stable), injectedBy(canary)];
   if (after.outcome === 'failed') {
     if (before.outcome === 'failed') return { outcome: 'same' };
     return { outcome: 'failed', error: `${after.reason}: ${after.message}` };
   }
-  const fields = [...changedOutcome(before, after), ...changedFields(podOf(before, pod), podOf(after, pod))];
+  const podOf = (result: InjectionResult): unknown => (result.outcome === 'injected' ? result.pod : pod);
+  const fields = changedFields(podOf(before), podOf(after));
+  // That a pod is injected by one of the two only is more than the fields tell.
+  if (before.outcome !== after.outcome) fields.unshift(`(${before.outcome} → ${after.outcome})`);
   return fields.length === 0 ? { outcome: 'same' } : { outcome: 'changed', fields };
-}
-
-/** That a pod is injected by one of the two only is more than the fields tell. */
-function changedOutcome(before: InjectionResult, after: InjectionResult): string[] {
-  return before.outcome === after.outcome ? [] : [`(${before.outcome} → ${after.outcome})`];
-}
-
-function podOf(result: InjectionResult, pod: unknown): unknown {
-  return result.outcome === 'injected' ? result.pod : pod;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { PairReport, RolloutPair } from '../../rollout/shadow-report.ts';
 import { everyWorkload, noWorkload } from '../../routing/workload-key.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
-import { answeredReview, bytesOf, patchOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { answeredReview, bytesOf, patchOf, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 import { canaryInjector, rolloutPath, rolloutSource, stableInjector } from '../testdata/rollout-injectors.ts';
 import { startTestServer } from '../testdata/test-server.ts';
 import { until } from '../testdata/until.ts';
@@ -18,7 +18,6 @@ const scripted: WorkerProgram = {
   source: `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
-    if (message.kind !== 'review') return;
     const { name } = JSON.parse(Buffer.from(message.body).toString()).request.object.spec.containers[0];
     if (name.startsWith('loop')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     if (name.startsWith('exit')) process.exit(3);
@@ -62,7 +61,7 @@ describe('RolloutComparisons', function () {
     worker = new ReviewWorker({ log: new RecordingLog(), clock, program });
     comparisons = new RolloutComparisons({
       worker,
-      surroundings: {},
+      surroundings: () => ({}),
       limits: { rest: 0, ...limits },
       observer: {
         compared: (canary, outcome) => {
@@ -75,14 +74,8 @@ describe('RolloutComparisons', function () {
   afterEach(() => worker.close());
 
   const offer = (name: string, namespace = 'shop'): void => {
-    const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
-    comparisons.offer(
-      pair,
-      targets,
-      rolloutPath(noWorkload, 'shadow'),
-      namespace,
-      bytesOf(reviewOf({ uid, namespace, object: podNamed(name) })),
-    );
+    const body = bytesOf(reviewOf({ uid: uidOf(++uids), namespace, object: podNamed(name) }));
+    comparisons.offer(pair, targets, rolloutPath(noWorkload, 'shadow'), namespace, body);
   };
   const report = (): PairReport | undefined => comparisons.reports()[0];
 
@@ -137,10 +130,7 @@ describe('RolloutComparisons', function () {
     offer('same-2');
     for (let count = 0; count < 100; count++) offer(`same-more-${count}`);
     offer('large'.padEnd(6000, 'x'));
-    assert.deepEqual(
-      outcomes,
-      Array.from({ length: 101 }, () => 'new dropped'),
-    );
+    assert.deepEqual(outcomes, Array(101).fill('new dropped'));
     await worker.close();
     // A thread that was ended says nothing of the canary.
     await until(() => report()?.compared === 2);
@@ -219,7 +209,7 @@ describe('a rollout on a listener', function () {
   beforeEach(async () => {
     const clock = (): number => performance.now();
     worker = new ReviewWorker({ log: new RecordingLog(), clock });
-    comparisons = new RolloutComparisons({ worker, surroundings: {}, limits: { rest: 0 } });
+    comparisons = new RolloutComparisons({ worker, surroundings: () => ({}), limits: { rest: 0 } });
     server = await startTestServer({ routes: [rolloutRoute(rolloutSource, { comparisons })] });
   });
   afterEach(async () => {
@@ -231,7 +221,7 @@ describe('a rollout on a listener', function () {
     const shadow = rolloutPath('8000000000000000', 'shadow', 'broken/33333333');
     const pods = [somePod, podNamed('a'), { ...somePod, metadata: { name: 'no-owner' } }];
     for (const object of pods) {
-      const body = bytesOf(reviewOf({ object, uid: '705ab4f5-6393-11e8-b7cc-000000000001' }));
+      const body = bytesOf(reviewOf({ object, uid: uidOf(1) }));
       const plain = await server.post(body, { path: rolloutPath(noWorkload, 'inject', 'broken/33333333') });
       assert.equal(plain.status, 200);
       assert.match(JSON.stringify(patchOf(answeredReview(plain.body))), /hello:1.*old\.11111111/);
@@ -254,11 +244,9 @@ describe('a rollout on a listener', function () {
     const refused = await server.post(bytesOf(reviewOf()), { path: path('broken/33333333') });
     assert.equal(answeredReview(refused.body).response.allowed, false);
     // Both refuse it: the author's own mistake.
-    const object = {
-      ...somePod,
-      metadata: { annotations: { 'sidecar.istio.io/inject': 'maybe', 'prometheus.io/port': '/' } },
-    };
-    await server.post(bytesOf(reviewOf({ object: { ...object, spec: 'none' } })), { path: path('broken/33333333') });
+    const metadata = { annotations: { 'sidecar.istio.io/inject': 'maybe', 'prometheus.io/port': '/' } };
+    const object = { ...somePod, metadata, spec: 'none' };
+    await server.post(bytesOf(reviewOf({ object })), { path: path('broken/33333333') });
     await until(() => comparisons.reports()[0]?.compared === 2);
     const [report, ...others] = comparisons.reports();
     assert.deepEqual([report?.failed, report?.canary.injectorConfig, others.length], [1, 'broken', 0]);
@@ -268,8 +256,8 @@ describe('a rollout on a listener', function () {
     await server.post(bytesOf(reviewOf()), { path: rolloutPath(everyWorkload) });
     for (let count = 0; count < 5; count++) await server.post(bytesOf(reviewOf()), { path: rolloutPath(noWorkload) });
     const text = await server.registry.metrics();
-    assert.match(text, /injector_rollout_admissions_total\{injector="new",track="canary",outcome="injected"\} 1\n/);
-    assert.match(text, /injector_rollout_admissions_total\{injector="old",track="stable",outcome="injected"\} 5\n/);
+    assert.match(text, /rollout_admissions_total\{injector="new",track="canary",outcome="injected"\} 1\n/);
+    assert.match(text, /rollout_admissions_total\{injector="old",track="stable",outcome="injected"\} 5\n/);
   });
 
   for (const [what, path, status] of [

@@ -6,19 +6,13 @@ import {
   type PairReport,
   type RolloutPair,
 } from '../../rollout/shadow-report.ts';
-import type { PodSurroundings } from '../admission/inject-handler.ts';
+import type { Surroundings } from '../admission/inject-handler.ts';
 import { splitReview } from '../admission/review-bytes.ts';
-import { type ReviewWorker, surroundingsNow, type WorkerBounds, type WorkerFailure } from '../worker/review-worker.ts';
+import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { ReviewWorker, WorkerBounds, WorkerFailure } from '../worker/review-worker.ts';
 import type { WorkerAnswer } from '../worker/messages.ts';
 import type { Comparison } from './compare-tracks.ts';
-import type { Comparisons } from './rollout-route.ts';
 import type { RolloutTargets } from './rollout-targets.ts';
-
-/** Told of each admission that was to be compared. */
-export interface ComparisonObserver {
-  /** @param canary the InjectorConfig that is tried */
-  compared(canary: string, outcome: Comparison['outcome'] | 'dropped'): void;
-}
 
 /** Bounds of comparing. Sizes in bytes, times in milliseconds. */
 export interface ComparisonLimits {
@@ -48,16 +42,16 @@ export const comparisonBounds: Partial<WorkerBounds> = { heapMebibytes: 128, idl
 export interface RolloutComparisonsOptions {
   /** A thread of their own: those who wait for the answer to a heavy review must not wait for a comparison. */
   readonly worker: ReviewWorker;
-  readonly surroundings: PodSurroundings;
-  readonly observer?: ComparisonObserver;
+  readonly surroundings: () => Surroundings;
+  readonly observer?: Pick<ServerMetrics, 'compared'>;
   readonly limits?: Partial<ComparisonLimits>;
 }
 
 interface Waiting {
   readonly namespace: string;
   readonly pair: RolloutPair;
+  readonly key: string;
   readonly known: Known;
-  readonly forget: () => void;
   readonly targets: RolloutTargets;
   readonly body: Uint8Array<ArrayBuffer>;
 }
@@ -81,7 +75,7 @@ const maxKnown = 2048;
  * Renders pods by both configurations of a rollout beside the answers, on another thread and no more than there is time for: what finds no room is
  * dropped and counted. What has come of it is told in reports, one for each pair of configurations.
  */
-export class RolloutComparisons implements Comparisons {
+export class RolloutComparisons {
   readonly #options: RolloutComparisonsOptions;
   readonly #limits: ComparisonLimits;
   /** By pair, in order of use. */
@@ -97,10 +91,11 @@ export class RolloutComparisons implements Comparisons {
     this.#limits = { ...defaultComparisonLimits, ...options.limits };
   }
 
+  /** Never throws, and waits for nothing. @param body a whole review of the namespace, of which nothing is changed */
   offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void {
     this.#report(pair);
     if (body.length > this.#limits.maxReviewBytes) {
-      this.#drop(pair, 1);
+      this.#observe(pair, 'dropped', 1);
       return;
     }
     const key = digestOf(path, body);
@@ -113,17 +108,14 @@ export class RolloutComparisons implements Comparisons {
       return;
     }
     if (this.#isClosed || !this.#makesRoom(namespace)) {
-      this.#drop(pair, 1);
+      this.#observe(pair, 'dropped', 1);
       return;
     }
     const known: Known = { comparison: undefined, waiting: 1 };
-    const forget = (): void => {
-      if (this.#known.get(key) === known) this.#known.delete(key);
-    };
     this.#known.set(key, known);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
-    this.#waiting.push({ namespace, pair, known, forget, targets, body: new Uint8Array(body) });
+    const [oldest = key] = this.#known.keys();
+    if (this.#known.size > maxKnown) this.#known.delete(oldest);
+    this.#waiting.push({ namespace, pair, key, known, targets, body: new Uint8Array(body) });
     this.#next();
   }
 
@@ -146,14 +138,8 @@ export class RolloutComparisons implements Comparisons {
     for (const each of this.#waiting) held.set(each.namespace, (held.get(each.namespace) ?? 0) + 1);
     const [largest, most] = [...held].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
     if (most <= (held.get(namespace) ?? 0) + 1) return false;
-    const [given] = this.#waiting.splice(
-      this.#waiting.findLastIndex((each) => each.namespace === largest),
-      1,
-    );
-    if (given !== undefined) {
-      given.forget();
-      this.#drop(given.pair, given.known.waiting);
-    }
+    const last = this.#waiting.findLastIndex((each) => each.namespace === largest);
+    for (const given of this.#waiting.splice(last, 1)) this.#drop(given);
     return true;
   }
 
@@ -174,11 +160,11 @@ export class RolloutComparisons implements Comparisons {
         maxDepth,
         target: targets.stable,
         rollout: { canary: targets.canary, choice: 'compare' },
+        surroundings: surroundings(),
       }),
-      read: ({ request }) => {
+      read: () => {
         // A thread that was just started took longer to get here.
         begun = worker.clock();
-        return surroundingsNow(surroundings, request.namespace);
       },
       ended: (outcome) => {
         this.#end(next, outcome);
@@ -191,15 +177,15 @@ export class RolloutComparisons implements Comparisons {
     });
   }
 
-  #end({ pair, known, forget, targets }: Waiting, outcome: WorkerAnswer | WorkerFailure): void {
+  #end(waiting: Waiting, outcome: WorkerAnswer | WorkerFailure): void {
+    const { pair, known, targets } = waiting;
     const comparison = this.#comparisonOf(outcome, targets);
-    if (comparison === undefined || comparison === 'nothing') {
-      forget();
-      if (comparison === undefined) this.#drop(pair, known.waiting);
-      return;
+    if (comparison === undefined) this.#drop(waiting);
+    else if (comparison === 'nothing') this.#forget(waiting);
+    else {
+      known.comparison = comparison;
+      this.#count(pair, comparison, known.waiting);
     }
-    known.comparison = comparison;
-    this.#count(pair, comparison, known.waiting);
   }
 
   /** `nothing`: there was nothing to compare. Undefined when the thread could not do its work, which says nothing of the canary. */
@@ -239,8 +225,13 @@ export class RolloutComparisons implements Comparisons {
     this.#observe(pair, outcome, times);
   }
 
-  #drop(pair: RolloutPair, times: number): void {
-    this.#observe(pair, 'dropped', times);
+  #drop(waiting: Waiting): void {
+    this.#forget(waiting);
+    this.#observe(waiting.pair, 'dropped', waiting.known.waiting);
+  }
+
+  #forget({ key, known }: Waiting): void {
+    if (this.#known.get(key) === known) this.#known.delete(key);
   }
 
   #observe({ canary }: RolloutPair, outcome: Comparison['outcome'] | 'dropped', times: number): void {
@@ -254,7 +245,7 @@ function keyOf({ tag, stable, canary }: RolloutPair): string {
 
 /** Equal for the same bytes behind the uid on the same path. Authors choose the bytes: a short checksum would let them make two reviews look the same. */
 function digestOf(path: string, body: Buffer): string {
-  const rest = body.subarray(splitReview(body)?.restStart ?? 0);
+  const rest = splitReview(body)?.rest ?? body;
   return createHash('sha256').update(`${path.length} ${path}`).update(rest).digest('base64');
 }
 

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { Registry } from 'prom-client';
 import type { Injector } from '../../inject/injector.ts';
 import { everyWorkload, noWorkload, rankOf } from '../../routing/workload-key.ts';
-import { createAdmissionObserver } from '../metrics/admission-observer.ts';
-import { createAdmissionPipeline } from '../admission/admission-pipeline.ts';
-import { DecisionMemory } from '../admission/decision-memory.ts';
-import { ServerMetrics } from '../metrics/server-metrics.ts';
-import { RecordingLog } from '../testdata/recording-log.ts';
-import { type AnsweredReview, answeredReview, bytesOf, reviewOf, somePod } from '../testdata/reviews.ts';
+import { pipelineOf } from '../testdata/pipeline.ts';
+import { answeredReview, bytesOf, reviewOf, somePod, uidOf } from '../testdata/reviews.ts';
 import { canaryInjector, rolloutPath, stableInjector } from '../testdata/rollout-injectors.ts';
-import { type Comparisons, rolloutRoute } from './rollout-route.ts';
+import type { RolloutComparisons } from './rollout-comparisons.ts';
+import { rolloutRoute } from './rollout-route.ts';
 
 /** A listener without a socket whose two injectors a test replaces, and an engine that counts how often it was asked. */
-function webhook(offer: Comparisons['offer'] = () => undefined) {
+function webhook(offer: RolloutComparisons['offer'] = () => undefined) {
   const injectors: Record<string, Injector> = { old: stableInjector, new: canaryInjector };
   const state = { injectors, asked: 0 };
   const route = rolloutRoute(
@@ -25,24 +21,15 @@ function webhook(offer: Comparisons['offer'] = () => undefined) {
       },
     },
   );
-  const log = new RecordingLog();
-  const registry = new Registry();
-  const admit = createAdmissionPipeline({
-    routes: [route],
-    jsonBounds: { maxDepth: 100, maxValues: 5000 },
-    memory: new DecisionMemory({ maxBytes: 1_000_000, maxReviewBytes: 100_000 }),
-    observer: createAdmissionObserver(log, new ServerMetrics(registry), () => 0),
-  });
+  const { answer, log, registry } = pipelineOf([route]);
   let uids = 0;
   /** @returns the track that the answer names */
-  async function send(path: string, object: unknown = somePod, dryRun = false): Promise<string | undefined> {
-    const uid = `705ab4f5-6393-11e8-b7cc-${String(++uids).padStart(12, '0')}`;
-    const body = bytesOf(reviewOf({ uid, object, dryRun }));
-    const admitted = admit({ method: 'POST', url: path, contentType: 'application/json', contentLength: body.length });
-    assert.ok('respond' in admitted);
-    const answer: AnsweredReview = answeredReview((await admitted.respond(body)).body);
-    assert.equal(answer.response.uid, uid);
-    return answer.response.auditAnnotations?.track;
+  async function send(url: string, object: unknown = somePod, dryRun = false): Promise<string | undefined> {
+    const uid = uidOf(++uids);
+    const { body } = await answer(bytesOf(reviewOf({ uid, object, dryRun })), { url });
+    const { response } = answeredReview(body);
+    assert.equal(response.uid, uid);
+    return response.auditAnnotations?.track;
   }
   return { state, send, log, registry };
 }
@@ -106,9 +93,8 @@ describe('a decision of a rollout that was made before', () => {
   it('is told of to those who compare, like any other, after the answer', async () => {
     const offered: string[] = [];
     const { state, send } = webhook((pair, targets, path, namespace, body) => {
-      offered.push(
-        `${pair.canary.injectorConfig} ${targets.canary.name} ${path === rolloutPath(noWorkload, 'shadow')} ${namespace} ${body.length > 0}`,
-      );
+      assert.equal(path, rolloutPath(noWorkload, 'shadow'));
+      offered.push(`${pair.canary.injectorConfig} ${targets.canary.name} ${namespace} ${body.length > 0}`);
     });
     const pending: Promise<unknown>[] = [];
     for (let count = 0; count < 4; count++) {
@@ -118,10 +104,7 @@ describe('a decision of a rollout that was made before', () => {
     await Promise.all(pending);
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(state.asked, 2);
-    assert.deepEqual(
-      offered,
-      Array.from({ length: 4 }, () => 'new new true shop true'),
-    );
+    assert.deepEqual(offered, Array(4).fill('new new shop true'));
   });
 
   it('is no evidence when it is of a dry run', async () => {
@@ -138,9 +121,7 @@ describe('a decision of a rollout that was made before', () => {
     });
     assert.equal(await send(rolloutPath(noWorkload, 'shadow')), 'stable');
     await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(
-      log.lines.map(({ level, message }) => `${level} ${message}`),
-      ['debug admission', 'error admission failed unexpectedly'],
-    );
+    const lines = log.lines.map(({ level, message }) => `${level} ${message}`);
+    assert.deepEqual(lines, ['debug admission', 'error admission failed unexpectedly']);
   });
 });

@@ -1,20 +1,12 @@
-import type { RolloutPair } from '../../rollout/shadow-report.ts';
-import { type ConfigurationRef, parseRoute } from '../../routing/route.ts';
+import { parseRoute } from '../../routing/route.ts';
 import { noWorkload } from '../../routing/workload-key.ts';
 import type { AdmissionRoute } from '../admission/admission-handler.ts';
-import type { InjectionTarget } from '../admission/inject-handler.ts';
-import { type InjectorSource, podHandler, type PodRouteOptions } from '../admission/pod-routes.ts';
-import type { RolloutTargets } from './rollout-targets.ts';
-
-/** Who renders pods by both injectors of a rollout, when there is time. */
-export interface Comparisons {
-  /** Never throws, and waits for nothing. @param body a whole review of the namespace, of which nothing is changed */
-  offer(pair: RolloutPair, targets: RolloutTargets, path: string, namespace: string, body: Buffer): void;
-}
+import { findTarget, type InjectorSource, podHandler, type PodRouteOptions } from '../admission/pod-routes.ts';
+import type { RolloutComparisons } from './rollout-comparisons.ts';
 
 export interface RolloutRouteOptions extends PodRouteOptions {
-  /** Without it nothing is compared. */
-  readonly comparisons?: Comparisons;
+  /** Renders pods by both injectors, when there is time; without it nothing is compared. */
+  readonly comparisons?: Pick<RolloutComparisons, 'offer'>;
 }
 
 /**
@@ -30,19 +22,12 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
       const parsed = parseRoute(path);
       if (parsed?.route.canary === undefined) return undefined;
       const { tag, stable, canary, threshold, shadow } = parsed.route;
-      const target = (ref: ConfigurationRef): InjectionTarget | undefined => {
-        const injector = injectors.get(ref.injectorConfig, ref.hash);
-        const { injectorConfig: name, hash } = ref;
-        return injector && { name, hash, injector, path: `/inject${parsed.suffix}`, annotate: true };
-      };
-      const [stableTarget, canaryTarget] = [target(stable), target(canary)];
-      if (stableTarget === undefined || canaryTarget === undefined) {
-        const { injectorConfig, hash } = stableTarget === undefined ? stable : canary;
-        return { unavailable: `this replica does not serve configuration ${hash} of ${injectorConfig} (yet)` };
-      }
-      const targets: RolloutTargets = { stable: stableTarget, canary: canaryTarget };
+      const target = findTarget(injectors, stable, parsed.suffix);
+      if ('unavailable' in target) return target;
+      const canaryTarget = findTarget(injectors, canary, parsed.suffix);
+      if ('unavailable' in canaryTarget) return canaryTarget;
       const choice = { tag, threshold: shadow ? noWorkload : threshold };
-      const handler = podHandler({ target: stableTarget, rollout: { canary: canaryTarget, choice } }, options);
+      const handler = podHandler({ target, rollout: { canary: canaryTarget, choice } }, options);
       if (comparisons === undefined) return handler;
       return {
         ...handler,
@@ -51,7 +36,7 @@ export function rolloutRoute(injectors: InjectorSource, options: RolloutRouteOpt
           if (dryRun) return;
           // A pod that the canary refused is compared too: would the stable one have taken it?
           if (shadow || (track === 'canary' && outcome === 'failed'))
-            comparisons.offer({ tag, stable, canary }, targets, path, namespace, body);
+            comparisons.offer({ tag, stable, canary }, { stable: target, canary: canaryTarget }, path, namespace, body);
         },
       };
     },

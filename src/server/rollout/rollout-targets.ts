@@ -5,7 +5,7 @@ import {
   decideInjection,
   type InjectionTarget,
   type InjectPod,
-  type PodSurroundings,
+  type Surroundings,
 } from '../admission/inject-handler.ts';
 
 /** Who gets the canary, as a path says it. */
@@ -31,7 +31,7 @@ export function decideRollout(
   targets: RolloutTargets,
   choice: TrackChoice,
   request: AdmissionRequest,
-  surroundings: PodSurroundings,
+  surroundings: Surroundings,
   inject?: InjectPod,
 ): AdmissionDecision {
   const track = trackOf(choice, request);

@@ -4,7 +4,7 @@ import type { HeavyVerdict } from '../admission/admission-handler.ts';
 import { ReviewWorker } from '../worker/review-worker.ts';
 import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import { RecordingLog } from '../testdata/recording-log.ts';
-import { bytesOf, podCreation, reviewOf } from '../testdata/reviews.ts';
+import { bytesOf, podCreation, reviewOf, uidOf } from '../testdata/reviews.ts';
 import { rolloutPath, rolloutSource } from '../testdata/rollout-injectors.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
 import { rolloutRoute } from './rollout-route.ts';
@@ -24,7 +24,7 @@ describe('a heavy review in a rollout', function () {
     return { ...target, worker: target.worker };
   }
   async function decide(path: string): Promise<Extract<HeavyVerdict, { decision: unknown }>> {
-    const body = bytesOf(reviewOf({ uid: '705ab4f5-6393-11e8-b7cc-000000000001' }));
+    const body = bytesOf(reviewOf({ uid: uidOf(1) }));
     const verdict = await resolve(path).worker.decide({ body, maxDepth: 50, keepsBody: true, timeout: 120_000 });
     assert.ok('decision' in verdict);
     return verdict;
@@ -42,8 +42,7 @@ describe('a heavy review in a rollout', function () {
       const here = await resolve(path).handler(podCreation());
       assert.equal(encoded, encodeDecision(here));
       assert.deepEqual([decision.track, decision.injector], [track, here.injector]);
-      const injectors = [rolloutSource.get('old', '11111111')];
-      assert.equal(dependencies?.[0], injectors[0]);
+      assert.equal(dependencies?.[0], rolloutSource.get('old', '11111111'));
       assert.ok(dependencies?.[1] !== undefined && dependencies[1] !== dependencies[0]);
     }
   });
@@ -54,21 +53,15 @@ describe('a heavy review in a rollout', function () {
   ] as const) {
     it(`that takes too long is refused in the name of who decided: ${track}`, async () => {
       // Decodes, and does not come back from rendering.
-      start(
-        {
-          isText: true,
-          source: `
+      const source = `
         const { parentPort } = require('node:worker_threads');
-        parentPort.on('message', (message) => {
-          if (message.kind === 'surroundings') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-          if (message.kind !== 'review') return;
-          const { request } = JSON.parse(Buffer.from(message.body).toString());
-          const track = message.rollout.choice.threshold === '${noWorkload}' ? 'stable' : 'canary';
+        parentPort.on('message', ({ body, rollout }) => {
+          const { request } = JSON.parse(Buffer.from(body).toString());
+          const track = rollout.choice.threshold === '${noWorkload}' ? 'stable' : 'canary';
           parentPort.postMessage({ kind: 'decoded', version: 'admission.k8s.io/v1', request, track });
-        });`,
-        },
-        5000,
-      );
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        });`;
+      start({ isText: true, source }, 5000);
       const { decision, encoded } = await decide(rolloutPath(threshold));
       assert.deepEqual([decision.reason, decision.track, decision.injector?.name], ['TooSlow', track, name]);
       assert.match(encoded, new RegExp(`the templates of ${name} cheaper.*"track":"${track}"`));

@@ -30,13 +30,7 @@ export class TestPairs {
   readonly byName = new Map<string, ServingPair>();
   fallback: ServingPair | undefined;
 
-  forServerName(serverName: string): ServingPair | undefined {
-    return this.byName.get(serverName);
-  }
-  defaultPair(): ServingPair | undefined {
-    return this.fallback;
-  }
-  expiries(): [string, Date][] {
-    return [...this.byName.keys()].map((name) => [name, new Date(1_900_000_000_000)]);
-  }
+  forServerName = (serverName: string) => this.byName.get(serverName);
+  defaultPair = () => this.fallback;
+  expiries = () => [...this.byName.keys()].map((name) => [name, new Date(1_900_000_000_000)] as const);
 }

@@ -10,16 +10,14 @@ export interface LogLine {
 export class RecordingLog implements LogPort {
   readonly lines: LogLine[] = [];
 
-  error(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ level: 'error', message, fields });
-  }
-  warn(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ level: 'warn', message, fields });
-  }
-  info(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ level: 'info', message, fields });
-  }
-  debug(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ level: 'debug', message, fields });
+  readonly error = this.#at('error');
+  readonly warn = this.#at('warn');
+  readonly info = this.#at('info');
+  readonly debug = this.#at('debug');
+
+  #at(level: string) {
+    return (message: string, fields: Record<string, unknown> = {}): void => {
+      this.lines.push({ level, message, fields });
+    };
   }
 }

@@ -1,5 +1,12 @@
 import type { AdmissionRequest } from '../admission/admission-request.ts';
 
+export const injectPath = '/revisions/default/0a1b2c3d/inject';
+
+/** One of many uids, as the API server makes them. */
+export function uidOf(number: number): string {
+  return `705ab4f5-6393-11e8-b7cc-${String(number).padStart(12, '0')}`;
+}
+
 export const somePod = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -1,13 +1,8 @@
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { InjectorSource } from '../admission/pod-routes.ts';
-import { someInjector } from './some-injector.ts';
+import { configOf, someInjector } from './some-injector.ts';
 
-/** An injector that adds one container from a template of the test's. */
-export function injectorOf(template: string): Injector {
-  const lines = template.split('\n').map((line) => `    ${line}`);
-  const config = ['policy: enabled', 'defaultTemplates: [hello]', 'templates:', '  hello: |', ...lines].join('\n');
-  return loadInjector({ ...someInjector.files, config });
-}
+const injectorOf = (template: string): Injector => loadInjector({ ...someInjector.files, config: configOf(template) });
 
 const container = (image: string): string => `spec:\n  containers:\n  - name: hello\n    image: ${image}`;
 

@@ -2,27 +2,18 @@ import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { InjectorSource } from '../admission/pod-routes.ts';
 
+/** A configuration with one template. */
+export function configOf(template: string): string {
+  const lines = template.split('\n').map((line) => `    ${line}`);
+  return ['policy: enabled', 'defaultTemplates: [hello]', 'templates:', '  hello: |', ...lines].join('\n');
+}
+
 /** A small injector that adds one container. */
 export const someInjector: Injector = loadInjector({
-  config: [
-    'policy: enabled',
-    'defaultTemplates: [hello]',
-    'templates:',
-    '  hello: |',
-    '    spec:',
-    '      containers:',
-    '      - name: hello',
-    '        image: hello:1',
-  ].join('\n'),
+  config: configOf('spec:\n  containers:\n  - name: hello\n    image: hello:1'),
   values: '{}',
   mesh: '',
-  settings: JSON.stringify({
-    revision: 'default',
-    delimiters: ['{{', '}}'],
-    nativeSidecars: 'Disabled',
-    keys: istioKeys,
-    pathEnvironment: {},
-  }),
+  settings: JSON.stringify({ revision: 'default', delimiters: ['{{', '}}'], nativeSidecars: 'Disabled', keys: istioKeys, pathEnvironment: {} }),
 });
 
 /** Serves {@link someInjector} as configuration `0a1b2c3d` of `default`. */

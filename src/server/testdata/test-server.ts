@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent, type RequestOptions } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { Registry } from 'prom-client';
 import type { AdmissionLimits } from '../admission-limits.ts';
@@ -8,19 +11,10 @@ import { revisionRoute } from '../admission/pod-routes.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { TestPairs, testAuthority } from './certificates.ts';
 import { RecordingLog } from './recording-log.ts';
-import { bytesOf, reviewOf } from './reviews.ts';
+import { bytesOf, injectPath, reviewOf } from './reviews.ts';
 import { someSource } from './some-injector.ts';
 
-export const injectPath = '/revisions/default/0a1b2c3d/inject';
 export const serverName = 'first.test.svc';
-
-export interface TestAnswer {
-  readonly status: number;
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: string;
-  /** The client's port: the same for two answers on one connection. */
-  readonly localPort: number | undefined;
-}
 
 /** A listener on a free loopback port, with a certificate for `first.test.svc` which is also the default one, and a client. */
 export async function startTestServer(settings: { port?: number; limits?: Partial<AdmissionLimits>; routes?: readonly AdmissionRoute[] } = {}) {
@@ -51,56 +45,56 @@ export async function startTestServer(settings: { port?: number; limits?: Partia
   const agent = new Agent({ keepAlive: true, ca: authority.caPem });
   const tlsOptions = { host: '127.0.0.1', port: server.address?.port ?? 0, ca: authority.caPem, servername: serverName };
 
-  function post(body: Buffer | string = bytesOf(reviewOf()), options: RequestOptions = {}): Promise<TestAnswer> {
-    return new Promise((resolve, reject) => {
-      const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
-      const request = httpsRequest({ ...tlsOptions, agent, method: 'POST', path: injectPath, headers, ...options }, (response) => {
-        const localPort = response.socket.localPort;
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString(), localPort });
-        });
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
+  async function post(body: Buffer | string = bytesOf(reviewOf()), options: RequestOptions = {}) {
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    const request = httpsRequest({ ...tlsOptions, agent, method: 'POST', path: injectPath, headers, ...options });
+    // What goes wrong after the answer has begun is no matter.
+    request.on('error', () => undefined).end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // The client's port is the same for two answers on one connection.
+    const { statusCode: status = 0, headers: answered, socket: { localPort } } = response;
+    return { status, headers: answered, body: await text(response), localPort };
   }
 
   /** A TLS connection on which a test writes what it likes. */
-  function open(options: { servername?: string; allowHalfOpen?: boolean; localAddress?: string } = {}): Promise<TLSSocket> {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ ...tlsOptions, ...options }, () => {
-        resolve(socket);
-      });
-      socket.on('error', reject);
-    });
+  async function open(options: { allowHalfOpen?: boolean; localAddress?: string } = {}): Promise<TLSSocket> {
+    const socket = connect({ ...tlsOptions, ...options }).on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    return socket;
   }
 
-  return {
-    server,
-    pairs,
-    authority,
-    log,
-    registry,
-    post,
-    open,
-    async stop() {
-      agent.destroy();
-      await server.close(0);
-    },
+  async function stop(): Promise<void> {
+    agent.destroy();
+    await server.close(0);
+  }
+  return { server, pairs, authority, log, registry, post, open, stop };
+}
+
+type TestServer = Awaited<ReturnType<typeof startTestServer>>;
+
+/** Starts servers for the tests of a suite, and stops them after each. */
+export function testServers(): (settings?: Parameters<typeof startTestServer>[0]) => Promise<TestServer> {
+  const running: TestServer[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  });
+  return async (settings) => {
+    const server = await startTestServer(settings);
+    running.push(server);
+    return server;
   };
 }
 
+/** The head of a POST of JSON, to be written to a socket. */
+export function postHead(contentLength: number, path = injectPath): string {
+  return `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${contentLength}\r\n\r\n`;
+}
+
 /** Everything that a socket sends until it ends. */
-export function received(socket: TLSSocket): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      resolve(text);
-    });
-  });
+export async function received(socket: TLSSocket): Promise<string> {
+  let all = '';
+  socket.on('data', (chunk: Buffer) => (all += chunk.toString()));
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.on('close', resolve));
+  return all;
 }

@@ -53,11 +53,7 @@ describe('ConfigurationTrials', function () {
   });
 
   const costly: [values: string, message: RegExp, outcomes: string[]][] = [
-    [
-      'loop',
-      /the configuration takes longer than the limit of 300 ms to read, compile and render/,
-      ['put off', 'costly'],
-    ],
+    ['loop', /configuration takes longer than the limit of 300 ms to read, compile and render/, ['put off', 'costly']],
     ['gather', /takes more than the limit of 24 MiB to read, compile and render/, ['costly']],
     ['large', /takes more than the limit of 24 MiB/, ['costly']],
     ['abort', /takes more than the limit of 24 MiB/, ['costly']],

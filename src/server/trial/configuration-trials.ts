@@ -5,7 +5,7 @@ import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.
 import type { ReadConfiguration } from '../../inject/configuration/read-configuration.ts';
 import { workerProgram, type WorkerProgram } from '../worker/worker-program.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
-import { defaultTrialLimits, type TrialLimits, type TrialLoss, TrialProcess } from './trial-process.ts';
+import { defaultTrialLimits, type TrialLimits, TrialProcess } from './trial-process.ts';
 import type { FromTrial } from './try-configuration.ts';
 
 /** How a trial ended. `put off`: it comes again, after what else waits. `not tried`: the machine, not the configuration, is to blame. */
@@ -94,7 +94,7 @@ export class ConfigurationTrials {
 
   #next(): void {
     if (this.#running !== undefined || this.#ending !== undefined) return;
-    const { clock } = this.#options;
+    const { clock, program = workerProgram } = this.#options;
     clearTimeout(this.#idleTimer);
     const place = this.#waiting.findIndex(({ isLong }) => !isLong);
     const [trial] = this.#waiting.splice(Math.max(place, 0), 1);
@@ -110,14 +110,9 @@ export class ConfigurationTrials {
     if (this.#isReady) this.#send(running);
     else {
       this.#watch(running, this.#limits.patience);
-      this.#process ??= this.#startProcess();
+      const [receive, lose] = [this.#receive.bind(this), this.#lose.bind(this)];
+      this.#process ??= new TrialProcess(program, this.#limits, clock, receive, lose);
     }
-  }
-
-  #startProcess(): TrialProcess {
-    const { program = workerProgram, clock } = this.#options;
-    const receive = this.#receive.bind(this);
-    return new TrialProcess(program, this.#limits, clock, receive, this.#lose.bind(this));
   }
 
   #send(running: RunningTrial): void {
@@ -169,7 +164,7 @@ export class ConfigurationTrials {
     this.#next();
   }
 
-  #lose({ isMemory, problem }: TrialLoss): void {
+  #lose(isMemory: boolean, problem: string): void {
     const running = this.#running;
     const hadStarted = this.#isReady;
     this.#process = undefined;

@@ -31,14 +31,6 @@ export const defaultTrialLimits: TrialLimits = {
   idle: 15_000,
 };
 
-/** How a process ended that nobody asked to. */
-export interface TrialLoss {
-  /** Whether it ran out of memory: V8 gives up with SIGABRT, the kernel with SIGKILL. */
-  readonly isMemory: boolean;
-  /** For the log. */
-  readonly problem: string;
-}
-
 /** Linux counts CPU time in ticks of 10 ms (USER_HZ is 100 on every platform that Node supports). */
 const millisecondsPerTick = 10;
 /** Of what it writes to its standard error, for the log. */
@@ -56,13 +48,13 @@ export class TrialProcess {
   #complaint = '';
   #isOver = false;
 
-  /** @param lost is told once, when it ends without having been asked to */
+  /** @param lost is told once, when it ends without having been asked to: whether it ran out of memory, and a line for the log */
   constructor(
     program: WorkerProgram,
     limits: TrialLimits,
     clock: MonotonicClock,
     receive: (message: FromTrial) => void,
-    lost: (loss: TrialLoss) => void,
+    lost: (isMemory: boolean, problem: string) => void,
   ) {
     this.#clock = clock;
     this.#begun = clock();
@@ -86,7 +78,7 @@ export class TrialProcess {
     const end = (isMemory: boolean, problem: string): void => {
       if (this.#isOver) return;
       this.#isOver = true;
-      lost({ isMemory, problem: `${problem} ${this.#complaint}`.trim() });
+      lost(isMemory, `${problem} ${this.#complaint}`.trim());
     };
     this.#child.on('error', (error) => {
       end(false, error.message);
@@ -94,12 +86,17 @@ export class TrialProcess {
     this.#exited = new Promise((resolve) => {
       // When its standard error has been read, too.
       this.#child.on('close', (code, signal) => {
+        // V8 gives up with SIGABRT, the kernel with SIGKILL.
         const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
         end(isMemory, `ended with ${signal ?? `code ${code}`}`);
         resolve();
       });
     });
-    this.#letGo();
+    // While it has something to do, there is a timer that keeps our process alive; an idle one must not.
+    this.#child.unref();
+    this.#child.channel?.unref();
+    // Pipes of a child are sockets.
+    for (const stream of [stdin, stderr]) if (stream instanceof Socket) stream.unref();
   }
 
   /** @returns milliseconds of CPU time that it has used; where that cannot be known, since when it runs */
@@ -126,13 +123,5 @@ export class TrialProcess {
     this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;
-  }
-
-  /** While it has something to do, there is a timer that keeps our process alive; an idle one must not. */
-  #letGo(): void {
-    this.#child.unref();
-    this.#child.channel?.unref();
-    // Pipes of a child are sockets.
-    for (const stream of [this.#child.stdin, this.#child.stderr]) if (stream instanceof Socket) stream.unref();
   }
 }

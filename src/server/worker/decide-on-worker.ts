@@ -2,19 +2,19 @@ import { type AdmissionDecision, denied, type RolloutTrack } from '../admission/
 import type { HeavyReview, HeavyReviews, HeavyVerdict } from '../admission/admission-handler.ts';
 import { type AdmissionRequest, type ReviewVersion, reviewVersions } from '../admission/admission-request.ts';
 import { encodeDecision } from '../admission/encode-admission-review.ts';
-import type { InjectionTarget, PodSurroundings } from '../admission/inject-handler.ts';
+import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import { splitReview } from '../admission/review-bytes.ts';
 import { type TrackChoice, withTrack } from '../rollout/rollout-targets.ts';
-import { surroundingsNow, type ReviewWorker, type WorkerFailure } from './review-worker.ts';
+import type { ReviewWorker, WorkerFailure } from './review-worker.ts';
 
 /** What the answer depends on, beside the bytes. */
 export interface ReviewContext {
   readonly target: InjectionTarget;
   /** In a rollout the target is the stable one, and the pod tells which it is. */
   readonly rollout?: { readonly canary: InjectionTarget; readonly choice: TrackChoice };
-  readonly surroundings: PodSurroundings;
+  readonly surroundings: () => Surroundings;
   /** See `RouteHandler.dependencies`. */
-  readonly dependencies: (request: AdmissionRequest) => readonly unknown[];
+  readonly dependencies: () => readonly unknown[];
 }
 
 /** The worker as it is offered to one target of a route. */
@@ -56,12 +56,13 @@ function decide(worker: ReviewWorker, context: ReviewContext, review: HeavyRevie
       bytes: body.length,
       startBy: worker.clock() + timeout * 0.9 - allowed,
       allowed,
-      task: () => ({ body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }) }),
-      // What the decision is made from and what it is remembered by are of the same moment.
+      task() {
+        // What the decision is made from and what it is remembered by are of the same moment.
+        dependencies = context.dependencies();
+        return { body: ownBytes(review), maxDepth, target, ...(rollout && { rollout }), surroundings: surroundings() };
+      },
       read(known) {
         ({ version, request, track } = known);
-        dependencies = context.dependencies(request);
-        return surroundingsNow(surroundings, request.namespace);
       },
       ended(outcome) {
         if (outcome === 'full' || outcome === 'late') resolve({ unavailable: 'too many large reviews at once' });

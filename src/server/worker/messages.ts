@@ -1,18 +1,10 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
-import type { NamespaceMetadata, NodeFacts, ProxyConfigResource } from '../../inject/injection-request.ts';
 import type { AdmissionDecision, RolloutTrack } from '../admission/admission-decision.ts';
 import type { AdmissionRequest, ReviewVersion } from '../admission/admission-request.ts';
-import type { DecodedReview } from '../admission/decode-admission-review.ts';
-import type { InjectionTarget } from '../admission/inject-handler.ts';
+import type { MalformedReview } from '../admission/decode-admission-review.ts';
+import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import type { Comparison } from '../rollout/compare-tracks.ts';
 import type { TrackChoice } from '../rollout/rollout-targets.ts';
-
-/** What one pod's injection needs to know of the cluster. */
-export interface Surroundings {
-  readonly nodes?: readonly NodeFacts[] | undefined;
-  readonly proxyConfigs?: readonly ProxyConfigResource[] | undefined;
-  readonly namespaceMetadata?: NamespaceMetadata | undefined;
-}
 
 /** A review to be decided by a target; in a rollout by the stable or the canary one, or to be rendered by both and compared. */
 export interface ReviewTask<Target = InjectionTarget> {
@@ -22,6 +14,7 @@ export interface ReviewTask<Target = InjectionTarget> {
   readonly maxDepth: number;
   readonly target: Target;
   readonly rollout?: { readonly canary: Target; readonly choice: TrackChoice | 'compare' };
+  readonly surroundings: Surroundings;
 }
 
 /** A target for the other thread. The number stands for one loaded configuration, whatever its name and hash. */
@@ -30,15 +23,12 @@ export interface NumberedTarget extends Omit<InjectionTarget, 'injector'> {
   readonly files: ConfigurationFiles;
 }
 
-/** To the worker's thread, which answers each message with one. A review is followed by its surroundings, unless it is malformed. */
-export type ToThread =
-  | ({ readonly kind: 'review' } & ReviewTask<NumberedTarget>)
-  /** Answers `decoded`. Lists that are left out are those of the last time: they can be long. */
-  | { readonly kind: 'surroundings'; readonly surroundings: Surroundings };
+/** To the worker's thread. Surroundings that are left out are those of the last time: they can be long. */
+export type ToThread = ReviewTask<NumberedTarget>;
 
-/** The last answer to a task. */
+/** The answer to a task. */
 export type WorkerAnswer =
-  | { readonly kind: 'malformed'; readonly review: Extract<DecodedReview, { problem: string }> }
+  | { readonly kind: 'malformed'; readonly review: MalformedReview }
   /** The decision without its patch, which `encoded` has. */
   | { readonly kind: 'decided'; readonly decision: AdmissionDecision; readonly encoded: string }
   /** Undefined for what is not the creation of a pod. */
@@ -46,7 +36,7 @@ export type WorkerAnswer =
   /** An exception that nobody expected. */
   | { readonly kind: 'defect'; readonly error: string };
 
-/** A review has been read, and this is the request without its objects: what are its surroundings? */
+/** A review has been read, and will be decided: this is the request without its objects. */
 export interface ReadReview {
   readonly kind: 'decoded';
   readonly version: ReviewVersion;
@@ -55,5 +45,5 @@ export interface ReadReview {
   readonly track?: RolloutTrack;
 }
 
-/** From the worker's thread. */
+/** From the worker's thread: an answer to each task, and before it what was read, unless it is malformed. */
 export type FromThread = ReadReview | WorkerAnswer;

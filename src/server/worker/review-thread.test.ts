@@ -1,88 +1,86 @@
 import assert from 'node:assert/strict';
+import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
+import type { Surroundings } from '../admission/inject-handler.ts';
 import { reviewOf, bytesOf } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-import type { FromThread, ToThread } from './messages.ts';
+import type { FromThread, ToThread, WorkerAnswer } from './messages.ts';
 import { ReviewThread } from './review-thread.ts';
 
-const target = {
-  name: 'default',
-  hash: '0a1b2c3d',
-  path: '/inject',
-  annotate: true,
-  number: 1,
-  files: someInjector.files,
-};
-const review = (request: Record<string, unknown> = {}, files = someInjector.files, number = 1): ToThread => ({
-  kind: 'review',
-  body: new Uint8Array(bytesOf(reviewOf(request))),
-  maxDepth: 50,
-  target: { ...target, files, number },
-});
+interface Asked {
+  readonly request?: Record<string, unknown>;
+  readonly files?: ConfigurationFiles;
+  readonly number?: number;
+  readonly surroundings?: Surroundings;
+}
 
-function thread(): (...messages: ToThread[]) => FromThread[] {
+/** Sends reviews to one thread. */
+function thread(): (asked?: Asked) => { answer: WorkerAnswer; read: FromThread[] } {
   const made = new ReviewThread();
-  return (...messages) => messages.map((message) => structuredClone(made.answer(structuredClone(message))));
+  return ({ request, files = someInjector.files, number = 1, surroundings = {} } = {}) => {
+    const target = { name: 'default', hash: '0a1b2c3d', path: '/inject', annotate: true, number, files };
+    const body = new Uint8Array(bytesOf(reviewOf(request)));
+    const message: ToThread = structuredClone({ body, maxDepth: 50, target, surroundings });
+    const read: FromThread[] = [];
+    const answer = structuredClone(made.answer(message, (review) => read.push(structuredClone(review))));
+    return { answer, read };
+  };
+}
+
+/** What a pattern finds in the patch of a pod that was injected. */
+function inPatch({ answer }: { answer: WorkerAnswer }, pattern: RegExp): string {
+  assert.ok(answer.kind === 'decided');
+  const patch = /"patch":"([^"]*)"/.exec(answer.encoded)?.[1] ?? '';
+  return pattern.exec(Buffer.from(patch, 'base64').toString())?.[1] ?? '';
 }
 
 describe('ReviewThread', () => {
-  it('asks for the surroundings of a review, then decides it', () => {
-    const say = thread();
-    const [decoded] = say(review());
-    assert.equal(decoded?.kind, 'decoded');
+  it('tells what it has read of a review, and decides it', () => {
+    const { answer, read } = thread()();
+    const [decoded] = read;
+    assert.ok(read.length === 1 && decoded?.kind === 'decoded');
     assert.equal(decoded.version, 'admission.k8s.io/v1');
     const { uid, namespace, name, object } = decoded.request;
-    assert.deepEqual(
-      { uid, namespace, name, object },
-      { uid: 'uid-1', namespace: 'shop', name: 'web-6d4f-', object: null },
-    );
-    const [decided] = say({ kind: 'surroundings', surroundings: {} });
-    assert.equal(decided?.kind, 'decided');
-    assert.equal(decided.decision.outcome, 'injected');
-    assert.deepEqual(decided.decision.patch, []);
-    assert.match(decided.encoded, /^"allowed":true,"patch":"[\w+/=]+","patchType":"JSONPatch"/);
+    assert.deepEqual([uid, namespace, name, object], ['uid-1', 'shop', 'web-6d4f-', null]);
+    assert.ok(answer.kind === 'decided');
+    assert.equal(answer.decision.outcome, 'injected');
+    assert.deepEqual(answer.decision.patch, []);
+    assert.match(answer.encoded, /^"allowed":true,"patch":"[\w+/=]+","patchType":"JSONPatch"/);
   });
 
   it('says what is malformed', () => {
-    const [answer] = thread()(review({ operation: 'MAKE' }));
-    assert.equal(answer?.kind, 'malformed');
+    const { answer, read } = thread()({ request: { operation: 'MAKE' } });
+    assert.ok(answer.kind === 'malformed');
     assert.match(answer.review.problem, /^request\.operation must be one of/);
-    assert.equal('uid' in answer.review && answer.review.uid, 'uid-1');
+    assert.equal(answer.review.uid, 'uid-1');
+    assert.deepEqual(read, []);
   });
 
-  it('keeps the lists of the last time when they are not sent again', () => {
+  it('keeps the lists of the last time when they are not sent again, also of what was malformed', () => {
     const config = [
       'policy: enabled',
       'templates:',
       '  sidecar: |',
       '    metadata: {annotations: {native: "{{ .NativeSidecars }}"}}',
-    ];
-    const settings = JSON.stringify({ nativeSidecars: 'Auto' });
-    const files = { ...someInjector.files, config: config.join('\n'), settings };
-    const say = thread();
-    const native = (surroundings: Extract<ToThread, { kind: 'surroundings' }>['surroundings']): string => {
-      const [, decided] = say(review({}, files), { kind: 'surroundings', surroundings });
-      assert.equal(decided?.kind, 'decided');
-      const patch = /"patch":"([^"]*)"/.exec(decided.encoded)?.[1] ?? '';
-      return /"native":"(\w+)"/.exec(Buffer.from(patch, 'base64').toString())?.[1] ?? '';
-    };
+    ].join('\n');
+    const files = { ...someInjector.files, config, settings: JSON.stringify({ nativeSidecars: 'Auto' }) };
+    const ask = thread();
+    const native = (surroundings: Surroundings): string => inPatch(ask({ files, surroundings }), /"native":"(\w+)"/);
+    const nodes = (minor: number) => ({ nodes: [{ name: 'n', kubeletVersion: `v1.${minor}.0` }] });
     assert.equal(native({}), 'false');
-    assert.equal(native({ nodes: [{ name: 'n', kubeletVersion: 'v1.33.0' }] }), 'true');
+    assert.equal(native(nodes(33)), 'true');
     assert.equal(native({}), 'true');
-    assert.equal(native({ nodes: undefined }), 'false');
+    ask({ request: { operation: 'MAKE' }, surroundings: nodes(20) });
+    assert.equal(native({}), 'false');
   });
 
   it('knows a configuration by its number, and keeps the last four', () => {
-    const say = thread();
+    const ask = thread();
     const withImage = (image: string) => ({
       ...someInjector.files,
       config: someInjector.files.config.replace('hello:1', image),
     });
-    const image = (number: number, files = someInjector.files): string => {
-      const [, decided] = say(review({}, files, number), { kind: 'surroundings', surroundings: {} });
-      assert.equal(decided?.kind, 'decided');
-      const patch = /"patch":"([^"]*)"/.exec(decided.encoded)?.[1] ?? '';
-      return /"image":"([^"]*)"/.exec(Buffer.from(patch, 'base64').toString())?.[1] ?? '';
-    };
+    const image = (number: number, files = someInjector.files): string =>
+      inPatch(ask({ files, number }), /"image":"([^"]*)"/);
     assert.equal(image(1, withImage('a:1')), 'a:1');
     assert.equal(image(1), 'a:1');
     for (const number of [2, 3, 1, 4, 5]) image(number);
@@ -91,15 +89,9 @@ describe('ReviewThread', () => {
     assert.equal(image(1, withImage('a:2')), 'a:2');
   });
 
-  const defects: [name: string, messages: ToThread[], error: RegExp][] = [
-    ['a configuration that cannot be loaded', [review({}, { ...someInjector.files, config: 'policy: [' })], /config/],
-    ['surroundings of nothing', [{ kind: 'surroundings', surroundings: {} }], /surroundings of no review/],
-  ];
-  for (const [name, messages, error] of defects) {
-    it(`survives ${name}`, () => {
-      const [defect] = thread()(...messages);
-      assert.equal(defect?.kind, 'defect');
-      assert.match(defect.error, error);
-    });
-  }
+  it('survives a configuration that cannot be loaded', () => {
+    const { answer } = thread()({ files: { ...someInjector.files, config: 'policy: [' } });
+    assert.ok(answer.kind === 'defect');
+    assert.match(answer.error, /config/);
+  });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RecordingLog } from '../testdata/recording-log.ts';
-import { bytesOf, reviewOf } from '../testdata/reviews.ts';
+import { bytesOf, reviewOf, uidOf } from '../testdata/reviews.ts';
 import { someInjector } from '../testdata/some-injector.ts';
 import { until } from '../testdata/until.ts';
 import fc from 'fast-check';
@@ -12,7 +12,6 @@ import { ReviewWorker, type WorkerBounds, type WorkerJob } from './review-worker
 const scripted = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
-    if (message.kind !== 'review') return;
     const script = Buffer.from(message.body).toString().trim();
     if (script === 'loop') for (;;);
     if (script === 'exit') process.exit(3);
@@ -45,11 +44,13 @@ describe('ReviewWorker', () => {
     });
   }
   afterEach(() => worker.close());
+  const levels = (): string[] => log.lines.map(({ level }) => level);
 
   const target = { name: 'default', hash: '0a1b2c3d', injector: someInjector, path: '/inject', annotate: true };
-  function decide(body: Buffer | string, timeout?: number): Promise<HeavyVerdict> {
-    const context = { target, surroundings: {}, dependencies: () => [someInjector] };
-    return onWorker(worker, context).decide({ body: Buffer.from(body), maxDepth: 50, keepsBody: true, timeout });
+  const context = { target, surroundings: () => ({}), dependencies: () => [someInjector] };
+  function decide(text: Buffer | string, timeout?: number, keepsBody = true): Promise<HeavyVerdict> {
+    const body = typeof text === 'string' ? Buffer.from(text) : text;
+    return onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody, timeout });
   }
   function reasonOf(verdict: HeavyVerdict): string {
     if ('unavailable' in verdict) return 'unavailable';
@@ -58,11 +59,10 @@ describe('ReviewWorker', () => {
 
   it('hands over a body of its own, and copies one that is needed further', async () => {
     start();
-    const context = { target, surroundings: {}, dependencies: () => [] };
     const body = Buffer.from(new Uint8Array(new TextEncoder().encode(decided)).buffer);
-    await onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody: true, timeout: undefined });
+    await decide(body);
     assert.equal(body.length, decided.length);
-    await onWorker(worker, context).decide({ body, maxDepth: 50, keepsBody: false, timeout: undefined });
+    await decide(body, undefined, false);
     assert.equal(body.length, 0);
   });
 
@@ -71,17 +71,13 @@ describe('ReviewWorker', () => {
     const [slow, next] = await Promise.all([decide('loop'), decide(decided)]);
     assert.equal(reasonOf(slow), 'TooSlow');
     assert.ok('encoded' in slow);
-    assert.match(
-      slow.encoded,
-      /"code":500.*takes longer than the limit of 1000 ms: make it smaller, or the templates of default cheaper/,
-    );
+    const advice =
+      /"code":500.*takes longer than the limit of 1000 ms: make it smaller, or the templates of default cheaper/;
+    assert.match(slow.encoded, advice);
     assert.equal('dependencies' in slow, false);
     assert.equal(reasonOf(next), 'Scripted');
     assert.deepEqual(ended, ['deadline', 'done']);
-    assert.deepEqual(
-      log.lines.map(({ level }) => level),
-      ['warn'],
-    );
+    assert.deepEqual(levels(), ['warn']);
   });
 
   it('takes no longer over a review than its webhook waits', async () => {
@@ -90,8 +86,7 @@ describe('ReviewWorker', () => {
   });
 
   it('knows a review by its first bytes when the thread never got to tell', async () => {
-    start({ deadline: 300 });
-    const uid = '705ab4f5-6393-11e8-b7cc-42010a800002';
+    const uid = uidOf(1);
     const program = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', () => { for (;;); });`;
     start({ deadline: 300 }, program);
     const verdict = await decide(bytesOf(reviewOf({ uid }, { apiVersion: 'admission.k8s.io/v1beta1' })));
@@ -99,22 +94,18 @@ describe('ReviewWorker', () => {
     assert.deepEqual([verdict.version, verdict.request.uid], ['admission.k8s.io/v1beta1', uid]);
   });
 
-  const crashes: [script: string, reason: string][] = [
+  for (const [script, reason] of [
     ['throw', 'Internal'],
     ['exit', 'Internal'],
     ['grow', 'TooMuchMemory'],
     ['{"kind":"defect","error":"broken"}', 'Internal'],
-  ];
-  for (const [script, reason] of crashes) {
+  ] as const) {
     it(`refuses a review at which the thread answers ${script}, logs it, and goes on`, async () => {
       start({ heapMebibytes: 24 });
       const [broken, next] = await Promise.all([decide(script), decide(`${decided}   `)]);
       assert.equal(reasonOf(broken), reason);
       assert.equal(reasonOf(next), 'Scripted');
-      assert.deepEqual(
-        log.lines.map(({ level }) => level),
-        ['error'],
-      );
+      assert.deepEqual(levels(), ['error']);
     });
   }
 
@@ -149,11 +140,8 @@ describe('ReviewWorker', () => {
   it('refuses what it cannot start a thread for', async () => {
     start();
     // A thread's program must be a file or a text.
-    worker = new ReviewWorker({
-      log,
-      clock: () => 0,
-      program: { source: new URL('http://localhost/'), isText: false },
-    });
+    const program = { source: new URL('http://localhost/'), isText: false };
+    worker = new ReviewWorker({ log, clock: () => 0, program });
     assert.equal(reasonOf(await decide(decided)), 'Internal');
     assert.equal(worker.isAwake, false);
     assert.match(String(log.lines[0]?.fields['problem']), /URL|scheme|file/);
@@ -178,8 +166,8 @@ describe('ReviewWorker', () => {
           bytes,
           startBy: Infinity,
           allowed: 60_000,
-          task: () => ({ body: new Uint8Array(Buffer.from('nothing')), maxDepth: 1, target }),
-          read: () => ({}),
+          task: () => ({ body: new Uint8Array(Buffer.from('nothing')), maxDepth: 1, target, surroundings: {} }),
+          read: () => undefined,
           ended: (outcome) => outcomes.push([bytes, index, outcome]),
         });
         // It is on the thread, for good.
@@ -196,10 +184,8 @@ describe('ReviewWorker', () => {
         assert.ok(outcomes.slice(0, refused).every(([, , outcome]) => outcome === 'full'));
         const left = outcomes.slice(refused, -1);
         assert.ok(left.length <= 5);
-        assert.deepEqual(
-          left,
-          left.toSorted(([one, first], [other, second]) => one - other || first - second),
-        );
+        const sorted = left.toSorted(([one, first], [other, second]) => one - other || first - second);
+        assert.deepEqual(left, sorted);
         assert.equal(outcomes.length, all.length + 1);
       }),
       { numRuns: 20 },
@@ -208,7 +194,7 @@ describe('ReviewWorker', () => {
 
   it('takes up what a handler gave up at a bound, nothing else', () => {
     start();
-    const offered = onWorker(worker, { target, surroundings: {}, dependencies: () => [] });
+    const offered = onWorker(worker, context);
     const failed = { outcome: 'failed', allowed: false } as const;
     assert.equal(offered.goesOn({ ...failed, reason: 'TemplateLimit' }), true);
     assert.equal(offered.goesOn({ ...failed, reason: 'TemplateFailed' }), false);

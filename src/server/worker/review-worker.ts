@@ -1,16 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Injector } from '../../inject/injector.ts';
-import type { InjectionTarget, PodSurroundings } from '../admission/inject-handler.ts';
+import type { InjectionTarget, Surroundings } from '../admission/inject-handler.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
-import type {
-  FromThread,
-  NumberedTarget,
-  ReadReview,
-  ReviewTask,
-  Surroundings,
-  ToThread,
-  WorkerAnswer,
-} from './messages.ts';
+import type { FromThread, NumberedTarget, ReadReview, ReviewTask, ToThread, WorkerAnswer } from './messages.ts';
 import { workerProgram, type WorkerProgram } from './worker-program.ts';
 
 /** Bounds of a worker. Sizes in bytes, times in milliseconds. */
@@ -49,8 +41,8 @@ export interface WorkerJob {
   readonly allowed: number;
   /** Is asked once, when the job starts. */
   task(): ReviewTask;
-  /** @returns what surrounds the review that was read, in this moment */
-  read(review: ReadReview): Surroundings;
+  /** Is told what the thread has read, before it decides. */
+  read(review: ReadReview): void;
   /** Is told once. */
   ended(outcome: WorkerAnswer | WorkerFailure): void;
 }
@@ -81,7 +73,7 @@ export class ReviewWorker {
   #waitingBytes = 0;
   #thread: Worker | undefined;
   /** What the thread was told last. */
-  #lists: Surroundings = {};
+  #surroundings: Surroundings = {};
   #running: { readonly job: WorkerJob; readonly started: number; readonly timer: NodeJS.Timeout } | undefined;
   /** While a thread is being ended. */
   #ending: Promise<void> | undefined;
@@ -158,14 +150,19 @@ export class ReviewWorker {
     this.#running = { job, started: this.clock(), timer };
     try {
       this.#thread ??= this.#startThread();
-      const { body, maxDepth, target, rollout } = job.task();
+      const { body, maxDepth, target, rollout, surroundings } = job.task();
+      const { nodes, proxyConfigs } = surroundings;
       const message: ToThread = {
-        kind: 'review',
         body,
         maxDepth,
         target: numbered(target),
         ...(rollout && { rollout: { ...rollout, canary: numbered(rollout.canary) } }),
+        surroundings: {
+          ...(nodes && nodes !== this.#surroundings.nodes && { nodes }),
+          ...(proxyConfigs && proxyConfigs !== this.#surroundings.proxyConfigs && { proxyConfigs }),
+        },
       };
+      this.#surroundings = surroundings;
       this.#thread.postMessage(message, [body.buffer]);
     } catch (error) {
       this.#lose('crash', error);
@@ -176,14 +173,16 @@ export class ReviewWorker {
     const { source, isText } = this.#program;
     const resourceLimits = { maxOldGenerationSizeMb: this.bounds.heapMebibytes };
     const thread = new Worker(source, { eval: isText, name: 'worker', resourceLimits });
-    this.#lists = {};
+    this.#surroundings = {};
     // What waits for an answer has a connection that keeps the process alive; an idle thread must not.
     thread.unref();
     const lose = (how: 'memory' | 'crash', error: Error): void => {
       if (this.#thread === thread) this.#lose(how, error);
     };
     thread.on('message', (message: FromThread) => {
-      if (this.#thread === thread) this.#receive(thread, message);
+      if (this.#thread !== thread) return;
+      if (message.kind === 'decoded') this.#running?.job.read(message);
+      else this.#finish(message);
     });
     thread.on('error', (error: NodeJS.ErrnoException) => {
       lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error);
@@ -192,22 +191,6 @@ export class ReviewWorker {
       lose('crash', new Error(`the worker's thread ended with code ${code}`));
     });
     return thread;
-  }
-
-  #receive(thread: Worker, message: FromThread): void {
-    if (message.kind !== 'decoded') {
-      this.#finish(message);
-      return;
-    }
-    if (this.#running === undefined) return;
-    const { nodes, proxyConfigs, namespaceMetadata } = this.#running.job.read(message);
-    const surroundings: Surroundings = {
-      namespaceMetadata,
-      ...(nodes === this.#lists.nodes ? {} : { nodes }),
-      ...(proxyConfigs === this.#lists.proxyConfigs ? {} : { proxyConfigs }),
-    };
-    this.#lists = { nodes, proxyConfigs };
-    thread.postMessage({ kind: 'surroundings', surroundings } satisfies ToThread);
   }
 
   #lose(how: 'memory' | 'crash', error: unknown): void {
@@ -243,15 +226,6 @@ export class ReviewWorker {
   }
 }
 
-/** What surrounds a pod of the namespace now. */
-export function surroundingsNow(surroundings: PodSurroundings, namespace: string): Surroundings {
-  return {
-    nodes: surroundings.nodes?.(),
-    proxyConfigs: surroundings.proxyConfigs?.(namespace),
-    namespaceMetadata: surroundings.namespaceMetadata?.(namespace),
-  };
-}
-
 const numbers = new WeakMap<Injector, number>();
 let lastNumber = 0;
 
@@ -259,6 +233,5 @@ let lastNumber = 0;
 function numbered({ injector, ...target }: InjectionTarget): NumberedTarget {
   const number = numbers.get(injector) ?? ++lastNumber;
   numbers.set(injector, number);
-  const { name, hash, path, annotate } = target;
-  return { name, hash, path, annotate, number, files: injector.files };
+  return { ...target, number, files: injector.files };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { jsonLines } from './json-lines.ts';
+import { jsonLines } from './response.ts';
 
 async function read(chunks: (string | Buffer)[]): Promise<unknown[]> {
   const found: unknown[] = [];

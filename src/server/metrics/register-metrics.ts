@@ -1,0 +1,22 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Makes metrics of one registry. Labels must be bounded. */
+export function registerMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
+    /** Is read when somebody scrapes. */
+    gauge: (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+  };
+}
