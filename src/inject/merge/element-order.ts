@@ -47,22 +47,18 @@ function placesOf<T>(order: readonly T[], keyOf: ItemKey<T>): ReadonlyMap<unknow
   return places;
 }
 
+interface Placed<T> {
+  readonly item: T;
+  readonly place: number | undefined;
+}
+
 /** Stable. Items without a place are sorted as Kubernetes happens to sort them. */
 function sortByPlace<T>(items: readonly T[], places: ReadonlyMap<unknown, number>, keyOf: ItemKey<T>): readonly T[] {
-  const placed = items.map((item) => ({ item, place: places.get(keyOf(item)) }));
-  const sorted = placed.every(hasPlace)
-    ? placed.toSorted((left, right) => left.place - right.place)
-    : insertByPlace(placed);
+  const placed = items.map((item): Placed<T> => ({ item, place: places.get(keyOf(item)) }));
+  const sorted = placed.some(({ place }) => place === undefined)
+    ? insertByPlace(placed)
+    : placed.toSorted((left, right) => (left.place ?? 0) - (right.place ?? 0));
   return sorted.map(({ item }) => item);
-}
-
-interface Placed<T> {
-  item: T;
-  place: number | undefined;
-}
-
-function hasPlace<T>(placed: Placed<T>): placed is Placed<T> & { place: number } {
-  return placed.place !== undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
 import { PATCH_DIRECTIVE } from './directives.ts';
 import { orderElements } from './element-order.ts';
-import { badArgument, badPatchType, formatGo, goTypeName, noMergeKey, StrategicMergeError } from './merge-error.ts';
+import { badArgument, badPatchType, formatGo, goTypeName, StrategicMergeError } from './merge-error.ts';
 import { kindName, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /** How two objects are merged: handed in, since objects hold lists and lists hold objects. */
@@ -110,9 +110,10 @@ function applyItemDirectives(
   return replaced ? { kept: patches, patches: [] } : { kept, patches };
 }
 
-function keyOf(item: JsonObject, mergeKey: string): unknown {
-  if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-  return item[mergeKey];
+/** The item's merge key. @throws StrategicMergeError when it has none */
+export function keyOf(item: JsonObject, mergeKey: string): unknown {
+  if (Object.hasOwn(item, mergeKey)) return item[mergeKey];
+  throw new StrategicMergeError(`map: ${formatGo(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
 /** The lists as lists of objects, or undefined when they hold scalars. @throws StrategicMergeError when their items are lists, null or of several types */
