@@ -128,12 +128,12 @@ describe('parseYaml', () => {
     it('in what merges blow up to', () => {
       const merge = (name: string, from: string): string =>
         `${name}: &${name} {<<: [${Array(9).fill(`*${from}`).join()}], ${name}: 1}\n`;
-      const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}`;
-      assert.throws(() => parseYaml(bomb, { nodes: 50 }), new YamlError('document contains excessive aliasing'));
+      const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}${merge('d', 'c')}${merge('e', 'd')}`;
+      assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
     it('in depth', () => {
-      assert.throws(() => parseYaml('['.repeat(20) + ']'.repeat(20), { depth: 10 }), /nesting exceeded/);
+      assert.throws(() => parseYaml('['.repeat(501) + ']'.repeat(501)), /nesting exceeded/);
       assert.throws(() => parseYaml('['.repeat(100_000)), YamlError);
     });
 

@@ -18,7 +18,6 @@ const comma = 0x2c;
 const dash = 0x2d;
 const colon = 0x3a;
 const openList = 0x5b;
-const backslash = 0x5c;
 const closeList = 0x5d;
 const openObject = 0x7b;
 const bar = 0x7c;
@@ -33,6 +32,11 @@ const words = flags('yYnNtTfFoO~<');
 const longestWord = 5;
 /** What a plain scalar cannot begin with, or not always. */
 const indicators = flags('-?:,[]{}#&*!|>\'"%@`');
+/** Scalars in quotes, on one line, without escapes of other characters than quotes and the backslash. */
+const doubleQuoted = /"([^"\\\n]*(?:\\["\\][^"\\\n]*)*)"/y;
+const singleQuoted = /'([^'\n]*(?:''[^'\n]*)*)'/y;
+/** What ends a plain scalar in brackets. */
+const flowEnd = /[,[\]{}\n]/g;
 
 function flags(characters: string): Uint8Array {
   const table = new Uint8Array(128);
@@ -187,31 +191,19 @@ class SimpleReader {
 
   /** What stands behind a key or a dash, up to the end of the line or beyond; then the next line. */
   #scalar(indent: number, depth: number): unknown {
-    const text = this.#text;
-    switch (text.charCodeAt(this.#at)) {
-      case bar:
-        return this.#literal(indent);
-      case openObject:
-      case openList: {
-        const value = this.#flow(depth + 1);
-        this.#endLine();
-        return value;
-      }
-      case quote:
-      case apostrophe: {
-        const value = this.#quoted(this.#end);
-        this.#endLine();
-        return value;
-      }
-      default: {
-        const value = this.#plain(this.#at, this.#end);
-        this.#at = this.#end;
-        this.#endLine();
-        // The scalar would go on in a line that is indented under it.
-        if (this.#indent > indent) throw unusual;
-        return value;
-      }
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === bar) return this.#literal(indent);
+    let value: unknown;
+    if (first === openObject || first === openList) {
+      value = this.#flow(depth + 1);
+    } else if (first === quote || first === apostrophe) {
+      value = this.#quoted();
+    } else {
+      value = this.#plain(this.#at, this.#end);
+      this.#at = this.#end;
     }
+    this.#endLine();
+    return value;
   }
 
   /** Nothing but space may follow on the line. */
@@ -239,32 +231,14 @@ class SimpleReader {
     return plainValue(text.slice(start, end));
   }
 
-  /** A scalar in quotes that ends before `end`. */
-  #quoted(end: number): string {
-    const text = this.#text;
-    const start = this.#at + 1;
-    const mark = text.charCodeAt(this.#at);
-    let special = false;
-    let at = start;
-    for (; at < end; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code === lineBreak) throw unusual;
-      if (code === backslash && mark === quote) {
-        const next = text.charCodeAt(at + 1);
-        if (next !== quote && next !== backslash) throw unusual;
-        special = true;
-        at += 1;
-      } else if (code === mark) {
-        if (mark === quote || text.charCodeAt(at + 1) !== apostrophe) break;
-        special = true;
-        at += 1;
-      }
-    }
-    if (at >= end) throw unusual;
-    this.#at = at + 1;
-    const content = text.slice(start, at);
-    if (!special) return content;
-    return mark === quote ? content.replace(/\\(.)/g, '$1') : content.replaceAll("''", "'");
+  #quoted(): string {
+    const isDouble = this.#text.charCodeAt(this.#at) === quote;
+    const pattern = isDouble ? doubleQuoted : singleQuoted;
+    pattern.lastIndex = this.#at;
+    const content = pattern.exec(this.#text)?.[1];
+    if (content === undefined) throw unusual;
+    this.#at = pattern.lastIndex;
+    return isDouble ? content.replace(/\\(.)/g, '$1') : content.replaceAll("''", "'");
   }
 
   /** A literal block, whose lines are indented deeper than the key or dash it belongs to. */
@@ -346,16 +320,12 @@ class SimpleReader {
     const text = this.#text;
     const first = text.charCodeAt(this.#at);
     if (first === openList || first === openObject) return this.#flow(depth + 1);
-    if (first === quote || first === apostrophe) return this.#quoted(text.length);
+    if (first === quote || first === apostrophe) return this.#quoted();
     const start = this.#at;
-    let at = start;
-    for (let code = first; ; code = text.charCodeAt(at)) {
-      if (code === comma || code === closeList || code === closeObject || code === lineBreak || Number.isNaN(code))
-        break;
-      if (code === openList || code === openObject) throw unusual;
-      at += 1;
-    }
+    flowEnd.lastIndex = start;
+    let at = flowEnd.exec(text)?.index ?? text.length;
     this.#at = at;
+    if (text.charCodeAt(at) === openList || text.charCodeAt(at) === openObject) throw unusual;
     while (at > start && text.charCodeAt(at - 1) === space) at -= 1;
     if (at === start) throw unusual;
     return this.#plain(start, at);
