@@ -1,4 +1,4 @@
-import { compareStrings } from '../../template/go-string.ts';
+import { sortedKeys } from '../../template/go-string.ts';
 import { parseGoDuration } from '../mesh/go-duration.ts';
 import type { MessageField, MessageType } from '../mesh/message-type.ts';
 import { isJsonObject } from '../patch/json-value.ts';
@@ -12,11 +12,10 @@ export function describeMessage(type: MessageType, raw: unknown): string {
       .filter((part) => part !== '')
       .join(' ');
   }
-  if (type.name.startsWith('google.protobuf.') && type.fields.length === 1 && !isJsonObject(raw)) {
-    const [field] = type.fields;
-    return raw === 0 || raw === false || raw === '' || raw === '0'
-      ? ''
-      : `value:${field === undefined ? '' : describeValue(field, raw)}`;
+  const [only, ...others] = type.fields;
+  if (only !== undefined && others.length === 0 && type.name.startsWith('google.protobuf.') && !isJsonObject(raw)) {
+    const isZero = raw === 0 || raw === false || raw === '' || raw === '0';
+    return isZero ? '' : `value:${describeValue(only, raw)}`;
   }
   const members = isJsonObject(raw) ? raw : {};
   return type.fields
@@ -26,18 +25,15 @@ export function describeMessage(type: MessageType, raw: unknown): string {
 }
 
 function describeField(field: MessageField, value: unknown): string[] {
-  if (field.cardinality === 'list' && Array.isArray(value)) return value.map((item) => describeMember(field, item));
-  if (field.cardinality === 'map' && isJsonObject(value)) {
-    const keys = Object.keys(value).sort(compareStrings);
-    return keys.map(
-      (key) => `${field.protoName}:{key:${JSON.stringify(key)}  value:${describeElement(field, value[key])}}`,
+  const { cardinality, protoName } = field;
+  if (cardinality === 'list' && Array.isArray(value))
+    return value.map((item) => `${protoName}:${describeElement(field, item)}`);
+  if (cardinality === 'map' && isJsonObject(value)) {
+    return sortedKeys(value).map(
+      (key) => `${protoName}:{key:${JSON.stringify(key)}  value:${describeElement(field, value[key])}}`,
     );
   }
-  return [describeMember(field, value)];
-}
-
-function describeMember(field: MessageField, value: unknown): string {
-  return `${field.protoName}:${describeElement(field, value)}`;
+  return [`${protoName}:${describeElement(field, value)}`];
 }
 
 function describeElement(field: MessageField, value: unknown): string {
