@@ -24,8 +24,6 @@ export interface AuthorInput {
 /** What takes the place of a text. */
 export type Replacement = (text: string) => string | undefined;
 
-const members: Readonly<Partial<Record<AuthorInput['kind'], string>>> = { annotation: 'annotations', label: 'labels' };
-
 /**
  * All annotations and labels of the pod, whatever templates read of them, and of all other texts that templates print the first one at each place
  * that is not harmless.
@@ -94,31 +92,25 @@ export function withInputs(
     pod = { ...pod, metadata: changed.ObjectMeta, spec: changed.Spec };
     workload = { ...changed.DeploymentMeta, ...changed.TypeMeta };
   }
-  const metadata = {
-    ...pod.metadata,
-    ...replacedEntries('annotations', pod.metadata.annotations, inputs, replace, rename),
-    ...replacedEntries('labels', pod.metadata.labels, inputs, replace, rename),
-  };
+  let { metadata } = pod;
+  for (const [kind, part] of parts) {
+    const chosen = new Set(inputs.filter((input) => input.kind === kind).map(({ name }) => name));
+    if (chosen.size === 0) continue;
+    const entries = Object.entries(metadata[part] ?? noStrings).flatMap(([name, text]): [string, string][] => {
+      if (!chosen.has(name)) return [[name, text]];
+      const value = replace(text);
+      return value === undefined ? [] : [[rename(name) ?? name, value]];
+    });
+    // A pod without any has no map, which templates print as null.
+    metadata = { ...metadata, [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
+  }
   return { pod: { ...pod, metadata }, workload };
 }
 
-function replacedEntries(
-  part: 'annotations' | 'labels',
-  map: Readonly<Record<string, string>> | undefined,
-  inputs: readonly AuthorInput[],
-  replace: Replacement,
-  rename: Replacement,
-): Partial<Pod['metadata']> {
-  const chosen = new Set(inputs.filter(({ kind }) => members[kind] === part).map(({ name }) => name));
-  if (map === undefined || chosen.size === 0) return {};
-  const entries = Object.entries(map).flatMap(([name, text]): [string, string][] => {
-    if (!chosen.has(name)) return [[name, text]];
-    const value = replace(text);
-    return value === undefined ? [] : [[rename(name) ?? name, value]];
-  });
-  // A pod without any has no map, which templates print as null.
-  return { [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
-}
+const parts = [
+  ['annotation', 'annotations'],
+  ['label', 'labels'],
+] as const;
 
 /** The part of the data that comes from the author, by the names that templates use. */
 interface Data extends JsonObject {

@@ -2,19 +2,28 @@ import { cost, type Meter } from '../../template/exec/meter.ts';
 import { InjectionFailure } from '../injection-failure.ts';
 import type { Injector } from '../injector.ts';
 import type { Overrides } from '../pod/overrides.ts';
-import type { Pod } from '../pod/pod.ts';
+import {
+  annotationOf,
+  containersOf,
+  initContainersOf,
+  noStrings,
+  withAnnotations,
+  type Container,
+  type Pod,
+} from '../pod/pod.ts';
 import { selectTemplates } from '../pod/select-templates.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { readLegacyOutput } from '../render/legacy-template.ts';
+import { emptyPod, overlayPod } from '../render/overlay.ts';
 import { readContents, renderTexts, type RenderedPod } from '../render/run-templates.ts';
 import type { AuthorGuard } from './author-guard.ts';
 import { authorInputs, type AuthorView, withInputs, type AuthorInput } from './author-inputs.ts';
-import { checkAuthorChoices } from './check-author-choices.ts';
 import { checkAuthorTexts, type Rendering } from './check-author-texts.ts';
 import { benignTwin } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
 import { unusable, notAllowed } from './refusal.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
+import { forbiddenDifference } from './value-places.ts';
 
 /** One pod on its way through an injector. */
 export interface GuardedPod extends AuthorView {
@@ -40,17 +49,15 @@ export interface GuardedSteps {
  */
 export function guardAuthor(
   guard: AuthorGuard,
-  { templates, defaultTemplates, aliases, family }: Injector,
-  { original, saved, names, meter, ...view }: GuardedPod,
+  injector: Injector,
+  guarded: GuardedPod,
   { dataFor, run }: GuardedSteps,
 ): RenderedPod {
-  checkAuthorChoices(guard, {
-    pod: original,
-    family,
-    templates: names,
-    defaultTemplates: selectTemplates(withoutAnnotations(original), family.templatesKey, defaultTemplates, aliases),
-    overrides: saved,
-  });
+  checkTemplateChoice(guard, injector, guarded);
+  checkOverrides(guard, injector, guarded);
+  const { templates } = injector;
+  const { names, meter, pod, workload } = guarded;
+  const view: AuthorView = { pod, workload };
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
   const viewCost = inputs.reduce<number>(
@@ -69,9 +76,8 @@ export function guardAuthor(
   try {
     rendered = run(dataFor(view));
   } catch (error) {
-    if (!(error instanceof InjectionFailure)) throw error;
     // What exceeds a bound here may pass where more is allowed.
-    if (error.reason === 'TemplateLimit') throw error;
+    if (!(error instanceof InjectionFailure) || error.reason === 'TemplateLimit') throw error;
     throw explainFailure(error, view, inputs, (other) => run(dataFor(other)));
   }
   const { texts, contents } = rendered;
@@ -79,8 +85,43 @@ export function guardAuthor(
   return rendered;
 }
 
-function withoutAnnotations(pod: Pod): Pod {
-  return { ...pod, metadata: { ...pod.metadata, annotations: {} } };
+/** A pod chooses other templates only where that is allowed. @throws InjectionFailure `AnnotationNotAllowed` */
+function checkTemplateChoice(
+  guard: AuthorGuard,
+  { family: { templatesKey }, defaultTemplates, aliases }: Injector,
+  { original, names }: GuardedPod,
+): void {
+  if (guard.allows(templatesKey)) return;
+  const usual = selectTemplates(withAnnotations(original, noStrings), templatesKey, defaultTemplates, aliases);
+  if (names.join('\0') === usual.join('\0')) return;
+  throw notAllowed(templatesKey, annotationOf(original, templatesKey) ?? '', 'it chooses the templates');
+}
+
+/**
+ * The containers that an earlier injection has saved in its annotation bring nothing that the pod does not have.
+ * @throws InjectionFailure `AnnotationNotAllowed`
+ */
+function checkOverrides(
+  guard: AuthorGuard,
+  { family: { overridesKey } }: Injector,
+  { original, saved }: GuardedPod,
+): void {
+  if (guard.allows(overridesKey)) return;
+  const present = [...containersOf(original), ...initContainersOf(original)];
+  for (const container of [...saved.containers, ...saved.initContainers]) {
+    const own = present.find(({ name }) => name === container.name);
+    if (own !== undefined && bringsNothing(container, own)) continue;
+    const reason = `it changes container ${JSON.stringify(container.name.slice(0, 63))} beyond what the pod itself says of it`;
+    throw notAllowed(overridesKey, annotationOf(original, overridesKey) ?? '', reason);
+  }
+}
+
+/** An injection saves what the user's container says and then lets it have the last word, so merging it again changes nothing. */
+function bringsNothing(saved: Container, own: Container): boolean {
+  const before = overlayPod(emptyPod, { spec: { containers: [own] } });
+  const after = overlayPod(before, { spec: { containers: [saved] } });
+  const variables = new Set(own.env?.map(({ name }) => name));
+  return forbiddenDifference({ ...after }, { ...before }, 'presence', variables).place === undefined;
 }
 
 function legacyPart(content: JsonObject): JsonObject {

@@ -16,10 +16,9 @@ function readsOf(template: string): AuthorReads {
   return guard.readsOf(['sidecar']);
 }
 
-/** `name`, with `*` where it steers and `!` where it is parsed; `others` for those that no template names. */
-function shown({ byName, others }: MapReads): string[] {
-  const uses = [...byName, ...(others ? ([['others', others]] as const) : [])];
-  return uses.map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
+/** `name`, with `*` where it steers and `!` where it is parsed; `*` itself for those that no template names. */
+function shown(reads: MapReads): string[] {
+  return [...reads].map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
 }
 
 describe('what a template reads of what an author writes', () => {
@@ -43,16 +42,16 @@ describe('what a template reads of what an author writes', () => {
     ['{{ (.ObjectMeta).Annotations.a }}', ['a']],
     ['{{ (index .ObjectMeta.Annotations "a") | upper }}', ['a']],
     ['{{ index .Values.table (index .ObjectMeta.Annotations "a") }}', ['a*']],
-    ['{{ $name := "a" }}{{ index .ObjectMeta.Annotations $name }}', ['others']],
+    ['{{ $name := "a" }}{{ index .ObjectMeta.Annotations $name }}', ['*']],
     ['{{ index .Values.list 0 }}{{ true }}{{ nil | default "x" }}', []],
-    ['{{ toYaml .ObjectMeta.Annotations }}', ['others']],
-    ['{{ range $k, $v := .ObjectMeta.Annotations }}{{ $k }}{{ end }}', ['others*']],
-    ['{{ range .ObjectMeta.Annotations }}{{ . }}{{ break }}{{ else }}none{{ end }}', ['others*']],
-    ['{{ omit .ObjectMeta.Annotations "a" | toJSON }}{{ annotation .ObjectMeta "b" "" }}', ['b', 'others']],
-    ['{{ (dict "m" .ObjectMeta.Annotations).m.a }}', ['others']],
+    ['{{ toYaml .ObjectMeta.Annotations }}', ['*']],
+    ['{{ range $k, $v := .ObjectMeta.Annotations }}{{ $k }}{{ end }}', ['**']],
+    ['{{ range .ObjectMeta.Annotations }}{{ . }}{{ break }}{{ else }}none{{ end }}', ['**']],
+    ['{{ omit .ObjectMeta.Annotations "a" | toJSON }}{{ annotation .ObjectMeta "b" "" }}', ['b', '*']],
+    ['{{ (dict "m" .ObjectMeta.Annotations).m.a }}', ['*']],
     ['{{ $d := dict }}{{ $_ := set $d "k" .ObjectMeta.Annotations.a }}{{ $d.k }}', ['a*']],
-    ['{{ .ObjectMeta.String }}', ['others']],
-    ['{{ toYaml . }}', ['others', 'proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
+    ['{{ .ObjectMeta.String }}', ['*']],
+    ['{{ toYaml . }}', ['*', 'proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
     ['{{ .ProxyConfig.Concurrency }}', ['proxy.istio.io/config!']],
     ['{{ .MeshConfig.DefaultConfig.Concurrency }}{{ .MeshConfig.TrustDomain }}', ['proxy.istio.io/config!']],
     ['{{ .ProxyImage }}', ['proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
@@ -71,7 +70,7 @@ describe('what a template reads of what an author writes', () => {
   it('labels', () => {
     const { labels } = readsOf('{{ index .ObjectMeta.Labels "app" }}{{ if .ObjectMeta.Labels.b }}x{{ end }}');
     assert.deepEqual(shown(labels), ['app', 'b*']);
-    assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['others']);
+    assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['*']);
   });
 
   const fields: [template: string, fields: string[]][] = [
@@ -116,6 +115,12 @@ describe('what a template reads of what an author writes', () => {
     const late = ['a', 'late'];
     assert.notEqual(guard.readsOf(late), guard.readsOf(late));
     assert.deepEqual(guard.readsOf(late), guard.readsOf(['a']));
+  });
+
+  it('is everything for a template that calls itself for many fields', () => {
+    const calls = ['A', 'B', 'C', 'D', 'E', 'F'].map((field) => `{{ template "r" .${field} }}`).join('');
+    const text = `{{ define "r" }}${calls}{{ . }}{{ end }}{{ template "r" . }}`;
+    assert.deepEqual(readsOf(text), readsOf('{{ . }}{{ range fromJson . }}{{ end }}'));
   });
 
   it('knows nothing of a template that is not there', () => {
