@@ -3,92 +3,85 @@ import fc from 'fast-check';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { diffJson, type JsonPatchOperation } from './json-patch.ts';
 
-const cases: { name: string; before: unknown; after: unknown; patch: JsonPatchOperation[] }[] = [
-  { name: 'nothing', before: { a: [1, { b: null }] }, after: { a: [1, { b: null }] }, patch: [] },
-  { name: 'a root of another kind', before: { a: 1 }, after: [1], patch: [{ op: 'replace', path: '', value: [1] }] },
-  {
-    name: 'members: removals first, then in the order of the result',
-    before: { a: 1, b: 2, c: { d: 3 } },
-    after: { e: 5, c: { d: 4 }, b: 2 },
-    patch: [
+const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
+const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOperation[]][] = [
+  ['nothing', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
+  ['a root of another kind', { a: 1 }, [1], [{ op: 'replace', path: '', value: [1] }]],
+  [
+    'members: removals first, then in the order of the result',
+    { a: 1, b: 2, c: { d: 3 } },
+    { e: 5, c: { d: 4 }, b: 2 },
+    [
       { op: 'remove', path: '/a' },
       { op: 'add', path: '/e', value: 5 },
       { op: 'replace', path: '/c/d', value: 4 },
     ],
-  },
-  {
-    name: 'null is a value, not an absence',
-    before: { a: null, b: 1 },
-    after: { b: null, c: null },
-    patch: [
+  ],
+  [
+    'null is a value, not an absence',
+    { a: null, b: 1 },
+    { b: null, c: null },
+    [
       { op: 'remove', path: '/a' },
       { op: 'replace', path: '/b', value: null },
       { op: 'add', path: '/c', value: null },
     ],
-  },
-  {
-    name: 'names with the characters of a pointer',
-    before: { annotations: {} },
-    after: { annotations: { 'a/b~c': 'x', '': 'y' } },
-    patch: [
+  ],
+  [
+    'names with the characters of a pointer',
+    { annotations: {} },
+    { annotations: { 'a/b~c': 'x', '': 'y' } },
+    [
       { op: 'add', path: '/annotations/a~1b~0c', value: 'x' },
       { op: 'add', path: '/annotations/', value: 'y' },
     ],
-  },
-  {
-    name: 'a container behind one that changes',
-    before: { containers: [{ name: 'app', image: 'a' }] },
-    after: { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
-    patch: [
+  ],
+  [
+    'a container behind one that changes',
+    { containers: [{ name: 'app', image: 'a' }] },
+    { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
+    [
       { op: 'replace', path: '/containers/0/image', value: 'b' },
       { op: 'add', path: '/containers/1', value: { name: 'proxy' } },
     ],
-  },
-  {
-    name: 'a container before the others',
-    before: { containers: [{ name: 'app' }, { name: 'log' }] },
-    after: { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
-    patch: [
+  ],
+  [
+    'a container before the others',
+    { containers: named('app', 'log') },
+    { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
+    [
       { op: 'add', path: '/containers/0', value: { name: 'proxy' } },
       { op: 'add', path: '/containers/1/tty', value: true },
     ],
-  },
-  {
-    name: 'a container between others, and one that goes',
-    before: [{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }],
-    after: [{ name: 'a' }, { name: 'c' }, { name: 'x' }, { name: 'd' }],
-    patch: [
+  ],
+  [
+    'a container between others, and one that goes',
+    named('a', 'b', 'c', 'd'),
+    named('a', 'c', 'x', 'd'),
+    [
       { op: 'remove', path: '/1' },
       { op: 'add', path: '/2', value: { name: 'x' } },
     ],
-  },
-  {
-    name: 'a container that moves',
-    before: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
-    after: [{ name: 'c' }, { name: 'a' }, { name: 'b' }],
-    patch: [
+  ],
+  [
+    'a container that moves',
+    named('a', 'b', 'c'),
+    named('c', 'a', 'b'),
+    [
       { op: 'add', path: '/0', value: { name: 'c' } },
       { op: 'remove', path: '/3' },
     ],
-  },
-  {
-    name: 'items without names are replaced',
-    before: [1, [2], { port: 3 }],
-    after: [1, [4], { port: 5 }],
-    patch: [
+  ],
+  [
+    'items without names are replaced',
+    [1, [2], { port: 3 }],
+    [1, [4], { port: 5 }],
+    [
       { op: 'replace', path: '/1', value: [4] },
       { op: 'replace', path: '/2', value: { port: 5 } },
     ],
-  },
-  {
-    name: 'a list that is emptied',
-    before: { args: ['a', 'b'] },
-    after: { args: [] },
-    patch: [
-      { op: 'remove', path: '/args/0' },
-      { op: 'remove', path: '/args/0' },
-    ],
-  },
+  ],
+  ['a list that is emptied', { args: ['a', 'b'] }, { args: [] }, Array(2).fill({ op: 'remove', path: '/args/0' })],
 ];
 
 /** Few names and values, so that two documents have much in common. */
@@ -102,7 +95,7 @@ const { document } = fc.letrec<{ document: unknown; list: unknown[]; object: Rec
 }));
 
 describe('diffJson', () => {
-  for (const { name, before, after, patch } of cases) {
+  for (const [name, before, after, patch] of cases) {
     it(name, () => {
       assert.deepEqual(diffJson(before, after), patch);
       assert.deepEqual(applyJsonPatch(before, patch), after);

@@ -4,16 +4,19 @@ import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { atOnce } from '../../template/steps.ts';
-import { authorGuard } from './author-guard.ts';
+import { authorGuard, type AuthorGuard } from './author-guard.ts';
 import type { AuthorReads, MapReads } from './author-reads.ts';
 
-function readsOf(template: string): AuthorReads {
-  const config = parseInjectorConfig(JSON.stringify({ templates: { sidecar: template } }));
+function guardOf(templates: Readonly<Record<string, string>>, allow: readonly string[] = []): AuthorGuard {
+  const texts = new Map(Object.entries(templates));
+  const family = familyOf(istioKeys, texts.values());
+  return atOnce(authorGuard(texts, ['{{', '}}'], family, { preset: 'Safe', allow }, {}));
+}
+
+function readsOf(sidecar: string): AuthorReads {
   // What does not compile would show nothing.
-  atOnce(compileTemplates(config, ['{{', '}}'], {}));
-  const family = familyOf(istioKeys, [template]);
-  const guard = atOnce(authorGuard(config.templates, ['{{', '}}'], family, { preset: 'Safe', allow: [] }, {}));
-  return guard.readsOf(['sidecar']);
+  atOnce(compileTemplates(parseInjectorConfig(JSON.stringify({ templates: { sidecar } })), ['{{', '}}'], {}));
+  return guardOf({ sidecar }).readsOf(['sidecar']);
 }
 
 /** `name`, with `*` where it steers and `!` where it is parsed; `*` itself for those that no template names. */
@@ -101,15 +104,7 @@ describe('what a template reads of what an author writes', () => {
   }
 
   it('remembers some combinations of templates, and finds the others anew', () => {
-    const guard = atOnce(
-      authorGuard(
-        new Map([['a', '{{ .ObjectMeta.Name }}']]),
-        ['{{', '}}'],
-        familyOf(istioKeys, []),
-        { preset: 'Safe', allow: [] },
-        {},
-      ),
-    );
+    const guard = guardOf({ a: '{{ .ObjectMeta.Name }}' });
     assert.equal(guard.readsOf(['a']), guard.readsOf(['a']));
     for (let index = 0; index < 70; index += 1) guard.readsOf(['a', `other-${index}`]);
     const late = ['a', 'late'];
@@ -124,9 +119,7 @@ describe('what a template reads of what an author writes', () => {
   });
 
   it('knows nothing of a template that is not there', () => {
-    const guard = atOnce(
-      authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }, {}),
-    );
+    const guard = guardOf({}, ['a', 'b/*']);
     assert.deepEqual(guard.readsOf(['none']).fields, []);
     assert.deepEqual(['a', 'b/c', 'c'].map(guard.allows), [true, true, false]);
     assert.match(guard.structural('traffic.sidecar.istio.io/anything') ?? '', /traffic/);
