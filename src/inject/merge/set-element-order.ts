@@ -6,9 +6,8 @@ import {
   SET_ELEMENT_ORDER,
   withoutDirectives,
 } from './directives.ts';
-import { orderElements } from './element-order.ts';
 import { badArgument, formatGo, StrategicMergeError } from './merge-error.ts';
-import { keyOf, mergeList, objectLists, type MergeObjects } from './merge-list.ts';
+import { keyOf, mergeList, objectLists, orderElements, type MergeObjects } from './merge-list.ts';
 import { listSchema, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /**

@@ -98,22 +98,16 @@ function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: Templ
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
   );
-  return {
-    pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items)),
-    templatePod: added,
-    rewriteProbes,
-  };
+  const merged = failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items));
+  return { pod: merged, templatePod: added, rewriteProbes };
 }
 
 function addLegacyOutput({ pod, templatePod, rewriteProbes }: MergedPod, { content }: TemplateOutput): MergedPod {
   const legacy = readLegacyOutput(content);
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
-  return {
-    pod: placeBehind(pod, merged),
-    templatePod: added,
-    rewriteProbes: rewriteProbes || legacy.rewriteProbes,
-  };
+  const rewrites = rewriteProbes || legacy.rewriteProbes;
+  return { pod: placeBehind(pod, merged), templatePod: added, rewriteProbes: rewrites };
 }
 
 function render(templates: TemplateSet, name: string, data: unknown, meter: Meter): string {

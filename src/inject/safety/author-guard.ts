@@ -28,7 +28,6 @@ export interface AuthorGuard {
 /** What the engine itself reads for a proxy. */
 const engineReads = [proxyConfigAnnotation, beforeProxyAnnotation];
 const mostKnown = 64;
-const noReads: TemplateReads = { printed: new Set(), steering: new Set(), parsed: new Set() };
 
 /** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */
 export function* authorGuard(
@@ -56,7 +55,7 @@ export function* authorGuard(
       const key = JSON.stringify(names);
       let reads = known.get(key);
       if (reads === undefined) {
-        const templatesReads = names.map((name) => byName.get(name) ?? noReads);
+        const templatesReads = names.flatMap((name) => byName.get(name) ?? []);
         reads = authorReads(templatesReads, family.proxy ? engineReads : []);
         // Where authors choose templates they have a say in how many combinations there are.
         if (known.size < mostKnown) known.set(key, reads);
@@ -98,6 +97,7 @@ interface PassedComparison {
   readonly contents: readonly JsonObject[];
   /** The other rendering, a text for each template. */
   readonly texts: readonly string[];
+  /** One that is allowed. */
   readonly difference: Difference;
 }
 
@@ -122,17 +122,11 @@ export class PassedComparisons {
       ?.difference;
   }
 
-  /** @param difference one that is allowed */
-  remember(
-    kind: ComparisonKind,
-    contents: readonly JsonObject[],
-    texts: readonly string[],
-    difference: Difference,
-  ): void {
-    const [first] = contents;
-    if (first === undefined || texts.reduce((sum, text) => sum + text.length, 0) > longestTexts) return;
+  remember(passed: PassedComparison): void {
+    const [first] = passed.contents;
+    if (first === undefined || passed.texts.reduce((sum, text) => sum + text.length, 0) > longestTexts) return;
     const known = this.#byContent.get(first) ?? [];
-    this.#byContent.set(first, [{ kind, contents, texts, difference }, ...known.slice(0, mostComparisons - 1)]);
+    this.#byContent.set(first, [passed, ...known.slice(0, mostComparisons - 1)]);
   }
 }
 

@@ -33,12 +33,8 @@ export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): A
   const inputs = [...mapInputs('annotation', annotations), ...mapInputs('label', labels)];
   for (const place of fields) {
     const isHarmlessAt = harmlessAt.get(place.at(-1) ?? '') ?? isHarmless;
-    let found: string | undefined;
-    visitTexts(dataOf(view), place, 0, (value) => {
-      if (found === undefined && !isHarmlessAt(value)) found = value;
-    });
-    if (found !== undefined)
-      inputs.push({ kind: 'field', name: fieldName(place), value: found, harmless: false, place });
+    const value = findText(dataOf(view), place, 0, (text) => !isHarmlessAt(text));
+    if (value !== undefined) inputs.push({ kind: 'field', name: fieldName(place), value, harmless: false, place });
   }
   return inputs;
 }
@@ -155,22 +151,28 @@ function replaceTexts(
   );
 }
 
-/** {@link replaceTexts} that only looks: for every pod, so it makes nothing. */
-function visitTexts(value: unknown, place: readonly string[], depth: number, found: (text: string) => void): void {
-  if (typeof value === 'string') {
-    found(value);
-  } else if (Array.isArray(value)) {
-    for (const item of value as unknown[]) visitTexts(item, place, depth + 1, found);
+/** The first of the texts at a place that is looked for: for every pod, so it makes nothing. */
+function findText(
+  value: unknown,
+  place: readonly string[],
+  depth: number,
+  isWanted: (text: string) => boolean,
+): string | undefined {
+  if (typeof value === 'string') return isWanted(value) ? value : undefined;
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) {
+      const found = findText(item, place, depth + 1, isWanted);
+      if (found !== undefined) return found;
+    }
   } else if (isJsonObject(value)) {
     const name = place[depth];
-    if (name !== undefined && name !== '*') {
-      if (Object.hasOwn(value, name)) visitTexts(value[name], place, depth + 1, found);
-      return;
-    }
+    if (name !== undefined && name !== '*')
+      return Object.hasOwn(value, name) ? findText(value[name], place, depth + 1, isWanted) : undefined;
     for (const key of Object.keys(value)) {
       if (isOwnInput(place, depth, key)) continue;
-      found(key);
-      visitTexts(value[key], place, depth + 1, found);
+      const found = isWanted(key) ? key : findText(value[key], place, depth + 1, isWanted);
+      if (found !== undefined) return found;
     }
   }
+  return undefined;
 }

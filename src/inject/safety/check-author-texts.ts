@@ -201,7 +201,7 @@ function check(
     const difference = joined(
       contents.map((content, index) => compare(kind, part(content), part(others[index] ?? {}), ownWords)),
     );
-    if (difference.place === undefined) passed.remember(kind, contents, texts, difference);
+    if (difference.place === undefined) passed.remember({ kind, contents, texts, difference });
     return difference;
   };
   const insists = (view: AuthorView): boolean => {

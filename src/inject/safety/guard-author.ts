@@ -33,52 +33,44 @@ export interface GuardedPod extends AuthorView {
   /** The names of its templates. */
   readonly names: readonly string[];
   readonly meter: Meter;
-}
-
-/** What guarding calls back. */
-export interface GuardedSteps {
   /** The data of the templates for a view. */
   readonly dataFor: (view: AuthorView) => unknown;
-  /** Renders the templates over such data and merges them onto the pod. @throws InjectionFailure */
-  readonly run: (data: unknown) => RenderedPod;
+  /** Renders the templates for a view and merges them onto the pod. @throws InjectionFailure */
+  readonly run: (view: AuthorView) => RenderedPod;
 }
 
 /**
  * Runs the templates for a pod, and refuses one whose author uses annotations, labels or names to change more than values.
  * @throws InjectionFailure
  */
-export function guardAuthor(
-  guard: AuthorGuard,
-  injector: Injector,
-  guarded: GuardedPod,
-  { dataFor, run }: GuardedSteps,
-): RenderedPod {
+export function guardAuthor(guard: AuthorGuard, injector: Injector, guarded: GuardedPod): RenderedPod {
   checkTemplateChoice(guard, injector, guarded);
   checkOverrides(guard, injector, guarded);
   const { templates } = injector;
-  const { names, meter, pod, workload } = guarded;
+  const { names, meter, pod, workload, dataFor, run } = guarded;
   const view: AuthorView = { pod, workload };
   const reads = guard.readsOf(names);
   const inputs = authorInputs(view, reads.fields);
-  const viewCost = inputs.reduce<number>(
-    (sum, { name, value }) => sum + cost.entry + name.length + value.length,
-    cost.container,
-  );
+  // What makes another view goes over all of them.
+  const viewCost = inputs
+    .map(({ name, value }) => cost.entry + name.length + value.length)
+    .reduce((sum, one) => sum + one, cost.container);
   const render: Rendering['render'] = (other) => {
-    // What makes another view goes over all of them.
     meter.spend(viewCost);
     return renderTexts(templates, names, dataFor(other), meter);
   };
   const part = templates.legacy ? legacyPart : (content: JsonObject): JsonObject => content;
   const read: Rendering['read'] = (texts) => readContents(templates, texts, meter);
-  const echoes = refuseStructural(guard, reads, { view, render, read: (texts) => read(texts).map(part) }, inputs);
+  const partsWithout = (some: readonly AuthorInput[]): readonly JsonObject[] =>
+    read(render(withInputs(view, some, () => undefined))).map(part);
+  const echoes = refuseStructural(guard, reads, inputs, partsWithout);
   let rendered: RenderedPod;
   try {
-    rendered = run(dataFor(view));
+    rendered = run(view);
   } catch (error) {
     // What exceeds a bound here may pass where more is allowed.
     if (!(error instanceof InjectionFailure) || error.reason === 'TemplateLimit') throw error;
-    throw explainFailure(error, view, inputs, (other) => run(dataFor(other)));
+    throw explainFailure(error, view, inputs, run);
   }
   const { texts, contents } = rendered;
   checkAuthorTexts(guard, reads, { view, texts, contents, part, render, read }, inputs, echoes);
@@ -159,21 +151,21 @@ function explainFailure(
 /**
  * Refuses annotations that are known to change more than values, where something reads them. One that says what the templates say anyway was left by
  * an earlier injection; those are returned.
+ * @param partsWithout What the templates render without some inputs. @throws InjectionFailure
  * @throws InjectionFailure `AnnotationNotAllowed`
  */
 function refuseStructural(
   guard: AuthorGuard,
-  reads: AuthorReads,
-  { view, render, read }: Pick<Rendering, 'view' | 'render' | 'read'>,
+  { annotations }: AuthorReads,
   inputs: readonly AuthorInput[],
+  partsWithout: (inputs: readonly AuthorInput[]) => readonly JsonObject[],
 ): ReadonlySet<AuthorInput> {
-  const structural = inputs.filter(
-    ({ kind, name }) =>
-      kind === 'annotation' && guard.structural(name) !== undefined && useOf(reads.annotations, name) !== undefined,
-  );
+  const isRead = ({ kind, name }: AuthorInput): boolean =>
+    kind === 'annotation' && useOf(annotations, name) !== undefined;
+  const structural = inputs.filter((input) => isRead(input) && guard.structural(input.name) !== undefined);
   if (structural.length === 0) return new Set();
-  const plain = attempt(() => read(render(withInputs(view, structural, () => undefined)))) ?? [];
-  const own = structural.find(({ name, value }) => !plain.some((content) => annotationIn(content, name) === value));
+  const plain = attempt(() => partsWithout(structural)) ?? [];
+  const own = structural.find(({ name, value }) => !plain.some((part) => annotationIn(part, name) === value));
   if (own !== undefined) throw notAllowed(own.name, own.value, guard.structural(own.name) ?? '');
   return new Set(structural);
 }
