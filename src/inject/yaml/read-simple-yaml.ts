@@ -18,6 +18,7 @@ const comma = 0x2c;
 const dash = 0x2d;
 const colon = 0x3a;
 const openList = 0x5b;
+const backslash = 0x5c;
 const closeList = 0x5d;
 const openObject = 0x7b;
 const bar = 0x7c;
@@ -32,11 +33,6 @@ const words = flags('yYnNtTfFoO~<');
 const longestWord = 5;
 /** What a plain scalar cannot begin with, or not always. */
 const indicators = flags('-?:,[]{}#&*!|>\'"%@`');
-/** Scalars in quotes, on one line, without escapes of other characters than quotes and the backslash. */
-const doubleQuoted = /"([^"\\\n]*(?:\\["\\][^"\\\n]*)*)"/y;
-const singleQuoted = /'([^'\n]*(?:''[^'\n]*)*)'/y;
-/** What ends a plain scalar in brackets. */
-const flowEnd = /[,[\]{}\n]/g;
 
 function flags(characters: string): Uint8Array {
   const table = new Uint8Array(128);
@@ -197,7 +193,7 @@ class SimpleReader {
     if (first === openObject || first === openList) {
       value = this.#flow(depth + 1);
     } else if (first === quote || first === apostrophe) {
-      value = this.#quoted();
+      value = this.#quoted(this.#end);
     } else {
       value = this.#plain(this.#at, this.#end);
       this.#at = this.#end;
@@ -231,14 +227,32 @@ class SimpleReader {
     return plainValue(text.slice(start, end));
   }
 
-  #quoted(): string {
-    const isDouble = this.#text.charCodeAt(this.#at) === quote;
-    const pattern = isDouble ? doubleQuoted : singleQuoted;
-    pattern.lastIndex = this.#at;
-    const content = pattern.exec(this.#text)?.[1];
-    if (content === undefined) throw unusual;
-    this.#at = pattern.lastIndex;
-    return isDouble ? content.replace(/\\(.)/g, '$1') : content.replaceAll("''", "'");
+  /** A scalar in quotes that ends before `end`. */
+  #quoted(end: number): string {
+    const text = this.#text;
+    const start = this.#at + 1;
+    const mark = text.charCodeAt(this.#at);
+    let special = false;
+    let at = start;
+    for (; at < end; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === lineBreak) throw unusual;
+      if (code === backslash && mark === quote) {
+        const next = text.charCodeAt(at + 1);
+        if (next !== quote && next !== backslash) throw unusual;
+        special = true;
+        at += 1;
+      } else if (code === mark) {
+        if (mark === quote || text.charCodeAt(at + 1) !== apostrophe) break;
+        special = true;
+        at += 1;
+      }
+    }
+    if (at >= end) throw unusual;
+    this.#at = at + 1;
+    const content = text.slice(start, at);
+    if (!special) return content;
+    return mark === quote ? content.replace(/\\(.)/g, '$1') : content.replaceAll("''", "'");
   }
 
   /** A literal block, whose lines are indented deeper than the key or dash it belongs to. */
@@ -320,12 +334,16 @@ class SimpleReader {
     const text = this.#text;
     const first = text.charCodeAt(this.#at);
     if (first === openList || first === openObject) return this.#flow(depth + 1);
-    if (first === quote || first === apostrophe) return this.#quoted();
+    if (first === quote || first === apostrophe) return this.#quoted(text.length);
     const start = this.#at;
-    flowEnd.lastIndex = start;
-    let at = flowEnd.exec(text)?.index ?? text.length;
+    let at = start;
+    for (let code = first; ; code = text.charCodeAt(at)) {
+      if (code === comma || code === closeList || code === closeObject || code === lineBreak || Number.isNaN(code))
+        break;
+      if (code === openList || code === openObject) throw unusual;
+      at += 1;
+    }
     this.#at = at;
-    if (text.charCodeAt(at) === openList || text.charCodeAt(at) === openObject) throw unusual;
     while (at > start && text.charCodeAt(at - 1) === space) at -= 1;
     if (at === start) throw unusual;
     return this.#plain(start, at);
