@@ -54,7 +54,10 @@ describe('parseYaml', () => {
         const different = rows.filter(matches);
         assert.equal(different.length, count);
         for (const { y, j = null, e } of different) {
-          if (e === undefined) assert.throws(() => assert.deepEqual(parseYaml(y), j), JSON.stringify(y));
+          if (e === undefined)
+            assert.throws(() => {
+              assert.deepEqual(parseYaml(y), j);
+            }, JSON.stringify(y));
           else parseYaml(y);
         }
       });

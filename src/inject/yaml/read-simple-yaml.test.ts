@@ -111,19 +111,29 @@ function compare(read: (text: string) => unknown): { simple: number; different: 
   const more = ['', 'a: b', 'a #b', '{a: 1}', '[x, y]', '[x,\n   y]', '{a: b, "c": [1]}', '# c', '&a x', '- x'];
   const scalar = fc.constantFrom(...words.split(' '), ...more);
   const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ');
+  const of = (weight: number, arbitrary: fc.Arbitrary<string>) => ({ weight, arbitrary });
   const line = fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`),
-    },
-    { weight: 4, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`) },
-    {
-      weight: 3,
-      arbitrary: fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`),
-    },
-    { weight: 2, arbitrary: fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`) },
-    { weight: 1, arbitrary: fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`) },
-    { weight: 1, arbitrary: fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -') },
+    of(
+      6,
+      fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}${name}: ${value}`),
+    ),
+    of(
+      4,
+      fc.tuple(indent, scalar).map(([space, value]) => `${space}- ${value}`),
+    ),
+    of(
+      3,
+      fc.tuple(indent, key, scalar).map(([space, name, value]) => `${space}- ${name}: ${value}`),
+    ),
+    of(
+      2,
+      fc.tuple(indent, key).map(([space, name]) => `${space}${name}:`),
+    ),
+    of(
+      1,
+      fc.tuple(indent, scalar).map(([space, value]) => `${space}${value}`),
+    ),
+    of(1, fc.constantFrom('', '   ', '# comment', '  # comment', 'text', '  text', '-', '  -')),
   );
   let simple = 0;
   const { counterexample } = fc.check(
