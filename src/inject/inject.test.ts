@@ -22,6 +22,8 @@ const rendering = (output: string): ConfigurationFiles => ({
   ...proxyFiles,
   config: `policy: enabled\ntemplates: {sidecar: ${JSON.stringify(output)}}`,
 });
+/** The spec of a pod whose container has a probe. */
+const probed = { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] };
 /** A pod with these containers behind its own. */
 const containing = (...containers: JsonObject[]): JsonObject =>
   podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, ...containers] } });
@@ -39,15 +41,10 @@ function injected(
   const result = run(files, pod, request);
   assert.equal(result.outcome, 'injected', JSON.stringify(result));
   assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
-  const spec = result.pod.spec as JsonObject;
+  const { pod: after } = result;
+  const [spec, metadata] = [after.spec as JsonObject, after.metadata as JsonObject];
   const containers = [...((spec.initContainers ?? []) as JsonObject[]), ...(spec.containers as JsonObject[])];
-  return {
-    pod: result.pod,
-    spec,
-    metadata: result.pod.metadata as JsonObject,
-    containers,
-    names: containers.map(({ name }) => String(name)),
-  };
+  return { pod: after, spec, metadata, containers, names: containers.map(({ name }) => String(name)) };
 }
 
 describe('inject', () => {
@@ -94,9 +91,8 @@ describe('inject', () => {
   });
 
   it('lets the pod’s label name the network', () => {
-    const { metadata } = injected(proxyFiles, podOf({ metadata: { labels: { 'topology.istio.io/network': 'own' } } }), {
-      path: '/inject/net/n',
-    });
+    const pod = podOf({ metadata: { labels: { 'topology.istio.io/network': 'own' } } });
+    const { metadata } = injected(proxyFiles, pod, { path: '/inject/net/n' });
     assert.equal((metadata.labels as JsonObject)['topology.istio.io/network'], 'own');
   });
 
@@ -167,27 +163,21 @@ describe('inject', () => {
   });
 
   it('injects again to the same result', () => {
-    const pod = podOf({
-      spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
-    });
     // With a cluster's name Istio moves that variable behind the probers the second time.
     const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
-    const first = injected(files, pod).pod;
+    const first = injected(files, podOf({ spec: probed })).pod;
     assert.deepEqual(injected(files, first).pod, first);
   });
 });
 
 describe('inject with a template of the 1.x kind', () => {
   it('adds what it renders behind what the pod has', () => {
-    const pod = podOf({
-      spec: {
-        containers: [
-          { name: 'web', image: 'web:1', ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } },
-          { name: 'helper', image: 'h' },
-        ],
-        volumes: [{ name: 'own', emptyDir: {} }],
-      },
-    });
+    const port = { ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } };
+    const containersBefore = [
+      { name: 'web', image: 'web:1', ...port },
+      { name: 'helper', image: 'h' },
+    ];
+    const pod = podOf({ spec: { containers: containersBefore, volumes: [{ name: 'own', emptyDir: {} }] } });
     const { names, spec, metadata, containers } = injected(legacyFiles, pod);
     assert.deepEqual(names, ['istio-init', 'web', 'helper', 'collector', 'istio-proxy']);
     assert.deepEqual(spec.volumes, [
@@ -208,10 +198,7 @@ describe('inject with a template of the 1.x kind', () => {
 
 describe('inject with two families', () => {
   const annotations = { 'inject.istio.io/templates': 'sidecar', 'proxy.istio.io/config': 'concurrency: 4' };
-  const pod = podOf({
-    metadata: { annotations },
-    spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
-  });
+  const pod = podOf({ metadata: { annotations }, spec: probed });
 
   it('does nothing for a proxy that the family does not bring', () => {
     const pod = annotated({ 'sidecar.istio.io/interceptionMode': 'nonsense' });

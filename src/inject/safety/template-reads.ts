@@ -22,9 +22,8 @@ export interface TemplateReads {
 }
 
 /**
- * Follows the data through a template and the templates that it calls.
+ * Follows the data through the template of that name and the templates that it calls.
  * @param definitions What parsing has found, by name.
- * @param name The template that is executed.
  */
 export function templateReads(definitions: ReadonlyMap<string, ListNode>, name: string): Steps<TemplateReads> {
   return new Reading(definitions).read(name);

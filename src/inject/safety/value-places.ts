@@ -21,8 +21,6 @@ export interface Difference {
 /**
  * Where two renderings of a template differ in more than an author may change. The rules below are the list of all places in which an author's text
  * may stand; everything that is not on it must be the same in both.
- * @param left one rendering: a part of a pod
- * @param right the other one
  */
 export function forbiddenDifference(left: JsonObject, right: JsonObject, mode: Mode, own: OwnWords): Difference {
   return new Comparison(mode, own).result(part, left, right);
