@@ -35,8 +35,9 @@ export function authorFields({ family }: Injector, reads: AuthorReads): AuthorFi
     'sidecar.istio.io/rewriteAppHTTPProbers',
     'prometheus.istio.io/merge-metrics',
   ];
-  const annotations = new Set([...reads.annotations.byName.keys(), ...engineAnnotations]);
-  const labels = new Set([...reads.labels.byName.keys(), 'topology.istio.io/network']);
+  const named = (names: Iterable<string>): string[] => [...names].filter((name) => name !== '*');
+  const annotations = new Set([...named(reads.annotations.keys()), ...engineAnnotations]);
+  const labels = new Set([...named(reads.labels.keys()), 'topology.istio.io/network']);
   return [
     ...[...annotations].map((name) => entryField('annotations', name)),
     ...[...labels].map((name) => entryField('labels', name)),

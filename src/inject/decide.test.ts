@@ -14,67 +14,39 @@ const pod: DecisionFacts = { namespace: 'shop', hostNetwork: false, labels: {}, 
 const batch = [compileLabelSelector({ matchLabels: { kind: 'batch' } }, 'nothing')];
 
 describe('decide', () => {
-  const rows: [
-    name: string,
-    rules: Partial<DecisionRules>,
-    pod: Partial<DecisionFacts>,
-    inject: boolean,
-    reason: string,
-  ][] = [
-    ['the policy enabled', {}, {}, true, 'PolicyEnabled'],
-    ['the policy disabled', { policy: 'disabled' }, {}, false, 'PolicyDisabled'],
-    ['an unknown policy', { policy: 'on' }, {}, false, 'PolicyUnknown'],
-    ['an unknown policy against an opt-in', { policy: 'on' }, { labels: { [key]: 'true' } }, false, 'PolicyUnknown'],
-    ['host network', {}, { hostNetwork: true, labels: { [key]: 'true' } }, false, 'HostNetwork'],
-    ['an ignored namespace', {}, { namespace: 'kube-system', labels: { [key]: 'true' } }, false, 'IgnoredNamespace'],
-    ['the label true', { policy: 'disabled' }, { labels: { [key]: 'true' } }, true, 'OptedInByLabel'],
-    ['the label false', {}, { labels: { [key]: 'false' } }, false, 'OptedOutByLabel'],
-    ['the annotation true', { policy: 'disabled' }, { annotations: { [key]: 'true' } }, true, 'OptedInByAnnotation'],
-    ['the annotation false', {}, { annotations: { [key]: 'false' } }, false, 'OptedOutByAnnotation'],
+  const labelled = (value: string, more: object = {}): Partial<DecisionFacts> => ({
+    labels: { [key]: value, ...more },
+  });
+  const annotated = (value: string): Partial<DecisionFacts> => ({ annotations: { [key]: value } });
+  const aBatch = { labels: { kind: 'batch' } };
+  const disabled = { policy: 'disabled' };
+  const foreign = { labels: { 'sidecar.istio.io/inject': 'false' } };
+  const rows: [name: string, rules: Partial<DecisionRules>, Partial<DecisionFacts>, inject: boolean, reason: string][] =
     [
-      'the label against the annotation',
-      {},
-      { labels: { [key]: 'true' }, annotations: { [key]: 'false' } },
-      true,
-      'OptedInByLabel',
-    ],
-    [
-      'an empty label against the annotation',
-      {},
-      { labels: { [key]: '' }, annotations: { [key]: 'false' } },
-      true,
-      'PolicyEnabled',
-    ],
-    [
-      'a never selector',
-      { neverInject: batch, alwaysInject: batch },
-      { labels: { kind: 'batch' } },
-      false,
-      'NeverInjectSelector',
-    ],
-    [
-      'an always selector',
-      { policy: 'disabled', alwaysInject: batch },
-      { labels: { kind: 'batch' } },
-      true,
-      'AlwaysInjectSelector',
-    ],
-    [
-      'an opt-in against a never selector',
-      { neverInject: batch },
-      { labels: { kind: 'batch', [key]: 'true' } },
-      true,
-      'OptedInByLabel',
-    ],
-    [
-      'an invalid selector',
-      { neverInject: [{ invalid: 'broken' }] },
-      { labels: { kind: 'batch' } },
-      true,
-      'PolicyEnabled',
-    ],
-    ['another family’s label', {}, { labels: { 'sidecar.istio.io/inject': 'false' } }, true, 'PolicyEnabled'],
-  ];
+      ['the policy enabled', {}, {}, true, 'PolicyEnabled'],
+      ['the policy disabled', disabled, {}, false, 'PolicyDisabled'],
+      ['an unknown policy', { policy: 'on' }, {}, false, 'PolicyUnknown'],
+      ['an unknown policy against an opt-in', { policy: 'on' }, labelled('true'), false, 'PolicyUnknown'],
+      ['host network', {}, { hostNetwork: true, ...labelled('true') }, false, 'HostNetwork'],
+      ['an ignored namespace', {}, { namespace: 'kube-system', ...labelled('true') }, false, 'IgnoredNamespace'],
+      ['the label true', disabled, labelled('true'), true, 'OptedInByLabel'],
+      ['the label false', {}, labelled('false'), false, 'OptedOutByLabel'],
+      ['the annotation true', disabled, annotated('true'), true, 'OptedInByAnnotation'],
+      ['the annotation false', {}, annotated('false'), false, 'OptedOutByAnnotation'],
+      ['the label against the annotation', {}, { ...labelled('true'), ...annotated('false') }, true, 'OptedInByLabel'],
+      ['an empty label against the annotation', {}, { ...labelled(''), ...annotated('false') }, true, 'PolicyEnabled'],
+      ['a never selector', { neverInject: batch, alwaysInject: batch }, aBatch, false, 'NeverInjectSelector'],
+      ['an always selector', { ...disabled, alwaysInject: batch }, aBatch, true, 'AlwaysInjectSelector'],
+      [
+        'an opt-in against a never selector',
+        { neverInject: batch },
+        labelled('true', aBatch.labels),
+        true,
+        'OptedInByLabel',
+      ],
+      ['an invalid selector', { neverInject: [{ invalid: 'broken' }] }, aBatch, true, 'PolicyEnabled'],
+      ['another family’s label', {}, foreign, true, 'PolicyEnabled'],
+    ];
   for (const [name, changedRules, changedPod, inject, reason] of rows) {
     it(`${name}: ${reason}`, () => {
       const decision = decide({ ...rules, ...changedRules }, { ...pod, ...changedPod });

@@ -23,11 +23,9 @@ export interface DecisionFacts {
 /** Why a pod is injected. */
 export type InjectReason = 'OptedInByLabel' | 'OptedInByAnnotation' | 'AlwaysInjectSelector' | 'PolicyEnabled';
 
-type Verdict =
-  | { readonly inject: true; readonly reason: InjectReason; readonly message: string }
-  | { readonly inject: false; readonly reason: SkipReason; readonly message: string };
-
-export type Decision = Verdict & { readonly warnings: readonly string[] };
+export type Decision = (
+  { readonly inject: true; readonly reason: InjectReason } | { readonly inject: false; readonly reason: SkipReason }
+) & { readonly message: string; readonly warnings: readonly string[] };
 
 /**
  * Whether a pod that reached the webhook is injected, and why: host network, ignored namespaces, the pod's own say (the label beats the
@@ -35,58 +33,30 @@ export type Decision = Verdict & { readonly warnings: readonly string[] };
  * not even a pod that opts in.
  */
 export function decide(rules: DecisionRules, pod: DecisionFacts): Decision {
-  if (pod.hostNetwork) {
-    return {
-      ...skip('HostNetwork', "the pod uses the host network: redirecting its traffic would redirect the node's"),
-      warnings: [],
-    };
-  }
-  if (rules.ignoredNamespaces.has(pod.namespace)) {
-    return { ...skip('IgnoredNamespace', `namespace "${pod.namespace}" is never injected`), warnings: [] };
-  }
-  const { verdict, warnings } = podsOwnSay(rules.injectKey, pod);
-  const wanted = verdict ?? bySelector(rules, pod.labels) ?? byPolicy(rules.policy);
-  const known = rules.policy === 'enabled' || rules.policy === 'disabled';
-  return withWarnings(wanted.inject && !known ? unknownPolicy(rules.policy) : wanted, warnings);
-}
+  if (pod.hostNetwork)
+    return skip('HostNetwork', "the pod uses the host network: redirecting its traffic would redirect the node's");
+  if (rules.ignoredNamespaces.has(pod.namespace))
+    return skip('IgnoredNamespace', `namespace "${pod.namespace}" is never injected`);
 
-/** Written out rather than spread, which would cost more than the whole decision. */
-function withWarnings(verdict: Verdict, warnings: readonly string[]): Decision {
-  return verdict.inject
-    ? { inject: true, reason: verdict.reason, message: verdict.message, warnings }
-    : { inject: false, reason: verdict.reason, message: verdict.message, warnings };
-}
-
-function podsOwnSay(
-  key: string,
-  pod: DecisionFacts,
-): { readonly verdict?: Verdict; readonly warnings: readonly string[] } {
+  const { injectKey: key, policy } = rules;
   const byLabel = Object.hasOwn(pod.labels, key);
-  const value = byLabel ? pod.labels[key] : Object.hasOwn(pod.annotations, key) ? pod.annotations[key] : undefined;
-  const where = `${byLabel ? 'label' : 'annotation'} ${key}`;
-  switch (value) {
-    case 'true': {
-      const reason = byLabel ? 'OptedInByLabel' : 'OptedInByAnnotation';
-      return { verdict: { inject: true, reason, message: `the pod's ${where} is "true"` }, warnings: [] };
-    }
-    case 'false':
-      return {
-        verdict: skip(byLabel ? 'OptedOutByLabel' : 'OptedOutByAnnotation', `the pod's ${where} is "false"`),
-        warnings: [],
-      };
-    case undefined:
-    case '':
-      return { warnings: [] };
-    default:
-      return { warnings: [`the pod's ${where} is "${value}", neither "true" nor "false": ignored`] };
+  const byAnnotation = !byLabel && Object.hasOwn(pod.annotations, key);
+  const own = (byLabel ? pod.labels[key] : byAnnotation ? pod.annotations[key] : undefined) ?? '';
+  let warnings: readonly string[] = [];
+  if (own !== '') {
+    const says = `the pod's ${byLabel ? 'label' : 'annotation'} ${key} is "${own}"`;
+    if (own === 'true') return take(policy, byLabel ? 'OptedInByLabel' : 'OptedInByAnnotation', says, []);
+    if (own === 'false') return skip(byLabel ? 'OptedOutByLabel' : 'OptedOutByAnnotation', says);
+    warnings = [`${says}, neither "true" nor "false": ignored`];
   }
-}
 
-function bySelector(rules: DecisionRules, labels: Readonly<Record<string, string>>): Verdict | undefined {
-  if (matchesAny(rules.neverInject, labels))
-    return skip('NeverInjectSelector', 'a neverInjectSelector matches the pod');
-  if (!matchesAny(rules.alwaysInject, labels)) return undefined;
-  return { inject: true, reason: 'AlwaysInjectSelector', message: 'an alwaysInjectSelector matches the pod' };
+  if (matchesAny(rules.neverInject, pod.labels))
+    return skip('NeverInjectSelector', 'a neverInjectSelector matches the pod', warnings);
+  if (matchesAny(rules.alwaysInject, pod.labels))
+    return take(policy, 'AlwaysInjectSelector', 'an alwaysInjectSelector matches the pod', warnings);
+  if (policy === 'disabled')
+    return skip('PolicyDisabled', 'the policy is disabled and the pod does not ask for injection', warnings);
+  return take(policy, 'PolicyEnabled', 'the policy is enabled', warnings);
 }
 
 /** An invalid selector is passed over, as Istio does; loading the configuration has warned of it. */
@@ -94,21 +64,12 @@ function matchesAny(selectors: readonly CompiledSelector[], labels: Readonly<Rec
   return selectors.some((selector) => 'matches' in selector && selector.matches(labels));
 }
 
-function byPolicy(policy: string): Verdict {
-  switch (policy) {
-    case 'enabled':
-      return { inject: true, reason: 'PolicyEnabled', message: 'the policy is enabled' };
-    case 'disabled':
-      return skip('PolicyDisabled', 'the policy is disabled and the pod does not ask for injection');
-    default:
-      return unknownPolicy(policy);
-  }
+function take(policy: string, reason: InjectReason, message: string, warnings: readonly string[]): Decision {
+  if (policy === 'enabled' || policy === 'disabled') return { inject: true, reason, message, warnings };
+  const unknown = `the policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`;
+  return skip('PolicyUnknown', unknown, warnings);
 }
 
-function unknownPolicy(policy: string): Verdict {
-  return skip('PolicyUnknown', `the policy is "${policy}", neither "enabled" nor "disabled": nothing is injected`);
-}
-
-function skip(reason: SkipReason, message: string): Verdict {
-  return { inject: false, reason, message };
+function skip(reason: SkipReason, message: string, warnings: readonly string[] = []): Decision {
+  return { inject: false, reason, message, warnings };
 }

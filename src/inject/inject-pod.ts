@@ -19,7 +19,8 @@ import type { Environment } from './pod/path-environment.ts';
 import { annotationOf, labelOf, noStrings, type Pod } from './pod/pod.ts';
 import { selectTemplates } from './pod/select-templates.ts';
 import type { Workload } from './pod/workload.ts';
-import { guardAuthor, type GuardedSteps } from './safety/guard-author.ts';
+import type { AuthorView } from './safety/author-inputs.ts';
+import { guardAuthor } from './safety/guard-author.ts';
 import { takeOverProbes } from './probes/take-over-probes.ts';
 import { runTemplates, type RenderedPod } from './render/run-templates.ts';
 import { proxyImage, proxyInitImage } from './template-data/proxy-image.ts';
@@ -61,14 +62,12 @@ export function injectPod(injector: Injector, injection: PodInjection): Pod {
   const stripped = status === undefined ? pod : stripPod(pod, status, family, String(statusPort));
   const names = selectTemplates(pod, family.templatesKey, injector.defaultTemplates, injector.aliases);
   const view = { pod: reinsertOverrides(stripped, saved), workload: injection.workload };
-  const steps: GuardedSteps = {
-    dataFor: ({ pod: seen, workload }) => dataFor(injector, { ...injection, workload }, seen),
-    run: (data) => runTemplates(injector.templates, names, data, pod, meter),
-  };
+  const dataOf = (seen: AuthorView): unknown => dataFor(injector, injection, seen);
+  const run = (seen: AuthorView): RenderedPod => runTemplates(injector.templates, names, dataOf(seen), pod, meter);
   const rendered =
     injector.guard === undefined
-      ? steps.run(steps.dataFor(view))
-      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names, meter }, steps);
+      ? run(view)
+      : guardAuthor(injector.guard, injector, { ...view, original: pod, saved, names, meter, dataFor: dataOf, run });
   const overridden = reapplyOverrides(rendered.pod, rendered.templatePod, {
     original: pod,
     saved,
@@ -132,9 +131,9 @@ function effectiveEnvironment({ values }: Injector, { pod, environment }: PodInj
   return result;
 }
 
-function dataFor(injector: Injector, injection: PodInjection, pod: Pod): unknown {
+function dataFor(injector: Injector, injection: PodInjection, { pod, workload }: AuthorView): unknown {
   const { values, settings } = injector;
-  const { workload, proxyConfigs, proxyIds, nativeSidecars } = injection;
+  const { proxyConfigs, proxyIds, nativeSidecars } = injection;
   const { meshConfig } = proxyConfigs;
   // Where nothing asks for it, the annotation that changes it is not read. (Getters would do, but V8 keeps what they close over.)
   const proxyConfig = injector.readsProxyConfig ? proxyConfigs.proxyConfig : (meshConfig.defaultConfig as Message);

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { inject } from './inject.ts';
 import { kubeInject } from './kube-inject.ts';
-import { loadInjector } from './injector.ts';
+import type { InjectionResult } from './injection-result.ts';
+import { loadInjector, type Injector } from './injector.ts';
 import { applyJsonPatch } from './patch/apply-json-patch.ts';
 import type { JsonObject } from './patch/json-value.ts';
 import { legacyFiles, logFiles, proxyFiles } from './testdata/configurations.ts';
@@ -80,118 +81,98 @@ const podArbitrary: fc.Arbitrary<JsonObject> = fc
   .map((pod) => JSON.parse(JSON.stringify(pod)) as JsonObject);
 
 describe('inject, for any pod', () => {
-  const request = fc.record({
-    pod: podArbitrary,
-    family: families,
-    nodes: fc.constantFrom([], [{ name: 'n', kubeletVersion: 'v1.34.0' }]),
-  });
+  const namesOf = ({ spec }: JsonObject): string[] => {
+    const { containers: regular, initContainers = [] } = spec as Record<string, { name: string }[]>;
+    return [...(regular ?? []), ...initContainers].map((item) => item.name);
+  };
+  interface Case {
+    readonly pod: JsonObject;
+    readonly injector: Injector;
+    /** Injects a pod on the nodes of the case. */
+    readonly injected: (pod: JsonObject, injector?: Injector) => Extract<InjectionResult, { outcome: 'injected' }>;
+  }
+  const forAny = (numRuns: number, check: (given: Case) => void): void => {
+    const nodes = fc.constantFrom([], [{ name: 'n', kubeletVersion: 'v1.34.0' }]);
+    fc.assert(
+      fc.property(podArbitrary, families, nodes, (pod, family, some) => {
+        const injected: Case['injected'] = (one, injector = injectors[family]) => {
+          const result = inject(injector, { pod: one, namespace: 'shop', nodes: some });
+          assert.ok(result.outcome === 'injected', JSON.stringify(result));
+          return result;
+        };
+        check({ pod, injector: injectors[family], injected });
+      }),
+      { numRuns },
+    );
+  };
 
   it('never changes the request, and its patch makes its pod', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const before = structuredClone(pod);
-        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
-        assert.deepEqual(pod, before);
-        assert.equal(result.outcome, 'injected', JSON.stringify(result));
-        assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
-      }),
-      { numRuns: 300 },
-    );
+    forAny(300, ({ pod, injected }) => {
+      const before = structuredClone(pod);
+      const result = injected(pod);
+      assert.deepEqual(pod, before);
+      assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
+    });
   });
 
   it('changes something by each operation of its patch, and nothing twice', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
-        assert.equal(result.outcome, 'injected', JSON.stringify(result));
-        const written: string[] = [];
-        let document: unknown = pod;
-        for (const operation of result.patch) {
-          const next = applyJsonPatch(document, [operation]);
-          assert.notDeepEqual(next, document, operation.path);
-          assert.ok(!written.some((path) => operation.path === path || operation.path.startsWith(`${path}/`)));
-          // Behind what is removed from a list, the next item has its path.
-          if (operation.op !== 'remove') written.push(operation.path);
-          document = next;
-        }
-        assert.deepEqual(document, result.pod);
-      }),
-      { numRuns: 300 },
-    );
+    forAny(300, ({ pod, injected }) => {
+      const result = injected(pod);
+      const written: string[] = [];
+      let document: unknown = pod;
+      for (const operation of result.patch) {
+        const next = applyJsonPatch(document, [operation]);
+        assert.notDeepEqual(next, document, operation.path);
+        assert.ok(!written.some((path) => operation.path === path || operation.path.startsWith(`${path}/`)));
+        // Behind what is removed from a list, the next item has its path.
+        if (operation.op !== 'remove') written.push(operation.path);
+        document = next;
+      }
+      assert.deepEqual(document, result.pod);
+    });
   });
 
   it('gives the same result as an injector that has seen no other pod', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const fresh = loadInjector(injectors[family].files);
-        const [used, first] = [injectors[family], fresh].map((injector) =>
-          inject(injector, { pod: structuredClone(pod), namespace: 'shop', nodes }),
-        );
-        assert.deepEqual(used, first);
-      }),
-      { numRuns: 60 },
-    );
+    forAny(60, ({ pod, injector, injected }) => {
+      assert.deepEqual(injected(structuredClone(pod)), injected(structuredClone(pod), loadInjector(injector.files)));
+    });
   });
 
   it('gives the same result for the same request', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const results = [1, 2].map(() =>
-          inject(injectors[family], { pod: structuredClone(pod), namespace: 'shop', nodes }),
-        );
-        assert.equal(JSON.stringify(results[0]), JSON.stringify(results[1]));
-      }),
-      { numRuns: 100 },
-    );
+    forAny(100, ({ pod, injected }) => {
+      assert.equal(JSON.stringify(injected(structuredClone(pod))), JSON.stringify(injected(structuredClone(pod))));
+    });
   });
 
   it('keeps the user’s containers, and adds each of its own once', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const { initContainers = [], containers: regular } = pod.spec as Record<string, { name: string }[]>;
-        // A container of the user's that has a name of ours but is of the other kind stays beside it; the API server refuses that.
-        fc.pre(
-          !(regular ?? []).some((item) => item.name === 'istio-init') &&
-            !initContainers.some((item) => /istio-proxy|log-collector/.test(item.name)),
-        );
-        const result = inject(injectors[family], { pod, namespace: 'shop', nodes });
-        assert.ok(result.outcome === 'injected');
-        const namesOf = ({ spec }: JsonObject): string[] => {
-          const { containers: regular, initContainers = [] } = spec as {
-            containers: { name: string }[];
-            initContainers?: { name: string }[];
-          };
-          return [...regular, ...initContainers].map((item) => item.name);
-        };
-        const names = namesOf(result.pod);
-        assert.equal(new Set(names).size, names.length);
-        for (const own of namesOf(pod)) assert.ok(names.includes(own), own);
-      }),
-      { numRuns: 200 },
-    );
+    forAny(200, ({ pod, injected }) => {
+      const { initContainers = [], containers: regular = [] } = pod.spec as Record<string, { name: string }[]>;
+      // A container of the user's that has a name of ours but is of the other kind stays beside it; the API server refuses that.
+      fc.pre(
+        !regular.some((item) => item.name === 'istio-init') &&
+          !initContainers.some((item) => /istio-proxy|log-collector/.test(item.name)),
+      );
+      const names = namesOf(injected(pod).pod);
+      assert.equal(new Set(names).size, names.length);
+      for (const own of namesOf(pod)) assert.ok(names.includes(own), own);
+    });
   });
 
   it('injects a pod again to the same pod, unless containers of the user’s have the names of ours', () => {
-    fc.assert(
-      fc.property(request, ({ pod, family, nodes }) => {
-        const spec = pod.spec as { containers: { name: string }[]; initContainers?: { name: string }[] };
-        fc.pre(
-          ![...spec.containers, ...(spec.initContainers ?? [])].some((item) =>
-            /^istio-|^log-collector$/.test(item.name),
-          ),
-        );
-        const first = inject(injectors[family], { pod, namespace: 'shop', nodes });
-        assert.ok(first.outcome === 'injected');
-        const second = inject(injectors[family], { pod: first.pod, namespace: 'shop', nodes });
-        assert.ok(second.outcome === 'injected', JSON.stringify(second));
-        assert.deepEqual(second.pod, first.pod);
-        assert.deepEqual(second.patch, []);
-      }),
-      { numRuns: 200 },
-    );
+    forAny(200, ({ pod, injected }) => {
+      fc.pre(!namesOf(pod).some((one) => /^istio-|^log-collector$/.test(one)));
+      const first = injected(pod);
+      const second = injected(first.pod);
+      assert.deepEqual(second.pod, first.pod);
+      assert.deepEqual(second.patch, []);
+    });
   });
 
   it('answers whatever is sent instead of a pod', () => {
+    const answers = (injector: Injector, pod: JsonObject): void => {
+      const { outcome } = inject(injector, { pod, namespace: 'shop' });
+      assert.ok(['injected', 'skipped', 'failed'].includes(outcome));
+    };
     const deep = (): JsonObject => {
       let value: JsonObject = {};
       for (let depth = 0; depth < 5000; depth += 1) value = { nodeAffinity: value };
@@ -202,16 +183,12 @@ describe('inject, for any pod', () => {
         fc.oneof(fc.object(), fc.record({ metadata: fc.anything(), spec: fc.anything() })),
         families,
         (pod, family) => {
-          const result = inject(injectors[family], { pod, namespace: 'shop' });
-          assert.ok(['injected', 'skipped', 'failed'].includes(result.outcome));
+          answers(injectors[family], pod);
         },
       ),
       { numRuns: 500 },
     );
-    for (const family of Object.keys(injectors) as (keyof typeof injectors)[]) {
-      const result = inject(injectors[family], { pod: deep(), namespace: 'shop' });
-      assert.ok(['injected', 'skipped', 'failed'].includes(result.outcome));
-    }
+    for (const injector of Object.values(injectors)) answers(injector, deep());
   });
 });
 

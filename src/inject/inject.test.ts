@@ -16,6 +16,18 @@ const podOf = (parts: { metadata?: JsonObject; spec?: JsonObject } = {}): JsonOb
   spec: { containers: [{ name: 'web', image: 'web:1' }], ...parts.spec },
 });
 
+const annotated = (annotations: JsonObject): JsonObject => podOf({ metadata: { annotations } });
+const held = annotated({ 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' });
+const rendering = (output: string): ConfigurationFiles => ({
+  ...proxyFiles,
+  config: `policy: enabled\ntemplates: {sidecar: ${JSON.stringify(output)}}`,
+});
+/** The spec of a pod whose container has a probe. */
+const probed = { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] };
+/** A pod with these containers behind its own. */
+const containing = (...containers: JsonObject[]): JsonObject =>
+  podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, ...containers] } });
+
 function run(files: ConfigurationFiles, pod: JsonObject, request: Partial<InjectionRequest> = {}): InjectionResult {
   return inject(loadInjector(files), { pod, namespace: 'shop', ...request });
 }
@@ -29,15 +41,10 @@ function injected(
   const result = run(files, pod, request);
   assert.equal(result.outcome, 'injected', JSON.stringify(result));
   assert.deepEqual(applyJsonPatch(pod, result.patch), result.pod);
-  const spec = result.pod.spec as JsonObject;
+  const { pod: after } = result;
+  const [spec, metadata] = [after.spec as JsonObject, after.metadata as JsonObject];
   const containers = [...((spec.initContainers ?? []) as JsonObject[]), ...(spec.containers as JsonObject[])];
-  return {
-    pod: result.pod,
-    spec,
-    metadata: result.pod.metadata as JsonObject,
-    containers,
-    names: containers.map(({ name }) => String(name)),
-  };
+  return { pod: after, spec, metadata, containers, names: containers.map(({ name }) => String(name)) };
 }
 
 describe('inject', () => {
@@ -84,17 +91,13 @@ describe('inject', () => {
   });
 
   it('lets the pod’s label name the network', () => {
-    const { metadata } = injected(proxyFiles, podOf({ metadata: { labels: { 'topology.istio.io/network': 'own' } } }), {
-      path: '/inject/net/n',
-    });
+    const pod = podOf({ metadata: { labels: { 'topology.istio.io/network': 'own' } } });
+    const { metadata } = injected(proxyFiles, pod, { path: '/inject/net/n' });
     assert.equal((metadata.labels as JsonObject)['topology.istio.io/network'], 'own');
   });
 
   it('chooses templates by annotation, aliases expanded', () => {
-    const { names } = injected(
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'inject.istio.io/templates': 'all' } } }),
-    );
+    const { names } = injected(proxyFiles, annotated({ 'inject.istio.io/templates': 'all' }));
     assert.deepEqual(names, ['istio-init', 'log-collector', 'web', 'istio-proxy']);
   });
 
@@ -105,10 +108,7 @@ describe('inject', () => {
       resources: { requests: { cpu: '2' } },
       securityContext: { runAsUser: 5 },
     };
-    const { containers, metadata } = injected(
-      proxyFiles,
-      podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, own] } }),
-    );
+    const { containers, metadata } = injected(proxyFiles, containing(own));
     const proxy = containers.at(-1);
     assert.equal(proxy?.image, 'registry.example/mesh/proxyv2:v1');
     assert.deepEqual(proxy.resources, { requests: { cpu: '2', memory: '1Gi' } });
@@ -121,20 +121,13 @@ describe('inject', () => {
 
   it('moves the user’s own proxy to the init containers with a native sidecar', () => {
     const own = { name: 'istio-proxy', image: 'mine' };
-    const { names, containers } = injected(
-      proxyFiles,
-      podOf({ spec: { containers: [{ name: 'web', image: 'web:1' }, own] } }),
-      { nodes: newNodes },
-    );
+    const { names, containers } = injected(proxyFiles, containing(own), { nodes: newNodes });
     assert.deepEqual(names, ['istio-init', 'istio-proxy', 'web']);
     assert.equal(containers[1]?.image, 'mine');
   });
 
   it('holds the application when the mesh or the pod says so', () => {
-    const pod = podOf({
-      metadata: { annotations: { 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' } },
-    });
-    assert.deepEqual(injected(proxyFiles, pod).names, ['istio-init', 'istio-proxy', 'web']);
+    assert.deepEqual(injected(proxyFiles, held).names, ['istio-init', 'istio-proxy', 'web']);
   });
 
   it('uses the namespace’s ranges on OpenShift', () => {
@@ -147,10 +140,7 @@ describe('inject', () => {
   it('does not let a template change the values of the next pod', () => {
     const template =
       '{{ $_ := set .Values "seen" (add1 (.Values.seen | default 0)) }}metadata: {labels: {seen: "{{ .Values.seen }}"}}';
-    const injector = loadInjector({
-      ...proxyFiles,
-      config: `policy: enabled\ntemplates: {sidecar: ${JSON.stringify(template)}}\n`,
-    });
+    const injector = loadInjector(rendering(template));
     const labels = [1, 2].map(() => {
       const result = inject(injector, { pod: podOf(), namespace: 'shop' });
       assert.ok(result.outcome === 'injected');
@@ -173,27 +163,21 @@ describe('inject', () => {
   });
 
   it('injects again to the same result', () => {
-    const pod = podOf({
-      spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
-    });
     // With a cluster's name Istio moves that variable behind the probers the second time.
     const files = { ...proxyFiles, values: '{"sidecarInjectorWebhook": {"rewriteAppHTTPProbe": true}}' };
-    const first = injected(files, pod).pod;
+    const first = injected(files, podOf({ spec: probed })).pod;
     assert.deepEqual(injected(files, first).pod, first);
   });
 });
 
 describe('inject with a template of the 1.x kind', () => {
   it('adds what it renders behind what the pod has', () => {
-    const pod = podOf({
-      spec: {
-        containers: [
-          { name: 'web', image: 'web:1', ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } },
-          { name: 'helper', image: 'h' },
-        ],
-        volumes: [{ name: 'own', emptyDir: {} }],
-      },
-    });
+    const port = { ports: [{ containerPort: 80 }], livenessProbe: { httpGet: { port: 80 } } };
+    const containersBefore = [
+      { name: 'web', image: 'web:1', ...port },
+      { name: 'helper', image: 'h' },
+    ];
+    const pod = podOf({ spec: { containers: containersBefore, volumes: [{ name: 'own', emptyDir: {} }] } });
     const { names, spec, metadata, containers } = injected(legacyFiles, pod);
     assert.deepEqual(names, ['istio-init', 'web', 'helper', 'collector', 'istio-proxy']);
     assert.deepEqual(spec.volumes, [
@@ -214,19 +198,11 @@ describe('inject with a template of the 1.x kind', () => {
 
 describe('inject with two families', () => {
   const annotations = { 'inject.istio.io/templates': 'sidecar', 'proxy.istio.io/config': 'concurrency: 4' };
-  const pod = podOf({
-    metadata: { annotations },
-    spec: { containers: [{ name: 'web', image: 'web:1', readinessProbe: { httpGet: { port: 80 } } }] },
-  });
+  const pod = podOf({ metadata: { annotations }, spec: probed });
 
   it('does nothing for a proxy that the family does not bring', () => {
-    const { metadata, names, containers } = injected(
-      logFiles,
-      podOf({ metadata: { annotations: { 'sidecar.istio.io/interceptionMode': 'nonsense' } } }),
-      {
-        path: '/inject/net/n',
-      },
-    );
+    const pod = annotated({ 'sidecar.istio.io/interceptionMode': 'nonsense' });
+    const { metadata, names, containers } = injected(logFiles, pod, { path: '/inject/net/n' });
     assert.deepEqual(names, ['log-collector', 'web']);
     assert.deepEqual(Object.keys(metadata.annotations as object).sort(), [
       'logs.example/collected',
@@ -239,125 +215,81 @@ describe('inject with two families', () => {
   });
 
   it('leaves the proxy where its own family has put it', () => {
-    const held = podOf({
-      metadata: { annotations: { 'proxy.istio.io/config': 'holdApplicationUntilProxyStarts: true' } },
-    });
     const first = injected(proxyFiles, held);
     assert.deepEqual(first.names, ['istio-init', 'istio-proxy', 'web']);
     assert.deepEqual(injected(logFiles, first.pod).names, ['istio-init', 'log-collector', 'istio-proxy', 'web']);
   });
 
   it('comes to the same pod in both orders and leaves it alone afterwards', () => {
-    const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod).pod;
-    const logFirst = injected(proxyFiles, injected(logFiles, pod).pod).pod;
-    const namesOf = ({ spec }: JsonObject): unknown[] =>
-      ((spec as JsonObject).containers as JsonObject[]).map(({ name }) => name);
-    assert.deepEqual(namesOf(proxyFirst).sort(), ['istio-proxy', 'log-collector', 'web']);
-    assert.deepEqual(namesOf(logFirst).sort(), namesOf(proxyFirst).sort());
+    const proxyFirst = injected(logFiles, injected(proxyFiles, pod).pod);
+    const logFirst = injected(proxyFiles, injected(logFiles, pod).pod);
+    const all = ['istio-init', 'istio-proxy', 'log-collector', 'web'];
     for (const both of [proxyFirst, logFirst]) {
-      assert.deepEqual(namesOf(injected(logFiles, both).pod).sort(), namesOf(proxyFirst).sort());
-      assert.deepEqual(namesOf(injected(proxyFiles, both).pod).sort(), namesOf(proxyFirst).sort());
+      for (const again of [both, injected(logFiles, both.pod), injected(proxyFiles, both.pod)])
+        assert.deepEqual(again.names.toSorted(), all);
     }
   });
 });
 
 describe('inject, refusing', () => {
-  const rows: [name: string, files: ConfigurationFiles, pod: JsonObject, reason: string, message: RegExp][] = [
+  const pods: [name: string, pod: JsonObject, reason: string, message: RegExp][] = [
     [
       'an annotation',
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'sidecar.istio.io/proxyCPU': 'x' } } }),
+      annotated({ 'sidecar.istio.io/proxyCPU': 'x' }),
       'InvalidAnnotation',
       /^failed to run injection template: 1 error occurred:/,
     ],
     [
       'an unknown template',
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'inject.istio.io/templates': 'nope' } } }),
+      annotated({ 'inject.istio.io/templates': 'nope' }),
       'UnknownTemplate',
       /requested template "nope" not found; have log, sidecar$/,
     ],
     [
       'saved overrides that are none',
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'proxy.istio.io/overrides': '[' } } }),
+      annotated({ 'proxy.istio.io/overrides': '[' }),
       'InvalidOverrides',
       /annotation proxy\.istio\.io\/overrides/,
     ],
     [
       'saved overrides of the wrong shape',
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'proxy.istio.io/overrides': '{"containers": 1}' } } }),
+      annotated({ 'proxy.istio.io/overrides': '{"containers": 1}' }),
       'InvalidOverrides',
       /containers are no list/,
     ],
-    [
-      'a reserved port',
-      proxyFiles,
-      podOf({ metadata: { annotations: { 'prometheus.io/port': '15001' } } }),
-      'InvalidPrometheusConfiguration',
-      /reserved/,
-    ],
-    [
-      'a pod of the wrong types',
-      proxyFiles,
-      podOf({ spec: { containers: [{ name: 1 }] } }),
-      'InvalidPod',
-      /cannot unmarshal number/,
-    ],
-    [
-      'metadata that is none',
-      proxyFiles,
-      { metadata: [] },
-      'InvalidPod',
-      /^json: cannot unmarshal array into Go struct field/,
-    ],
+    ['a reserved port', annotated({ 'prometheus.io/port': '15001' }), 'InvalidPrometheusConfiguration', /reserved/],
+    ['a pod of the wrong types', containing({ name: 1 }), 'InvalidPod', /cannot unmarshal number/],
+    ['metadata that is none', { metadata: [] }, 'InvalidPod', /^json: cannot unmarshal array into Go struct field/],
     [
       'host network that is no boolean',
-      proxyFiles,
       podOf({ spec: { hostNetwork: 'yes' } }),
       'InvalidPod',
       /^json: cannot unmarshal string into Go struct field .*hostNetwork of type bool/,
     ],
-    [
-      'a template that fails',
-      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "{{ fail `no` }}"}' },
-      podOf(),
-      'TemplateFailed',
-      /error calling fail: no$/,
-    ],
-    [
-      'output that is no YAML',
-      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "a: ["}' },
-      podOf(),
-      'InvalidTemplateOutput',
-      /strategic merge: invalid JSON document\nyaml: /,
-    ],
-    [
-      'output that is no object',
-      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "text"}' },
-      podOf(),
-      'InvalidTemplateOutput',
-      /strategic merge: invalid JSON document$/,
-    ],
+  ];
+  const outputs: [name: string, template: string, reason: string, message: RegExp][] = [
+    ['a template that fails', '{{ fail `no` }}', 'TemplateFailed', /error calling fail: no$/],
+    ['output that is no YAML', 'a: [', 'InvalidTemplateOutput', /strategic merge: invalid JSON document\nyaml: /],
+    ['output that is no object', 'text', 'InvalidTemplateOutput', /strategic merge: invalid JSON document$/],
     [
       'output of the wrong types',
-      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "spec: {containers: 1}"}' },
-      podOf(),
+      'spec: {containers: 1}',
       'InvalidTemplateOutput',
       /failed applying injection overlay: unmarshal patched pod: json/,
     ],
     [
       'output that cannot be merged',
-      { ...proxyFiles, config: 'policy: enabled\ntemplates: {sidecar: "spec: {containers: [{image: a}]}"}' },
-      podOf(),
+      'spec: {containers: [{image: a}]}',
       'InvalidTemplateOutput',
       /strategic merge: .*merge key: name/,
     ],
   ];
-  for (const [name, files, pod, reason, message] of rows) {
+  const rows = [
+    ...pods.map(([name, pod, ...refusal]) => [name, run(proxyFiles, pod), ...refusal] as const),
+    ...outputs.map(([name, template, ...refusal]) => [name, run(rendering(template), podOf()), ...refusal] as const),
+  ];
+  for (const [name, result, reason, message] of rows) {
     it(`${name} is data, not an exception`, () => {
-      const result = run(files, pod);
       assert.equal(result.outcome, 'failed');
       assert.equal(result.reason, reason);
       assert.match(result.message, message);
@@ -365,22 +297,13 @@ describe('inject, refusing', () => {
   }
 
   it('says why a pod is left alone', () => {
-    const result = run(proxyFiles, podOf({ spec: { hostNetwork: true } }));
-    assert.deepEqual(
-      { ...result, message: '' },
-      { outcome: 'skipped', reason: 'HostNetwork', message: '', warnings: [] },
-    );
+    const result = { ...run(proxyFiles, podOf({ spec: { hostNetwork: true } })), message: '' };
+    assert.deepEqual(result, { outcome: 'skipped', reason: 'HostNetwork', message: '', warnings: [] });
   });
 
   it('turns whatever else goes wrong into a result', () => {
-    const trap = new Proxy(
-      {},
-      {
-        getOwnPropertyDescriptor: () => {
-          throw new Error('trap');
-        },
-      },
-    );
+    const getOwnPropertyDescriptor = (): never => assert.fail('trap');
+    const trap = new Proxy({}, { getOwnPropertyDescriptor });
     const result = run(proxyFiles, { metadata: trap, spec: {} });
     assert.deepEqual(result, { outcome: 'failed', reason: 'Internal', message: 'unexpected: trap' });
   });

@@ -2,7 +2,7 @@ import { LimitError, Meter } from '../template/exec/meter.ts';
 import { decide, type DecisionFacts } from './decide.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { InjectionRequest } from './injection-request.ts';
-import type { InjectionResult } from './injection-result.ts';
+import type { FailureReason, InjectionResult } from './injection-result.ts';
 import type { Injector } from './injector.ts';
 import { injectPod, type PodInjection } from './inject-pod.ts';
 import { proxyConfigsFor } from './mesh/proxy-configs-for.ts';
@@ -15,7 +15,6 @@ import { parsePathEnvironment } from './pod/path-environment.ts';
 import type { Pod } from './pod/pod.ts';
 import { readPodFacts } from './pod/pod-facts.ts';
 import { readPod } from './pod/read-pod.ts';
-import { tooMuch } from './render/run-templates.ts';
 import { workloadOf, type Workload } from './pod/workload.ts';
 
 /**
@@ -33,15 +32,16 @@ export function inject(injector: Injector, request: InjectionRequest, workload?:
     const pod = carryOver(request.pod, read, injected) as JsonObject;
     return { outcome: 'injected', pod, patch: diffJson(request.pod, pod), warnings };
   } catch (error) {
-    const failure = error instanceof LimitError ? tooMuch(error) : error;
-    if (failure instanceof InjectionFailure)
-      return { outcome: 'failed', reason: failure.reason, message: failure.message };
-    return {
-      outcome: 'failed',
-      reason: 'Internal',
-      message: `unexpected: ${error instanceof Error ? error.message : String(error)}`,
-    };
+    return { outcome: 'failed', ...failureOf(error) };
   }
+}
+
+function failureOf(error: unknown): { readonly reason: FailureReason; readonly message: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof InjectionFailure) return { reason: error.reason, message };
+  if (error instanceof LimitError)
+    return { reason: 'TemplateLimit', message: `failed to run injection template: ${message}` };
+  return { reason: 'Internal', message: `unexpected: ${message}` };
 }
 
 /** A pod that cannot be read is refused in Go's words where Go has any. */

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { readConfigurationAtOnce } from './configuration/read-configuration.ts';
 import { inject } from './inject.ts';
-import { loadInjector, loadInjectorInSteps } from './injector.ts';
+import { loadInjector, loadInjectorInSteps, type Injector } from './injector.ts';
 
 const files = { config: 'policy: enabled\ntemplates: {sidecar: ""}\n', values: '{}', mesh: '', settings: '' };
+
+/** What becomes of a pod without containers. */
+function outcomeOf(injector: Injector, metadata: object): string {
+  const result = inject(injector, { pod: { metadata, spec: { containers: [] } }, namespace: 'shop' });
+  return result.outcome === 'failed' ? `${result.reason} ${result.message}` : result.outcome;
+}
 
 describe('loadInjector', () => {
   it('loads what Istio’s ConfigMaps hold', () => {
@@ -14,13 +20,7 @@ describe('loadInjector', () => {
     });
     assert.equal(injector.semantics, 'Webhook');
     assert.deepEqual(injector.templateNames, ['a', 'b']);
-    assert.deepEqual(
-      [...injector.environment],
-      [
-        ['ISTIO_META_CLUSTER_ID', 'east'],
-        ['ZONE', 'z'],
-      ],
-    );
+    assert.deepEqual(Object.fromEntries(injector.environment), { ISTIO_META_CLUSTER_ID: 'east', ZONE: 'z' });
     assert.equal(injector.settings.revision, 'r1');
     assert.deepEqual(injector.warnings, []);
   });
@@ -46,26 +46,17 @@ describe('loadInjector', () => {
   it('bounds each execution of a template', () => {
     const config = `policy: enabled\ntemplates: {sidecar: "{{ range until 100 }}{{ . }}{{ end }}"}\n`;
     const injector = loadInjector({ ...files, config }, { limits: { steps: 50 } });
-    const result = inject(injector, { pod: { metadata: {}, spec: { containers: [] } }, namespace: 'shop' });
-    assert.equal(result.outcome, 'failed');
-    assert.equal(result.reason, 'TemplateLimit');
-    assert.match(result.message, /exceeded the limit of 50 steps/);
+    assert.match(outcomeOf(injector, {}), /^TemplateLimit .*exceeded the limit of 50 steps/);
   });
 
   it('bounds the work of all templates of a pod together, reading and merging included', () => {
     const config = 'policy: enabled\ntemplates: {sidecar: "metadata: {labels: {a: b}}"}\n';
     const injector = loadInjector({ ...files, config }, { limits: { work: 100_000 } });
-    const outcome = (count: number): string => {
-      const annotations = { 'inject.istio.io/templates': Array.from({ length: count }, () => 'sidecar').join() };
-      const result = inject(injector, {
-        pod: { metadata: { annotations }, spec: { containers: [] } },
-        namespace: 'shop',
-      });
-      return result.outcome === 'failed' ? `${result.reason} ${result.message}` : result.outcome;
-    };
-    assert.equal(outcome(3), 'injected');
+    const withTemplates = (count: number): string =>
+      outcomeOf(injector, { annotations: { 'inject.istio.io/templates': Array(count).fill('sidecar').join() } });
+    assert.equal(withTemplates(3), 'injected');
     assert.equal(
-      outcome(20),
+      withTemplates(20),
       'TemplateLimit failed to run injection template: exceeded the limit of 100000 units of work',
     );
   });
@@ -89,33 +80,17 @@ describe('loadInjector', () => {
     assert.equal(step.value.templateNames.length, 10);
   });
 
+  const legacy = { config: 'template: "[[ if ]]"', settings: '{"delimiters": ["[[", "]]"]}' };
+  const unclosed = /^config\.templates\.log: line 2, column \d+: unclosed action/;
+  const undefinedFunction = /function "nope" not defined/;
+  const noStatusPort = /^cannot parse mesh config: invalid character 'x'/;
   const wrong: [name: string, changes: Partial<typeof files>, field: string, message: RegExp][] = [
     ['the config', { config: 'policy: [' }, 'config', /^config: yaml: line/],
-    [
-      'a template',
-      { config: 'templates: {log: "a\\n{{ .b"}' },
-      'config.templates.log',
-      /^config\.templates\.log: line 2, column \d+: unclosed action/,
-    ],
-    [
-      'an unknown function',
-      { config: 'templates: {log: "{{ nope }}"}' },
-      'config.templates.log',
-      /function "nope" not defined/,
-    ],
-    [
-      'a template of 1.x',
-      { config: 'template: "[[ if ]]"', settings: '{"delimiters": ["[[", "]]"]}' },
-      'config.template',
-      /missing value for if/,
-    ],
+    ['a template', { config: 'templates: {log: "a\\n{{ .b"}' }, 'config.templates.log', unclosed],
+    ['an unknown function', { config: 'templates: {log: "{{ nope }}"}' }, 'config.templates.log', undefinedFunction],
+    ['a template of 1.x', legacy, 'config.template', /missing value for if/],
     ['the values', { values: '{"global": {"hub": 5}}' }, 'values.global.hub', /must be a string, not 5/],
-    [
-      'the mesh',
-      { mesh: 'defaultConfig: {statusPort: x}' },
-      'mesh',
-      /^cannot parse mesh config: invalid character 'x'/,
-    ],
+    ['the mesh', { mesh: 'defaultConfig: {statusPort: x}' }, 'mesh', noStatusPort],
     ['the settings', { settings: '{"nativeSidecars": 1}' }, 'settings.nativeSidecars', /./],
   ];
   for (const [name, changes, field, message] of wrong) {

@@ -37,54 +37,37 @@ export function kubeInject(injector: Injector, text: string, context: FileContex
       if (result.outcome === 'failed')
         return { outcome: 'failed', object: describeObject(object), message: result.message };
       if (result.outcome === 'skipped') {
-        warnings.push(
-          `===> Skipping injection because ${describeObject(object)} ${skipPhrase(result.reason, result.message)}`,
-        );
+        warnings.push(`===> Skipping injection because ${describeObject(object)} ${skipPhrase(result)}`);
+        continue;
       }
-      if (result.outcome !== 'injected') continue;
       warnings.push(...result.warnings.map((warning) => `${describeObject(object)}: ${warning}`));
       edits.push(...result.edits.map((edit) => ({ ...edit, path: [...path, ...edit.path] })));
     }
-    texts.push(edits.length === 0 ? withNewline(source.text) : rewrite(source.document, value, edits));
+    const asItWas = source.text.endsWith('\n') ? source.text : `${source.text}\n`;
+    texts.push(edits.length === 0 ? asItWas : rewrite(source.document, value, edits));
   }
   return { outcome: 'done', text: texts.join('---\n'), warnings };
 }
 
 /** The objects of a document: itself, or the items of a List, which may be Lists again. */
-function* objectsIn(
-  value: unknown,
-  path: readonly string[],
-): Generator<{ object: JsonObject; path: readonly string[] }> {
-  if (!isJsonObject(value)) return;
+function objectsIn(value: unknown, path: readonly string[]): { object: JsonObject; path: readonly string[] }[] {
+  if (!isJsonObject(value)) return [];
   const items = listItems(value);
-  if (items === undefined) {
-    yield { object: value, path };
-    return;
-  }
-  for (const [index, item] of items.entries()) yield* objectsIn(item, [...path, 'items', String(index)]);
+  if (items === undefined) return [{ object: value, path }];
+  return items.flatMap((item, index) => objectsIn(item, [...path, 'items', String(index)]));
 }
 
 /** A node that stands in several places must not change in all of them: aliases are written out first. */
 function rewrite(document: Document, value: unknown, edits: readonly DocumentEdit[]): string {
-  const target = hasAliases(document)
-    ? new Document(value, { version: '1.1', aliasDuplicateObjects: false })
-    : document;
+  const aliases: unknown[] = [];
+  visit(document, { Alias: (_, alias) => void aliases.push(alias) });
+  const target = aliases.length > 0 ? new Document(value, { version: '1.1', aliasDuplicateObjects: false }) : document;
   editDocument(target, edits);
   return target.toString({ lineWidth: 0, directives: false, flowCollectionPadding: false });
 }
 
-function hasAliases(document: Document): boolean {
-  const aliases: unknown[] = [];
-  visit(document, { Alias: (_, alias) => void aliases.push(alias) });
-  return aliases.length > 0;
-}
-
 /** Two of Istio's phrases, which people look for, and ours. */
-function skipPhrase(reason: string, message: string): string {
+function skipPhrase({ reason, message }: { readonly reason: string; readonly message: string }): string {
   if (reason === 'HostNetwork') return 'has host networking enabled';
   return reason.startsWith('OptedOut') ? `has sidecar injection disabled (${message})` : `is not selected (${message})`;
-}
-
-function withNewline(text: string): string {
-  return text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -30,13 +30,11 @@ describe('annotationProblems', () => {
     }
   }
 
+  const quantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+  const outOfRange = 'strconv.ParseUint: parsing "70000": value out of range';
   const bad: [annotation: string, value: string, problem: string][] = [
     ['sidecar.istio.io/proxyCPU', '1\n- x', 'value contains control characters'],
-    [
-      'sidecar.istio.io/proxyMemory',
-      '1 Gi',
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    ],
+    ['sidecar.istio.io/proxyMemory', '1 Gi', `quantities must match the regular expression '${quantityPattern}'`],
     ['sidecar.istio.io/proxyMemoryLimit', '1K', "unable to parse quantity's suffix"],
     ['sidecar.istio.io/interceptionMode', 'redirect', 'interceptionMode invalid, use REDIRECT,TPROXY,NONE: redirect'],
     [
@@ -47,43 +45,23 @@ describe('annotationProblems', () => {
     [
       'traffic.sidecar.istio.io/excludeOutboundPorts',
       '80,70000',
-      "excludeOutboundPorts invalid: failed parsing port '70000': failed parsing port '70000': strconv.ParseUint: parsing \"70000\": value out of range",
+      `excludeOutboundPorts invalid: failed parsing port '70000': failed parsing port '70000': ${outOfRange}`,
     ],
-    [
-      'traffic.sidecar.istio.io/excludeOutboundIPRanges',
-      '*',
-      "excludeIPRanges invalid: failed parsing cidr '*': netip.ParsePrefix(\"*\"): no '/'",
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      '10.0.0.0/40',
-      'includeIPRanges invalid: failed parsing cidr \'10.0.0.0/40\': netip.ParsePrefix("10.0.0.0/40"): prefix length out of range',
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      '10.0.0.0/x',
-      'includeIPRanges invalid: failed parsing cidr \'10.0.0.0/x\': netip.ParsePrefix("10.0.0.0/x"): bad bits after slash: "x"',
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      '01.0.0.0/8',
-      'includeIPRanges invalid: failed parsing cidr \'01.0.0.0/8\': netip.ParsePrefix("01.0.0.0/8"): ParseAddr("01.0.0.0"): IPv4 field has octet with leading zero',
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      '1.2/8',
-      'includeIPRanges invalid: failed parsing cidr \'1.2/8\': netip.ParsePrefix("1.2/8"): ParseAddr("1.2"): unable to parse IP',
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      '1.x.0.0/8',
-      'includeIPRanges invalid: failed parsing cidr \'1.x.0.0/8\': netip.ParsePrefix("1.x.0.0/8"): ParseAddr("1.x.0.0"): unexpected character (at "x.0.0")',
-    ],
-    [
-      'traffic.sidecar.istio.io/includeOutboundIPRanges',
-      'fe80::%eth0/64',
-      'includeIPRanges invalid: failed parsing cidr \'fe80::%eth0/64\': netip.ParsePrefix("fe80::%eth0/64"): IPv6 zones cannot be present in a prefix',
-    ],
+    ...(
+      [
+        ['excludeOutboundIPRanges', '*', "no '/'"],
+        ['includeOutboundIPRanges', '10.0.0.0/40', 'prefix length out of range'],
+        ['includeOutboundIPRanges', '10.0.0.0/x', 'bad bits after slash: "x"'],
+        ['includeOutboundIPRanges', '01.0.0.0/8', 'ParseAddr("01.0.0.0"): IPv4 field has octet with leading zero'],
+        ['includeOutboundIPRanges', '1.2/8', 'ParseAddr("1.2"): unable to parse IP'],
+        ['includeOutboundIPRanges', '1.x.0.0/8', 'ParseAddr("1.x.0.0"): unexpected character (at "x.0.0")'],
+        ['includeOutboundIPRanges', 'fe80::%eth0/64', 'IPv6 zones cannot be present in a prefix'],
+      ] as const
+    ).map(([name, block, problem]): [string, string, string] => [
+      `traffic.sidecar.istio.io/${name}`,
+      block,
+      `${name.replace('Outbound', '')} invalid: failed parsing cidr '${block}': netip.ParsePrefix("${block}"): ${problem}`,
+    ]),
     ['istio.io/reroute-virtual-interfaces', 'eth0,', 'empty interface name'],
     [
       'traffic.sidecar.istio.io/kubevirtInterfaces',
@@ -114,11 +92,8 @@ describe('annotationProblems', () => {
   }
 
   it('counts several problems', () => {
-    const problems =
-      annotationProblems({ 'sidecar.istio.io/proxyCPU': '', 'sidecar.istio.io/interceptionMode': '' }) ?? '';
-    assert.match(
-      problems,
-      /^2 errors occurred:\n\t\* invalid value '' for annotation 'sidecar.istio.io\/interceptionMode'/,
-    );
+    const problems = annotationProblems({ 'sidecar.istio.io/proxyCPU': '', 'sidecar.istio.io/interceptionMode': '' });
+    const first = "invalid value '' for annotation 'sidecar.istio.io/interceptionMode'";
+    assert.ok(problems?.startsWith(`2 errors occurred:\n\t* ${first}`), problems);
   });
 });

@@ -1,4 +1,4 @@
-import type { StructField, StructType, ValueType } from '../kubernetes/go-types.ts';
+import type { StructField, ValueType } from '../kubernetes/go-types.ts';
 import { StrategicMergeError } from './merge-error.ts';
 
 /** The Go type that a value of the patch belongs to; a pointer is told apart, as error messages do. */
@@ -14,41 +14,8 @@ export interface ListSchema {
   readonly mergeKey: string;
 }
 
-export function rootSchema(type: StructType): PatchSchema {
-  return { type, pointer: false };
-}
-
 /** The schema of the member `name`. @throws StrategicMergeError when the type is no struct or has no such field */
-export function memberSchema(schema: PatchSchema, name: string): PatchSchema {
-  return findField(schema, name);
-}
-
-/** The schema of the member `name`, whose values are lists. @throws StrategicMergeError when it is no list */
-export function listSchema(schema: PatchSchema, name: string): ListSchema {
-  const field = findField(schema, name);
-  const { type } = field;
-  const merge = { merged: field.patchStrategy === 'merge', mergeKey: field.mergeKey };
-  if (type.kind === 'list') return { items: { type: type.element, pointer: type.elementPointer }, ...merge };
-  // A pointer may point to a list, so Kubernetes looks no further.
-  if (field.pointer) return { items: { type, pointer: false }, ...merge };
-  throw new StrategicMergeError(`expected slice or array type, but got: ${kindName(schema)}`);
-}
-
-/** What Go's reflect.Kind calls the type. */
-export function kindName({ type, pointer }: PatchSchema): string {
-  if (pointer) return 'ptr';
-  switch (type.kind) {
-    case 'list':
-      return 'slice';
-    case 'custom':
-      return 'struct';
-    default:
-      return type.kind;
-  }
-}
-
-function findField(schema: PatchSchema, name: string): StructField {
-  const { type } = schema;
+export function memberSchema({ type }: PatchSchema, name: string): StructField {
   if (type.kind !== 'struct' && type.kind !== 'custom') {
     throw new StrategicMergeError(
       `merging an object in json but data type is not struct, instead is: ${kindName({ type, pointer: false })}`,
@@ -56,11 +23,26 @@ function findField(schema: PatchSchema, name: string): StructField {
   }
   const field =
     type.kind === 'struct' ? (type.byName.get(name) ?? type.byFoldedName.get(name.toLowerCase())) : undefined;
-  if (field === undefined) {
-    const struct = type.kind === 'struct' ? type.localName : type.goName.slice(type.goName.indexOf('.') + 1);
-    throw new StrategicMergeError(
-      `unable to find api field in struct ${struct} for the json field ${JSON.stringify(name)}`,
-    );
-  }
-  return field;
+  if (field !== undefined) return field;
+  const struct = type.kind === 'struct' ? type.localName : type.goName.slice(type.goName.indexOf('.') + 1);
+  throw new StrategicMergeError(
+    `unable to find api field in struct ${struct} for the json field ${JSON.stringify(name)}`,
+  );
+}
+
+/** The schema of the member `name`, whose values are lists. @throws StrategicMergeError when it is no list */
+export function listSchema(schema: PatchSchema, name: string): ListSchema {
+  const { type, pointer, patchStrategy, mergeKey } = memberSchema(schema, name);
+  const merge = { merged: patchStrategy === 'merge', mergeKey };
+  if (type.kind === 'list') return { items: { type: type.element, pointer: type.elementPointer }, ...merge };
+  // A pointer may point to a list, so Kubernetes looks no further.
+  if (pointer) return { items: { type, pointer: false }, ...merge };
+  throw new StrategicMergeError(`expected slice or array type, but got: ${kindName(schema)}`);
+}
+
+/** What Go's reflect.Kind calls the type. */
+export function kindName({ type, pointer }: PatchSchema): string {
+  if (pointer) return 'ptr';
+  if (type.kind === 'list') return 'slice';
+  return type.kind === 'custom' ? 'struct' : type.kind;
 }

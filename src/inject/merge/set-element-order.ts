@@ -1,8 +1,13 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
-import { elementOrderTarget, hasPatchDirective, isElementOrder, withoutDirectives } from './directives.ts';
-import { orderElements } from './element-order.ts';
-import { badArgument, formatGo, noMergeKey, StrategicMergeError } from './merge-error.ts';
-import { mergeList, objectLists, type MergeObjects } from './merge-list.ts';
+import {
+  directedList,
+  hasPatchDirective,
+  PATCH_DIRECTIVE,
+  SET_ELEMENT_ORDER,
+  withoutDirectives,
+} from './directives.ts';
+import { badArgument, formatGo, StrategicMergeError } from './merge-error.ts';
+import { keyOf, mergeList, objectLists, orderElements, type MergeObjects } from './merge-list.ts';
 import { listSchema, type ListSchema, type PatchSchema } from './patch-schema.ts';
 
 /**
@@ -15,97 +20,75 @@ export function mergeOrderedLists(
   schema: PatchSchema,
   mergeObjects: MergeObjects,
 ): { original: JsonObject; patch: JsonObject } {
-  const directives = Object.keys(patch).filter(isElementOrder);
+  const directives = Object.keys(patch).filter((name) => name.startsWith(SET_ELEMENT_ORDER));
   if (directives.length === 0) return { original, patch };
   const result = { ...original };
   const remaining = { ...patch };
   for (const directive of directives) {
     const order = asList(patch[directive]);
     Reflect.deleteProperty(remaining, directive);
-    const name = elementOrderTarget(directive);
-    const lists = {
-      original: Object.hasOwn(result, name) ? asList(result[name]) : undefined,
-      patch: Object.hasOwn(remaining, name) ? asList(remaining[name]) : undefined,
-    };
+    const name = directedList(directive, SET_ELEMENT_ORDER);
+    const before = Object.hasOwn(result, name) ? asList(result[name]) : undefined;
+    const patched = Object.hasOwn(remaining, name) ? asList(remaining[name]) : undefined;
     const list = listSchema(schema, name);
-    if (lists.patch !== undefined) checkOrder(lists.patch, order, list.mergeKey);
-    const merged = mergeInOrder(lists, order, list, mergeObjects);
+    if (patched !== undefined) checkOrder(patched, order, list.mergeKey);
+    const merged = patched === undefined ? before : mergeUnordered(before, patched, list, mergeObjects);
     if (merged === undefined) continue;
-    setMember(result, name, merged);
+    setMember(result, name, inOrder(merged, order, before ?? [], patched ?? [], list.mergeKey));
     Reflect.deleteProperty(remaining, name);
   }
   return { original: result, patch: remaining };
 }
 
-function mergeInOrder(
-  lists: { original: readonly unknown[] | undefined; patch: readonly unknown[] | undefined },
-  order: readonly unknown[],
+function mergeUnordered(
+  before: readonly unknown[] | undefined,
+  patched: readonly unknown[],
   list: ListSchema,
   mergeObjects: MergeObjects,
-): readonly unknown[] | undefined {
-  const { original, patch } = lists;
-  let merged: readonly unknown[];
-  if (patch === undefined) {
-    if (original === undefined) return undefined;
-    merged = original;
-  } else if (original === undefined) {
-    merged = asList(withoutDirectives(patch));
-  } else {
-    merged = list.merged ? mergeList(original, patch, list, mergeObjects) : patch;
-  }
-  const { named, others } = partition(merged, order, list.mergeKey);
-  const before = original ?? [];
-  if (before.length === 0 && (patch ?? []).length === 0) {
-    throw new StrategicMergeError('no elements in any of the given slices');
-  }
-  const keyed = objectLists(before, patch ?? []) !== undefined;
-  if (keyed) requireKeys([named, order, others, before], list.mergeKey);
-  return orderElements(named, others, order, before, (item) =>
-    keyed && isJsonObject(item) ? item[list.mergeKey] : item,
-  );
+): readonly unknown[] {
+  if (before === undefined) return asList(withoutDirectives(patched, 'keep'));
+  return list.merged ? mergeList(before, patched, list, mergeObjects) : patched;
 }
 
-/** The items that the order names, and the others. */
-function partition(
-  items: readonly unknown[],
+/** The items of a merged list that the order names, in that order, among the others. */
+function inOrder(
+  merged: readonly unknown[],
   order: readonly unknown[],
+  before: readonly unknown[],
+  patched: readonly unknown[],
   mergeKey: string,
-): { named: readonly unknown[]; others: readonly unknown[] } {
-  const isNamed = mergeKey === '' ? nameScalars(order) : nameObjects(order, mergeKey);
+): readonly unknown[] {
+  const isNamed = namedBy(order, mergeKey);
   const named: unknown[] = [];
   const others: unknown[] = [];
-  for (const item of items) (isNamed(item) ? named : others).push(item);
-  return { named, others };
-}
-
-function nameScalars(order: readonly unknown[]): (item: unknown) => boolean {
-  const values = new Set(order);
-  return (item) => values.has(item);
-}
-
-function nameObjects(order: readonly unknown[], mergeKey: string): (item: unknown) => boolean {
-  return (item) => {
-    if (!isJsonObject(item)) throw badArgument('object', item);
-    if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-    for (const [place, candidate] of order.entries()) {
-      if (!isJsonObject(candidate)) throw new StrategicMergeError(`value for key ${place} is not a map`);
-      if (Object.hasOwn(candidate, mergeKey) && candidate[mergeKey] === item[mergeKey]) return true;
-    }
-    return false;
-  };
-}
-
-function requireKeys(lists: readonly (readonly unknown[])[], mergeKey: string): void {
-  for (const item of lists.flat()) {
-    if (!isJsonObject(item)) throw badArgument('object', item);
-    if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
+  for (const item of merged) (isNamed(item) ? named : others).push(item);
+  if (before.length === 0 && patched.length === 0) {
+    throw new StrategicMergeError('no elements in any of the given slices');
   }
+  if (objectLists(before, patched) === undefined) return orderElements(named, others, order, before, (item) => item);
+  for (const item of [named, order, others, before].flat()) keyOf(asObject(item), mergeKey);
+  return orderElements(named, others, order, before, (item) => asObject(item)[mergeKey]);
+}
+
+/** Whether the order names an item. */
+function namedBy(order: readonly unknown[], mergeKey: string): (item: unknown) => boolean {
+  if (mergeKey === '') {
+    const values = new Set(order);
+    return (item) => values.has(item);
+  }
+  return (item) => {
+    const key = keyOf(asObject(item), mergeKey);
+    return order.some((candidate, place) => {
+      if (!isJsonObject(candidate)) throw new StrategicMergeError(`value for key ${place} is not a map`);
+      return Object.hasOwn(candidate, mergeKey) && candidate[mergeKey] === key;
+    });
+  };
 }
 
 /** The items of the patch must be among those of the order, and in that order; those that direct the merge do not count. */
 function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
-  const items = mergeKey === '' ? patch : patch.filter((item) => !isDeletion(item));
+  const items = mergeKey === '' ? patch : patch.filter((item) => asObject(item)[PATCH_DIRECTIVE] !== 'delete');
   let next = 0;
   for (const named of order) {
     while (next < items.length && hasPatchDirective(items[next])) next += 1;
@@ -120,18 +103,15 @@ function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeK
   }
 }
 
-function isDeletion(item: unknown): boolean {
-  if (!isJsonObject(item)) throw badArgument('object', item);
-  return item['$patch'] === 'delete';
-}
-
 function haveSameKey(left: unknown, right: unknown, mergeKey: string): boolean {
   if (mergeKey === '') return left === right;
-  if (!isJsonObject(left)) throw badArgument('object', left);
-  if (!isJsonObject(right)) throw badArgument('object', right);
-  if (!Object.hasOwn(left, mergeKey)) throw noMergeKey(left, mergeKey);
-  if (!Object.hasOwn(right, mergeKey)) throw noMergeKey(right, mergeKey);
-  return left[mergeKey] === right[mergeKey];
+  const objects = [asObject(left), asObject(right)] as const;
+  return keyOf(objects[0], mergeKey) === keyOf(objects[1], mergeKey);
+}
+
+function asObject(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw badArgument('object', value);
+  return value;
 }
 
 function asList(value: unknown): readonly unknown[] {

@@ -2,17 +2,17 @@ import type { StructType } from '../kubernetes/go-types.ts';
 import { podType } from '../kubernetes/pod-schema.ts';
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
 import {
-  deletionTarget,
+  DELETE_FROM_LIST,
+  directedList,
   hasPatchDirective,
-  isDeletionList,
-  isElementOrder,
   PATCH_DIRECTIVE,
-  plainValue,
   RETAIN_KEYS,
+  SET_ELEMENT_ORDER,
+  withoutDirectives,
 } from './directives.ts';
 import { badPatchType, goTypeName, StrategicMergeError } from './merge-error.ts';
 import { deleteFromList, mergeList } from './merge-list.ts';
-import { listSchema, memberSchema, rootSchema, type PatchSchema } from './patch-schema.ts';
+import { listSchema, memberSchema, type PatchSchema } from './patch-schema.ts';
 import { mergeOrderedLists } from './set-element-order.ts';
 
 /**
@@ -27,7 +27,7 @@ import { mergeOrderedLists } from './set-element-order.ts';
 export function strategicMerge(original: JsonObject, patch: unknown, type: StructType = podType): JsonObject {
   if (patch === null) return original;
   if (!isJsonObject(patch)) throw new StrategicMergeError('invalid JSON document');
-  return mergeObjects(original, patch, rootSchema(type));
+  return mergeObjects(original, patch, { type, pointer: false });
 }
 
 function mergeObjects(original: JsonObject, patch: JsonObject, schema: PatchSchema): JsonObject {
@@ -36,8 +36,8 @@ function mergeObjects(original: JsonObject, patch: JsonObject, schema: PatchSche
   const ordered = mergeOrderedLists(retained.original, retained.patch, schema, mergeObjects);
   const draft = new Draft(ordered.original);
   for (const [name, value] of Object.entries(ordered.patch)) {
-    if (isDeletionList(name)) {
-      mergeDeletionList(draft, deletionTarget(name), value, schema);
+    if (name.startsWith(DELETE_FROM_LIST)) {
+      mergeDeletionList(draft, directedList(name, DELETE_FROM_LIST), value, schema);
     } else if (value === null) {
       draft.delete(name);
     } else {
@@ -62,7 +62,7 @@ function mergeMember(draft: Draft, name: string, value: unknown, schema: PatchSc
     const list = listSchema(schema, name);
     draft.set(name, list.merged ? mergeList(current, value, list, mergeObjects) : value);
   } else {
-    const plain = plainValue(value);
+    const plain = withoutDirectives(value, 'drop');
     if (plain === undefined) draft.delete(name);
     else draft.set(name, plain);
   }
@@ -88,7 +88,8 @@ function retainKeys(original: JsonObject, patch: JsonObject): { original: JsonOb
   if (!Array.isArray(names)) throw malformed;
   const retained = new Set<unknown>(names);
   for (const [name, value] of Object.entries(remaining)) {
-    if (value !== null && !isDeletionList(name) && !isElementOrder(name) && !retained.has(name)) throw malformed;
+    const directs = name.startsWith(DELETE_FROM_LIST) || name.startsWith(SET_ELEMENT_ORDER);
+    if (value !== null && !directs && !retained.has(name)) throw malformed;
   }
   const kept = Object.entries(original).filter(([name]) => retained.has(name));
   return { original: Object.fromEntries(kept), patch: remaining };

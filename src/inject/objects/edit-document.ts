@@ -3,23 +3,23 @@ import type { JsonPatchOperation } from '../patch/json-patch.ts';
 
 /** One change of a value inside a document. The path's parts are names, or indexes where they lead into a list. */
 export interface DocumentEdit {
+  readonly op: JsonPatchOperation['op'];
   readonly path: readonly string[];
-  readonly operation: JsonPatchOperation['op'];
   readonly value?: unknown;
 }
 
 /** Changes a document in place; whatever is not changed keeps its comments and style. */
 export function editDocument(document: Document, edits: readonly DocumentEdit[]): void {
-  for (const { path, operation, value } of edits) {
+  for (const { path, op, value } of edits) {
     const keys = keysOf(document, path);
-    if (operation === 'remove') {
+    if (op === 'remove') {
       document.deleteIn(keys);
       continue;
     }
     const node = document.createNode(value, { aliasDuplicateObjects: false });
     const parent: unknown = document.getIn(keys.slice(0, -1), true);
     const key = keys.at(-1);
-    if (operation === 'add' && isSeq(parent) && typeof key === 'number') parent.items.splice(key, 0, node);
+    if (op === 'add' && isSeq(parent) && typeof key === 'number') parent.items.splice(key, 0, node);
     else document.setIn(keys, node);
   }
 }

@@ -1,13 +1,12 @@
 import { inject } from '../inject.ts';
 import type { InjectionRequest } from '../injection-request.ts';
-import type { SkipReason } from '../injection-result.ts';
+import type { InjectionResult } from '../injection-result.ts';
 import type { Injector } from '../injector.ts';
-import type { JsonPatchOperation } from '../patch/json-patch.ts';
 import { parsePointer } from '../patch/json-pointer.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import type { Workload } from '../pod/workload.ts';
 import type { DocumentEdit } from './edit-document.ts';
-import { objectAt, podTemplatePlace, type PodTemplatePlace } from './workload-kinds.ts';
+import { objectAt, podTemplatePlace } from './workload-kinds.ts';
 
 /** Where the objects of a file would be created; all optional. */
 export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'namespaceMetadata' | 'path'> & {
@@ -15,18 +14,15 @@ export type FileContext = Pick<InjectionRequest, 'nodes' | 'proxyConfigs' | 'nam
   readonly namespace?: string;
 };
 
-/** What became of one object. */
+/** What became of one object; without edits where it is no workload. */
 export type ObjectOutcome =
   | { readonly outcome: 'injected'; readonly edits: readonly DocumentEdit[]; readonly warnings: readonly string[] }
-  | { readonly outcome: 'skipped'; readonly reason: SkipReason; readonly message: string }
-  | { readonly outcome: 'failed'; readonly message: string }
-  /** Not a workload. */
-  | { readonly outcome: 'untouched' };
+  | Exclude<InjectionResult, { outcome: 'injected' }>;
 
 /** Injects the pods of one workload. */
 export function injectObject(injector: Injector, object: JsonObject, context: FileContext): ObjectOutcome {
   const place = podTemplatePlace(object);
-  if (place === undefined) return { outcome: 'untouched' };
+  if (place === undefined) return { outcome: 'injected', edits: [], warnings: [] };
   const commandLine = injector.semantics === 'KubeInject';
   // Istio's command takes the job's metadata for the pod's.
   const metadataPath = commandLine && object.kind === 'CronJob' ? ['spec', 'jobTemplate', 'metadata'] : place.metadata;
@@ -38,18 +34,12 @@ export function injectObject(injector: Injector, object: JsonObject, context: Fi
     namespace: commandLine ? '' : textOf(objectAt(object, ['metadata']), 'namespace') || (namespace ?? 'default'),
   };
   const result = inject(injector, request, object.kind === 'Pod' ? undefined : workloadOfObject(object));
-  switch (result.outcome) {
-    case 'injected':
-      return {
-        outcome: 'injected',
-        edits: result.patch.map((operation) => toEdit(operation, { metadata: metadataPath, spec: place.spec })),
-        warnings: result.warnings,
-      };
-    case 'skipped':
-      return { outcome: 'skipped', reason: result.reason, message: result.message };
-    case 'failed':
-      return { outcome: 'failed', message: result.message };
-  }
+  if (result.outcome !== 'injected') return result;
+  const edits = result.patch.map((operation): DocumentEdit => {
+    const [part, ...rest] = parsePointer(operation.path);
+    return { ...operation, path: [...(part === 'metadata' ? metadataPath : place.spec), ...rest] };
+  });
+  return { outcome: 'injected', edits, warnings: result.warnings };
 }
 
 /** The workload itself is what templates call the pod's workload. */
@@ -74,13 +64,4 @@ export function describeObject(object: JsonObject): string {
 function textOf(object: JsonObject, name: string): string {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return typeof value === 'string' ? value : '';
-}
-
-/** A patch of the pod as a change of the object. */
-function toEdit(operation: JsonPatchOperation, place: PodTemplatePlace): DocumentEdit {
-  const [part, ...rest] = parsePointer(operation.path);
-  const path = [...(part === 'metadata' ? place.metadata : place.spec), ...rest];
-  return operation.op === 'remove'
-    ? { path, operation: 'remove' }
-    : { path, operation: operation.op, value: operation.value };
 }

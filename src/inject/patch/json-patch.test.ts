@@ -3,92 +3,57 @@ import fc from 'fast-check';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { diffJson, type JsonPatchOperation } from './json-patch.ts';
 
-const cases: { name: string; before: unknown; after: unknown; patch: JsonPatchOperation[] }[] = [
-  { name: 'nothing', before: { a: [1, { b: null }] }, after: { a: [1, { b: null }] }, patch: [] },
-  { name: 'a root of another kind', before: { a: 1 }, after: [1], patch: [{ op: 'replace', path: '', value: [1] }] },
-  {
-    name: 'members: removals first, then in the order of the result',
-    before: { a: 1, b: 2, c: { d: 3 } },
-    after: { e: 5, c: { d: 4 }, b: 2 },
-    patch: [
-      { op: 'remove', path: '/a' },
-      { op: 'add', path: '/e', value: 5 },
-      { op: 'replace', path: '/c/d', value: 4 },
-    ],
-  },
-  {
-    name: 'null is a value, not an absence',
-    before: { a: null, b: 1 },
-    after: { b: null, c: null },
-    patch: [
-      { op: 'remove', path: '/a' },
-      { op: 'replace', path: '/b', value: null },
-      { op: 'add', path: '/c', value: null },
-    ],
-  },
-  {
-    name: 'names with the characters of a pointer',
-    before: { annotations: {} },
-    after: { annotations: { 'a/b~c': 'x', '': 'y' } },
-    patch: [
-      { op: 'add', path: '/annotations/a~1b~0c', value: 'x' },
-      { op: 'add', path: '/annotations/', value: 'y' },
-    ],
-  },
-  {
-    name: 'a container behind one that changes',
-    before: { containers: [{ name: 'app', image: 'a' }] },
-    after: { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
-    patch: [
-      { op: 'replace', path: '/containers/0/image', value: 'b' },
-      { op: 'add', path: '/containers/1', value: { name: 'proxy' } },
-    ],
-  },
-  {
-    name: 'a container before the others',
-    before: { containers: [{ name: 'app' }, { name: 'log' }] },
-    after: { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
-    patch: [
-      { op: 'add', path: '/containers/0', value: { name: 'proxy' } },
-      { op: 'add', path: '/containers/1/tty', value: true },
-    ],
-  },
-  {
-    name: 'a container between others, and one that goes',
-    before: [{ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' }],
-    after: [{ name: 'a' }, { name: 'c' }, { name: 'x' }, { name: 'd' }],
-    patch: [
-      { op: 'remove', path: '/1' },
-      { op: 'add', path: '/2', value: { name: 'x' } },
-    ],
-  },
-  {
-    name: 'a container that moves',
-    before: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
-    after: [{ name: 'c' }, { name: 'a' }, { name: 'b' }],
-    patch: [
-      { op: 'add', path: '/0', value: { name: 'c' } },
-      { op: 'remove', path: '/3' },
-    ],
-  },
-  {
-    name: 'items without names are replaced',
-    before: [1, [2], { port: 3 }],
-    after: [1, [4], { port: 5 }],
-    patch: [
-      { op: 'replace', path: '/1', value: [4] },
-      { op: 'replace', path: '/2', value: { port: 5 } },
-    ],
-  },
-  {
-    name: 'a list that is emptied',
-    before: { args: ['a', 'b'] },
-    after: { args: [] },
-    patch: [
-      { op: 'remove', path: '/args/0' },
-      { op: 'remove', path: '/args/0' },
-    ],
-  },
+const add = (path: string, value: unknown): JsonPatchOperation => ({ op: 'add', path, value });
+const replace = (path: string, value: unknown): JsonPatchOperation => ({ op: 'replace', path, value });
+const remove = (path: string): JsonPatchOperation => ({ op: 'remove', path });
+const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
+const cases: [name: string, before: unknown, after: unknown, patch: JsonPatchOperation[]][] = [
+  ['nothing', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
+  ['a root of another kind', { a: 1 }, [1], [replace('', [1])]],
+  [
+    'members: removals first, then in the order of the result',
+    { a: 1, b: 2, c: { d: 3 } },
+    { e: 5, c: { d: 4 }, b: 2 },
+    [remove('/a'), add('/e', 5), replace('/c/d', 4)],
+  ],
+  [
+    'null is a value, not an absence',
+    { a: null, b: 1 },
+    { b: null, c: null },
+    [remove('/a'), replace('/b', null), add('/c', null)],
+  ],
+  [
+    'names with the characters of a pointer',
+    { annotations: {} },
+    { annotations: { 'a/b~c': 'x', '': 'y' } },
+    [add('/annotations/a~1b~0c', 'x'), add('/annotations/', 'y')],
+  ],
+  [
+    'a container behind one that changes',
+    { containers: [{ name: 'app', image: 'a' }] },
+    { containers: [{ name: 'app', image: 'b' }, { name: 'proxy' }] },
+    [replace('/containers/0/image', 'b'), add('/containers/1', { name: 'proxy' })],
+  ],
+  [
+    'a container before the others',
+    { containers: named('app', 'log') },
+    { containers: [{ name: 'proxy' }, { name: 'app', tty: true }, { name: 'log' }] },
+    [add('/containers/0', { name: 'proxy' }), add('/containers/1/tty', true)],
+  ],
+  [
+    'a container between others, and one that goes',
+    named('a', 'b', 'c', 'd'),
+    named('a', 'c', 'x', 'd'),
+    [remove('/1'), add('/2', { name: 'x' })],
+  ],
+  ['a container that moves', named('a', 'b', 'c'), named('c', 'a', 'b'), [add('/0', { name: 'c' }), remove('/3')]],
+  [
+    'items without names are replaced',
+    [1, [2], { port: 3 }],
+    [1, [4], { port: 5 }],
+    [replace('/1', [4]), replace('/2', { port: 5 })],
+  ],
+  ['a list that is emptied', { args: ['a', 'b'] }, { args: [] }, [remove('/args/0'), remove('/args/0')]],
 ];
 
 /** Few names and values, so that two documents have much in common. */
@@ -102,7 +67,7 @@ const { document } = fc.letrec<{ document: unknown; list: unknown[]; object: Rec
 }));
 
 describe('diffJson', () => {
-  for (const { name, before, after, patch } of cases) {
+  for (const [name, before, after, patch] of cases) {
     it(name, () => {
       assert.deepEqual(diffJson(before, after), patch);
       assert.deepEqual(applyJsonPatch(before, patch), after);
@@ -111,9 +76,7 @@ describe('diffJson', () => {
 
   it('does not look into what both documents share', () => {
     const shared = new Proxy({}, { ownKeys: () => assert.fail('looked into a shared object') });
-    assert.deepEqual(diffJson({ a: shared, b: [shared, 1] }, { a: shared, b: [shared, 2] }), [
-      { op: 'replace', path: '/b/1', value: 2 },
-    ]);
+    assert.deepEqual(diffJson({ a: shared, b: [shared, 1] }, { a: shared, b: [shared, 2] }), [replace('/b/1', 2)]);
   });
 
   it('pairs very long lists by place', () => {
@@ -139,7 +102,7 @@ describe('diffJson', () => {
 
 describe('applyJsonPatch', () => {
   it('appends with "-"', () => {
-    assert.deepEqual(applyJsonPatch([1], [{ op: 'add', path: '/-', value: 2 }]), [1, 2]);
+    assert.deepEqual(applyJsonPatch([1], [add('/-', 2)]), [1, 2]);
   });
 
   it('adds a member named __proto__ without touching the prototype', () => {
@@ -148,16 +111,16 @@ describe('applyJsonPatch', () => {
   });
 
   const misfits: [document: unknown, operation: JsonPatchOperation, message: RegExp][] = [
-    [{}, { op: 'remove', path: '/a' }, /remove \/a: the document has no such place/],
-    [{}, { op: 'replace', path: '/a', value: 1 }, /replace \/a/],
-    [{}, { op: 'add', path: '/a/b', value: 1 }, /add \/a\/b/],
-    [[], { op: 'add', path: '/1', value: 1 }, /add \/1/],
-    [[1], { op: 'remove', path: '/1' }, /remove \/1/],
-    [[1], { op: 'remove', path: '/x' }, /remove \/x/],
-    [[1], { op: 'remove', path: '/-' }, /remove \/-/],
-    [5, { op: 'add', path: '/a', value: 1 }, /add \/a/],
-    [{}, { op: 'remove', path: '' }, /remove : the document has no such place/],
-    [{}, { op: 'add', path: 'a', value: 1 }, /JSON pointer "a" must be empty or begin with "\/"/],
+    [{}, remove('/a'), /remove \/a: the document has no such place/],
+    [{}, replace('/a', 1), /replace \/a/],
+    [{}, add('/a/b', 1), /add \/a\/b/],
+    [[], add('/1', 1), /add \/1/],
+    [[1], remove('/1'), /remove \/1/],
+    [[1], remove('/x'), /remove \/x/],
+    [[1], remove('/-'), /remove \/-/],
+    [5, add('/a', 1), /add \/a/],
+    [{}, remove(''), /remove : the document has no such place/],
+    [{}, add('a', 1), /JSON pointer "a" must be empty or begin with "\/"/],
   ];
   for (const [target, operation, message] of misfits) {
     it(`refuses ${operation.op} ${operation.path} of ${JSON.stringify(target)}`, () => {

@@ -1,4 +1,4 @@
-import { alignLists } from './align-lists.ts';
+import { jsonEqual } from './json-equal.ts';
 import { escapeToken } from './json-pointer.ts';
 import { isJsonObject, type JsonObject } from './json-value.ts';
 
@@ -42,31 +42,86 @@ function diffObject(operations: JsonPatchOperation[], path: string, before: Json
   }
 }
 
-/** Operations on a list act on what the earlier ones left: `index` is the place in the list as it is then. */
+/** Operations on a list act on what the earlier ones left: before `nextAfter` the list is as it is to be. */
 function diffList(
   operations: JsonPatchOperation[],
   path: string,
   before: readonly unknown[],
   after: readonly unknown[],
 ): void {
-  let index = 0;
-  for (const step of alignLists(before, after)) {
-    switch (step.kind) {
-      case 'keep':
-        diffValue(operations, `${path}/${index}`, before[step.before], after[step.after]);
-        index += 1;
-        break;
-      case 'replace':
-        operations.push({ op: 'replace', path: `${path}/${index}`, value: after[step.after] });
-        index += 1;
-        break;
-      case 'add':
-        operations.push({ op: 'add', path: `${path}/${index}`, value: after[step.after] });
-        index += 1;
-        break;
-      case 'remove':
-        operations.push({ op: 'remove', path: `${path}/${index}` });
-        break;
+  let nextBefore = 0;
+  let nextAfter = 0;
+  const ends: Pair = { before: before.length, after: after.length };
+  for (const pair of [...pairItems(before, after), ends]) {
+    // Nothing between two pairs is alike: as many replacements as possible, then the rest.
+    for (; nextBefore < pair.before && nextAfter < pair.after; nextBefore += 1, nextAfter += 1)
+      operations.push({ op: 'replace', path: `${path}/${nextAfter}`, value: after[nextAfter] });
+    for (; nextBefore < pair.before; nextBefore += 1) operations.push({ op: 'remove', path: `${path}/${nextAfter}` });
+    for (; nextAfter < pair.after; nextAfter += 1)
+      operations.push({ op: 'add', path: `${path}/${nextAfter}`, value: after[nextAfter] });
+    if (pair !== ends) diffValue(operations, `${path}/${nextAfter}`, before[nextBefore], after[nextAfter]);
+    nextBefore += 1;
+    nextAfter += 1;
+  }
+}
+
+/** The places of an item that stays, in the list before and in the list after. */
+interface Pair {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Above this many comparisons the middle parts are paired by place: a patch need not be small for lists that no pod has. */
+const mostComparisons = 40_000;
+
+/** Pairs the items of two lists, in order: those alike at the ends, and the longest common subsequence between them. */
+function pairItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && alike(before[start], after[start])) start += 1;
+  let tail = 0;
+  while (tail < shorter - start && alike(before[before.length - 1 - tail], after[after.length - 1 - tail])) tail += 1;
+  const pairs: Pair[] = Array.from({ length: start }, (_, index) => ({ before: index, after: index }));
+  const middle = commonItems(before.slice(start, before.length - tail), after.slice(start, after.length - tail));
+  for (const pair of middle) pairs.push({ before: start + pair.before, after: start + pair.after });
+  for (let index = tail; index > 0; index -= 1)
+    pairs.push({ before: before.length - index, after: after.length - index });
+  return pairs;
+}
+
+/** Items that are worth comparing further: equal, or objects of the same name. */
+function alike(left: unknown, right: unknown): boolean {
+  if (isJsonObject(left) && isJsonObject(right) && typeof left['name'] === 'string')
+    return left['name'] === right['name'];
+  return jsonEqual(left, right);
+}
+
+/** The longest common subsequence of alike items, by the usual table of lengths. */
+function commonItems(before: readonly unknown[], after: readonly unknown[]): Pair[] {
+  const [rows, columns] = [before.length, after.length];
+  if (rows === 0 || columns === 0 || rows * columns > mostComparisons) return [];
+  const lengths = new Uint32Array((rows + 1) * (columns + 1));
+  const lengthAt = (row: number, column: number): number => lengths[row * (columns + 1) + column] ?? 0;
+  for (let row = rows - 1; row >= 0; row -= 1) {
+    for (let column = columns - 1; column >= 0; column -= 1) {
+      lengths[row * (columns + 1) + column] = alike(before[row], after[column])
+        ? lengthAt(row + 1, column + 1) + 1
+        : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
     }
   }
+  const pairs: Pair[] = [];
+  let row = 0;
+  let column = 0;
+  while (row < rows && column < columns) {
+    if (alike(before[row], after[column])) {
+      pairs.push({ before: row, after: column });
+      row += 1;
+      column += 1;
+    } else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) {
+      row += 1;
+    } else {
+      column += 1;
+    }
+  }
+  return pairs;
 }

@@ -1,5 +1,5 @@
 import type { ExecutionLimits } from '../../template/exec/execution.ts';
-import { LimitError, type Meter } from '../../template/exec/meter.ts';
+import type { Meter } from '../../template/exec/meter.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import type { Template } from '../../template/template.ts';
 import { InjectionFailure } from '../injection-failure.ts';
@@ -61,8 +61,8 @@ export function runTemplates(
   const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const text = render(templates, name, data, meter);
-    const output = readOutput(templates.outputs, text, meter);
-    spend(meter, mergingCost);
+    meter.spend(text.length * readingCost + mergingCost);
+    const output = readOutput(templates.outputs, text);
     result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
     texts.push(text);
     contents.push(output.content);
@@ -78,10 +78,9 @@ export function renderTexts(templates: TemplateSet, names: readonly string[], da
 /** Such texts, read but not merged; a text that was rendered for a pod lately is the same object. @throws InjectionFailure */
 export function readContents({ outputs }: TemplateSet, texts: readonly string[], meter: Meter): JsonObject[] {
   return texts.map((text) => {
-    const known = outputs.known(text);
     // It costs the same whether it is known: what is refused must not depend on what was rendered before.
-    if (known !== undefined) spend(meter, text.length * readingCost);
-    return (known ?? readOutput(new TemplateOutputs(), text, meter)).content;
+    meter.spend(text.length * readingCost);
+    return (outputs.known(text) ?? readOutput(new TemplateOutputs(), text)).content;
   });
 }
 
@@ -92,19 +91,6 @@ const mergeCost = 10_000;
 /** Merging so many costs little even where the pod is large. */
 const usualTemplates = 4;
 
-function spend(meter: Meter, units: number): void {
-  try {
-    meter.spend(units);
-  } catch (error) {
-    throw error instanceof LimitError ? tooMuch(error) : error;
-  }
-}
-
-/** Work beyond the limit outside of templates. */
-export function tooMuch({ message }: LimitError): InjectionFailure {
-  return new InjectionFailure('TemplateLimit', `failed to run injection template: ${message}`);
-}
-
 type MergedPod = Omit<RenderedPod, 'texts' | 'contents'>;
 
 function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: TemplateOutput): MergedPod {
@@ -112,22 +98,16 @@ function addOutput({ pod, templatePod, rewriteProbes }: MergedPod, output: Templ
   const added = failingAs(onTemplatePod, () =>
     templatePod === emptyPod ? onEmptyPod() : overlayPod(templatePod, content, items),
   );
-  return {
-    pod: failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items)),
-    templatePod: added,
-    rewriteProbes,
-  };
+  const merged = failingAs(onPod, () => overlayPod(moveProxy(pod, added), content, items));
+  return { pod: merged, templatePod: added, rewriteProbes };
 }
 
 function addLegacyOutput({ pod, templatePod, rewriteProbes }: MergedPod, { content }: TemplateOutput): MergedPod {
   const legacy = readLegacyOutput(content);
   const added = failingAs(onTemplatePod, () => overlayPod(templatePod, legacy.part));
   const merged = failingAs(onPod, () => overlayPod(pod, legacy.part));
-  return {
-    pod: placeBehind(pod, merged),
-    templatePod: added,
-    rewriteProbes: rewriteProbes || legacy.rewriteProbes,
-  };
+  const rewrites = rewriteProbes || legacy.rewriteProbes;
+  return { pod: placeBehind(pod, merged), templatePod: added, rewriteProbes: rewrites };
 }
 
 function render(templates: TemplateSet, name: string, data: unknown, meter: Meter): string {
@@ -144,9 +124,7 @@ function render(templates: TemplateSet, name: string, data: unknown, meter: Mete
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const reason = error.kind === 'limit' ? 'TemplateLimit' : 'TemplateFailed';
-    throw new InjectionFailure(reason, `failed to run injection template: ${error.message}`, {
-      cause: error,
-    });
+    throw new InjectionFailure(reason, `failed to run injection template: ${error.message}`, { cause: error });
   }
 }
 
@@ -154,18 +132,16 @@ const onTemplatePod = 'failed applying injection overlay';
 const onPod = 'failed parsing generated injected YAML (check Istio sidecar injector configuration)';
 
 /** Istio's words; what is wrong with the YAML follows on lines of its own. */
-function readOutput(outputs: TemplateOutputs, text: string, meter: Meter): TemplateOutput {
-  spend(meter, text.length * readingCost);
-  let output: TemplateOutput | undefined;
+function readOutput(outputs: TemplateOutputs, text: string): TemplateOutput {
   let detail = '';
   let cause: unknown;
   try {
-    output = outputs.read(text);
+    const output = outputs.read(text);
+    if (output !== undefined) return output;
   } catch (error) {
     cause = error;
     detail = error instanceof Error ? `\n${error.message}` : '';
   }
-  if (output !== undefined) return output;
   throw new InjectionFailure(
     'InvalidTemplateOutput',
     `failed to run injection template: ${onTemplatePod}: strategic merge: invalid JSON document${detail}`,
@@ -190,9 +166,6 @@ function moveProxy(pod: Pod, templatePod: Pod): Pod {
   if (!initContainersOf(templatePod).some(isProxy)) return pod;
   const moved = containersOf(pod).find(isProxy);
   if (moved === undefined) return pod;
-  const remaining = withContainers(
-    pod,
-    containersOf(pod).filter((container) => container !== moved),
-  );
-  return withInitContainers(remaining, [...initContainersOf(pod), moved]);
+  const others = containersOf(pod).filter((container) => container !== moved);
+  return withInitContainers(withContainers(pod, others), [...initContainersOf(pod), moved]);
 }

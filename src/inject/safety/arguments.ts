@@ -1,4 +1,5 @@
-import type { OwnWords } from './own-words.ts';
+/** The words that stand in the texts of an administrator: templates and values. */
+export type OwnWords = ReadonlySet<string>;
 
 /**
  * What of a container's `args` no author may change: everything but

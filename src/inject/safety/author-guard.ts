@@ -8,31 +8,26 @@ import { builtins } from '../../template/functions/go/builtins.ts';
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
 import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
-import { authorReads, type AuthorReads, type Use } from './author-reads.ts';
-import { namesOf } from './data-places.ts';
-import { isListPlace } from './json-place.ts';
-import { ownWords, type OwnWords } from './own-words.ts';
-import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
+import type { OwnWords } from './arguments.ts';
+import { authorReads, type AuthorReads } from './author-reads.ts';
+import { matchesName, structuralReason } from './structural-annotations.ts';
 import { templateReads, type TemplateReads } from './template-reads.ts';
 import type { Difference } from './value-places.ts';
-
-/** Why an annotation is structural, in a clause; `undefined` when it is not known to be, or the configuration allows it. */
-export type StructuralReason = (name: string) => string | undefined;
 
 /** What a configuration holds against its pods' authors; found out once. Absent under preset Istio. */
 export interface AuthorGuard {
   /** What the templates of these names read together. */
   readonly readsOf: (templates: readonly string[]) => AuthorReads;
   readonly allows: (name: string) => boolean;
-  readonly structural: StructuralReason;
-  /** The words of templates and values. */
+  /** Why an annotation is structural, in a clause; `undefined` when it is not known to be, or the configuration allows it. */
+  readonly structural: (name: string) => string | undefined;
   readonly ownWords: OwnWords;
   readonly passed: PassedComparisons;
 }
 
-const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
+/** What the engine itself reads for a proxy. */
+const engineReads = [proxyConfigAnnotation, beforeProxyAnnotation];
 const mostKnown = 64;
-const noReads: TemplateReads = { printed: new Set(), steering: new Set(), parsed: new Set() };
 
 /** Finds out what the templates of a configuration read. They have been compiled before: their syntax is right. */
 export function* authorGuard(
@@ -50,43 +45,46 @@ export function* authorGuard(
       functionNames: () => [],
       unavailable: {},
     });
-    byName.set(name, yield* templateReads(definitions, name, isList));
+    byName.set(name, yield* templateReads(definitions, name));
   }
-  const words = yield* ownWords([...templates.values(), JSON.stringify(values)]);
+  const ownWords = yield* wordsOf([...templates.values(), JSON.stringify(values)]);
   const known = new Map<string, AuthorReads>();
-  const allows = (name: string): boolean => matchesName(allow, name) !== undefined;
+  const allows = (name: string): boolean => allow.some((pattern) => matchesName(pattern, name));
   return {
     readsOf: (names) => {
       const key = JSON.stringify(names);
       let reads = known.get(key);
       if (reads === undefined) {
-        reads = withEngineReads(authorReads(names.map((name) => byName.get(name) ?? noReads)), family);
+        const templatesReads = names.flatMap((name) => byName.get(name) ?? []);
+        reads = authorReads(templatesReads, family.proxy ? engineReads : []);
         // Where authors choose templates they have a say in how many combinations there are.
         if (known.size < mostKnown) known.set(key, reads);
       }
       return reads;
     },
     allows,
-    ownWords: words,
+    ownWords,
     passed: new PassedComparisons(),
-    structural: (name) => {
-      if (allows(name)) return undefined;
-      const pattern = matchesName(istioStructuralAnnotations.keys(), name);
-      return pattern === undefined ? undefined : istioStructuralAnnotations.get(pattern);
-    },
+    structural: (name) => (allows(name) ? undefined : structuralReason(name)),
   };
 }
 
-/** What the engine itself reads for a proxy. */
-const engineReads = [proxyConfigAnnotation, beforeProxyAnnotation];
+/** Characters that are read in one step, see {@link Steps}. */
+const charactersPerStep = 16_384;
 
-function withEngineReads(reads: AuthorReads, family: Family): AuthorReads {
-  if (!family.proxy) return reads;
-  const { annotations } = reads;
-  const added = engineReads
-    .filter((name) => !annotations.byName.has(name))
-    .map((name): [string, Use] => [name, { steers: true, parsed: true }]);
-  return { ...reads, annotations: { ...annotations, byName: new Map([...annotations.byName, ...added]) } };
+/** The words of some texts: runs of letters, digits, `_`, `.` and `-`. */
+function* wordsOf(texts: Iterable<string>): Steps<OwnWords> {
+  const words = new Set<string>();
+  for (const text of texts) {
+    let read = 0;
+    for (const match of text.matchAll(/[\w.-]+/g)) {
+      words.add(match[0]);
+      if (match.index < read + charactersPerStep) continue;
+      read = match.index;
+      yield;
+    }
+  }
+  return words;
 }
 
 /** What was rendered for comparison. */
@@ -99,6 +97,7 @@ interface PassedComparison {
   readonly contents: readonly JsonObject[];
   /** The other rendering, a text for each template. */
   readonly texts: readonly string[];
+  /** One that is allowed. */
   readonly difference: Difference;
 }
 
@@ -123,17 +122,11 @@ export class PassedComparisons {
       ?.difference;
   }
 
-  /** @param difference one that is allowed */
-  remember(
-    kind: ComparisonKind,
-    contents: readonly JsonObject[],
-    texts: readonly string[],
-    difference: Difference,
-  ): void {
-    const [first] = contents;
-    if (first === undefined || texts.reduce((sum, text) => sum + text.length, 0) > longestTexts) return;
+  remember(passed: PassedComparison): void {
+    const [first] = passed.contents;
+    if (first === undefined || passed.texts.reduce((sum, text) => sum + text.length, 0) > longestTexts) return;
     const known = this.#byContent.get(first) ?? [];
-    this.#byContent.set(first, [{ kind, contents, texts, difference }, ...known.slice(0, mostComparisons - 1)]);
+    this.#byContent.set(first, [passed, ...known.slice(0, mostComparisons - 1)]);
   }
 }
 

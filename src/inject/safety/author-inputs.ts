@@ -24,8 +24,6 @@ export interface AuthorInput {
 /** What takes the place of a text. */
 export type Replacement = (text: string) => string | undefined;
 
-const members: Readonly<Partial<Record<AuthorInput['kind'], string>>> = { annotation: 'annotations', label: 'labels' };
-
 /**
  * All annotations and labels of the pod, whatever templates read of them, and of all other texts that templates print the first one at each place
  * that is not harmless.
@@ -35,12 +33,8 @@ export function authorInputs(view: AuthorView, fields: AuthorReads['fields']): A
   const inputs = [...mapInputs('annotation', annotations), ...mapInputs('label', labels)];
   for (const place of fields) {
     const isHarmlessAt = harmlessAt.get(place.at(-1) ?? '') ?? isHarmless;
-    let found: string | undefined;
-    visitTexts(dataOf(view), place, 0, (value) => {
-      if (found === undefined && !isHarmlessAt(value)) found = value;
-    });
-    if (found !== undefined)
-      inputs.push({ kind: 'field', name: fieldName(place), value: found, harmless: false, place });
+    const value = findText(dataOf(view), place, 0, (text) => !isHarmlessAt(text));
+    if (value !== undefined) inputs.push({ kind: 'field', name: fieldName(place), value, harmless: false, place });
   }
   return inputs;
 }
@@ -94,31 +88,25 @@ export function withInputs(
     pod = { ...pod, metadata: changed.ObjectMeta, spec: changed.Spec };
     workload = { ...changed.DeploymentMeta, ...changed.TypeMeta };
   }
-  const metadata = {
-    ...pod.metadata,
-    ...replacedEntries('annotations', pod.metadata.annotations, inputs, replace, rename),
-    ...replacedEntries('labels', pod.metadata.labels, inputs, replace, rename),
-  };
+  let { metadata } = pod;
+  for (const [kind, part] of parts) {
+    const chosen = new Set(inputs.filter((input) => input.kind === kind).map(({ name }) => name));
+    if (chosen.size === 0) continue;
+    const entries = Object.entries(metadata[part] ?? noStrings).flatMap(([name, text]): [string, string][] => {
+      if (!chosen.has(name)) return [[name, text]];
+      const value = replace(text);
+      return value === undefined ? [] : [[rename(name) ?? name, value]];
+    });
+    // A pod without any has no map, which templates print as null.
+    metadata = { ...metadata, [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
+  }
   return { pod: { ...pod, metadata }, workload };
 }
 
-function replacedEntries(
-  part: 'annotations' | 'labels',
-  map: Readonly<Record<string, string>> | undefined,
-  inputs: readonly AuthorInput[],
-  replace: Replacement,
-  rename: Replacement,
-): Partial<Pod['metadata']> {
-  const chosen = new Set(inputs.filter(({ kind }) => members[kind] === part).map(({ name }) => name));
-  if (map === undefined || chosen.size === 0) return {};
-  const entries = Object.entries(map).flatMap(([name, text]): [string, string][] => {
-    if (!chosen.has(name)) return [[name, text]];
-    const value = replace(text);
-    return value === undefined ? [] : [[rename(name) ?? name, value]];
-  });
-  // A pod without any has no map, which templates print as null.
-  return { [part]: entries.length === 0 ? undefined : Object.fromEntries(entries) };
-}
+const parts = [
+  ['annotation', 'annotations'],
+  ['label', 'labels'],
+] as const;
 
 /** The part of the data that comes from the author, by the names that templates use. */
 interface Data extends JsonObject {
@@ -163,22 +151,28 @@ function replaceTexts(
   );
 }
 
-/** {@link replaceTexts} that only looks: for every pod, so it makes nothing. */
-function visitTexts(value: unknown, place: readonly string[], depth: number, found: (text: string) => void): void {
-  if (typeof value === 'string') {
-    found(value);
-  } else if (Array.isArray(value)) {
-    for (const item of value as unknown[]) visitTexts(item, place, depth + 1, found);
+/** The first of the texts at a place that is looked for: for every pod, so it makes nothing. */
+function findText(
+  value: unknown,
+  place: readonly string[],
+  depth: number,
+  isWanted: (text: string) => boolean,
+): string | undefined {
+  if (typeof value === 'string') return isWanted(value) ? value : undefined;
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) {
+      const found = findText(item, place, depth + 1, isWanted);
+      if (found !== undefined) return found;
+    }
   } else if (isJsonObject(value)) {
     const name = place[depth];
-    if (name !== undefined && name !== '*') {
-      if (Object.hasOwn(value, name)) visitTexts(value[name], place, depth + 1, found);
-      return;
-    }
+    if (name !== undefined && name !== '*')
+      return Object.hasOwn(value, name) ? findText(value[name], place, depth + 1, isWanted) : undefined;
     for (const key of Object.keys(value)) {
       if (isOwnInput(place, depth, key)) continue;
-      found(key);
-      visitTexts(value[key], place, depth + 1, found);
+      const found = isWanted(key) ? key : findText(value[key], place, depth + 1, isWanted);
+      if (found !== undefined) return found;
     }
   }
+  return undefined;
 }

@@ -12,12 +12,8 @@ export interface Use {
   readonly parsed: boolean;
 }
 
-/** The annotations, or the labels, that templates read. */
-export interface MapReads {
-  readonly byName: ReadonlyMap<string, Use>;
-  /** How those are used that no template names; absent unless a template goes over all of them. */
-  readonly others?: Use;
-}
+/** The annotations, or the labels, that templates read, by name; `*` stands for all that no template names, where one goes over them. */
+export type MapReads = ReadonlyMap<string, Use>;
 
 /** What templates read of what a pod's author writes. */
 export interface AuthorReads {
@@ -27,71 +23,61 @@ export interface AuthorReads {
   readonly fields: readonly (readonly string[])[];
 }
 
-type Part = 'annotations' | 'labels';
-const parts: Readonly<Record<string, Part>> = { Annotations: 'annotations', Labels: 'labels' };
-const authorsObjects: ReadonlySet<string> = new Set(['ObjectMeta', 'Spec', 'DeploymentMeta', 'TypeMeta']);
+const authorsObjects = ['ObjectMeta', 'Spec', 'DeploymentMeta', 'TypeMeta'];
 
-/** What several templates, which a pod gets together, read of what its author writes. */
-export function authorReads(templates: readonly TemplateReads[]): AuthorReads {
+/**
+ * What several templates, which a pod gets together, read of what its author writes.
+ * @param engine annotations that the engine itself reads
+ */
+export function authorReads(templates: readonly TemplateReads[], engine: readonly string[]): AuthorReads {
   const reads = new Gathering();
   for (const { printed, steering, parsed } of templates) {
     for (const place of printed) reads.add(namesOf(place), {}, true);
     for (const place of steering) reads.add(namesOf(place), { steers: true }, false);
     for (const place of parsed) reads.add(namesOf(place), { parsed: true }, false);
   }
-  return reads.result();
+  const { annotations, labels, fields } = reads;
+  for (const name of engine) if (!annotations.has(name)) annotations.set(name, { steers: true, parsed: true });
+  return { annotations, labels, fields: [...fields.values()] };
 }
 
 class Gathering {
-  readonly #maps = { annotations: new Map<string, Use>(), labels: new Map<string, Use>() };
-  readonly #others: Partial<Record<Part, Use>> = {};
-  readonly #fields = new Map<string, readonly string[]>();
+  readonly annotations = new Map<string, Use>();
+  readonly labels = new Map<string, Use>();
+  readonly fields = new Map<string, readonly string[]>();
 
   add(names: readonly string[], use: Partial<Use>, printed: boolean): void {
-    const [first, second, third] = names;
+    const [first, second, third = '*'] = names;
     if (first === undefined) {
-      for (const name of ['ObjectMeta', 'Spec', 'DeploymentMeta', 'TypeMeta', 'ProxyConfig', 'ProxyImage'])
-        this.add([name], use, printed);
+      for (const name of [...authorsObjects, 'ProxyConfig', 'ProxyImage']) this.add([name], use, printed);
     } else if (first === 'ProxyImage') {
-      this.#use('annotations', imageTypeAnnotation, use);
-      this.#use('annotations', proxyConfigAnnotation, { ...use, parsed: true });
+      gain(this.annotations, imageTypeAnnotation, use);
+      gain(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
     } else if (first === 'ProxyConfig' || (first === 'MeshConfig' && (second ?? 'DefaultConfig') === 'DefaultConfig')) {
-      this.#use('annotations', proxyConfigAnnotation, { ...use, parsed: true });
-    } else if (first === 'ObjectMeta' && second !== undefined && parts[second] !== undefined) {
-      this.#use(parts[second], third === '*' ? undefined : third, use);
-    } else if (authorsObjects.has(first)) {
-      if (first === 'ObjectMeta' && (second === undefined || second === 'String')) {
-        this.#use('annotations', undefined, use);
-        this.#use('labels', undefined, use);
+      gain(this.annotations, proxyConfigAnnotation, { ...use, parsed: true });
+    } else if (first === 'ObjectMeta' && second === 'Annotations') {
+      gain(this.annotations, third, use);
+    } else if (first === 'ObjectMeta' && second === 'Labels') {
+      gain(this.labels, third, use);
+    } else if (authorsObjects.includes(first)) {
+      if (first === 'ObjectMeta' && (second ?? 'String') === 'String') {
+        gain(this.annotations, '*', use);
+        gain(this.labels, '*', use);
       }
-      if (printed) this.#field(jsonPlace(names));
+      const place = jsonPlace(names);
+      if (printed) this.fields.set(place.join('\0'), place);
     }
-  }
-
-  #field(place: readonly string[]): void {
-    this.#fields.set(place.join('\0'), place);
-  }
-
-  #use(part: Part, name: string | undefined, { steers = false, parsed = false }: Partial<Use>): void {
-    const known = name === undefined ? this.#others[part] : this.#maps[part].get(name);
-    const use = { steers: steers || known?.steers === true, parsed: parsed || known?.parsed === true };
-    if (name === undefined) this.#others[part] = use;
-    else this.#maps[part].set(name, use);
-  }
-
-  result(): AuthorReads {
-    const { annotations, labels } = this.#others;
-    return {
-      annotations: { byName: this.#maps.annotations, ...(annotations && { others: annotations }) },
-      labels: { byName: this.#maps.labels, ...(labels && { others: labels }) },
-      fields: [...this.#fields.values()],
-    };
   }
 }
 
+function gain(reads: Map<string, Use>, name: string, { steers = false, parsed = false }: Partial<Use>): void {
+  const known = reads.get(name);
+  reads.set(name, { steers: steers || known?.steers === true, parsed: parsed || known?.parsed === true });
+}
+
 /** How the annotation or label of that name is used; `undefined` when no template reads it. */
-export function useOf({ byName, others }: MapReads, name: string): Use | undefined {
-  const own = byName.get(name);
+export function useOf(reads: MapReads, name: string): Use | undefined {
+  const [own, others] = [reads.get(name), reads.get('*')];
   if (own === undefined || others === undefined) return own ?? others;
   return { steers: own.steers || others.steers, parsed: own.parsed || others.parsed };
 }

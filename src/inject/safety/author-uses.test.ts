@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
-import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../injector.ts';
 import { authorUses } from './author-uses.ts';
 
 function injectorOf(template: string, annotationOverrides: object): Injector {
-  return loadInjector({
-    config: JSON.stringify({ policy: 'enabled', templates: { sidecar: template } }),
-    values: '{}',
-    mesh: '',
-    settings: JSON.stringify({
-      revision: 'default',
-      delimiters: ['{{', '}}'],
-      nativeSidecars: 'Disabled',
-      keys: istioKeys,
-      pathEnvironment: {},
-      annotationOverrides,
-    }),
-  });
+  const config = JSON.stringify({ policy: 'enabled', templates: { sidecar: template } });
+  return loadInjector({ config, values: '{}', mesh: '', settings: JSON.stringify({ annotationOverrides }) });
 }
 
 /** `kind name`, `+` where it is allowed. */

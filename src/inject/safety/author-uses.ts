@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../api/errors.ts';
 import type { Injector } from '../injector.ts';
 import type { MapReads } from './author-reads.ts';
-import { istioStructuralAnnotations, matchesName } from './structural-annotations.ts';
+import { structuralReason } from './structural-annotations.ts';
 
 /**
  * What an annotation or label is to the templates that read it, from most to least:
@@ -33,15 +33,12 @@ export function authorUses({ guard, templateNames }: Injector): AuthorUse[] {
     throw new ConfigurationError('annotationOverrides', 'annotationOverrides: preset Istio classifies no annotation');
   }
   const { annotations, labels } = guard.readsOf(templateNames);
-  const usesOf = (of: AuthorUse['of'], { byName, others }: MapReads): AuthorUse[] => {
-    const all = others === undefined ? [...byName] : [...byName, ['*', others] as const];
-    return all.map(([name, { steers, parsed }]) => {
-      const pattern = of === 'annotation' ? matchesName(istioStructuralAnnotations.keys(), name) : undefined;
-      const kind = pattern !== undefined ? 'structural' : parsed ? 'parsed' : steers ? 'steering' : 'scalar';
-      const why = pattern === undefined ? undefined : istioStructuralAnnotations.get(pattern);
+  const usesOf = (of: AuthorUse['of'], reads: MapReads): AuthorUse[] =>
+    [...reads].map(([name, { steers, parsed }]) => {
+      const why = of === 'annotation' ? structuralReason(name) : undefined;
+      const kind = why !== undefined ? 'structural' : parsed ? 'parsed' : steers ? 'steering' : 'scalar';
       return { of, name, kind, allowed: guard.allows(name), ...(why === undefined ? {} : { why }) };
     });
-  };
   return [...usesOf('annotation', annotations), ...usesOf('label', labels)].sort(
     (left, right) =>
       authorUseKinds.indexOf(left.kind) - authorUseKinds.indexOf(right.kind) ||

@@ -1,5 +1,6 @@
 import { InjectionFailure } from '../injection-failure.ts';
 import type { JsonObject } from '../patch/json-value.ts';
+import type { OwnWords } from './arguments.ts';
 import { type AuthorGuard, areSame, type ComparisonKind } from './author-guard.ts';
 import { withInputs, type AuthorInput, type AuthorView, type Replacement } from './author-inputs.ts';
 import { useOf, type AuthorReads } from './author-reads.ts';
@@ -7,7 +8,7 @@ import { benignTwin, harmlessPiece, otherLetters } from './harmless-text.ts';
 import { attempt, narrow } from './narrow.ts';
 import type { Place } from './place.ts';
 import { unsafe } from './refusal.ts';
-import { forbiddenDifference, structuralDifference, type Difference, type Mode } from './value-places.ts';
+import { forbiddenDifference, structuralDifference, type Difference } from './value-places.ts';
 
 /** What templates render for a pod. */
 export interface Rendering {
@@ -30,8 +31,11 @@ const otherPiece: Replacement = (text) => otherLetters(harmlessPiece(text));
 /** A twin that is no path either: names are words. */
 const asWord: Replacement = (text) => benignTwin(text).replaceAll('/', '_');
 
-/** Compares what was rendered with something else. */
-type Compare = (left: JsonObject, right: JsonObject) => Difference;
+/** Compares what was rendered for the pod with what was rendered for another. */
+function compare(kind: ComparisonKind, left: JsonObject, right: JsonObject, own: OwnWords): Difference {
+  if (kind === 'allowed') return structuralDifference(left, right);
+  return forbiddenDifference(left, right, kind === 'twin' ? 'text' : 'presence', own);
+}
 
 /**
  * Holds a pod's author to the rule of docs/annotation-safety.md. What templates rendered is compared with what they would render
@@ -52,26 +56,20 @@ export function checkAuthorTexts(
 ): void {
   const isAllowed = ({ kind, name }: AuthorInput): boolean => kind !== 'field' && guard.allows(name);
   const forbidden = inputs.filter((input) => !isAllowed(input));
-  const within =
-    (mode: Mode): Compare =>
-    (left, right) =>
-      forbiddenDifference(left, right, mode, guard.ownWords);
   const written = forbidden.filter(({ kind }) => kind !== 'field');
   const own = written.filter((input) => !echoes.has(input));
-  const isOdd = (input: AuthorInput): boolean => !input.harmless;
+  const odd = forbidden.filter((input) => !input.harmless && !echoes.has(input));
   const twins = firstOf(benignTwin, harmlessPiece);
-  const odd = forbidden.filter((input) => isOdd(input) && !echoes.has(input));
-  check(guard, rendering, 'twin', odd, twins, within('text'));
+  check(guard, rendering, 'twin', odd, twins);
   const oddNames = odd.filter(({ kind }) => kind === 'field');
   withHarmlessNames(rendering, oddNames, (base) => {
-    const named = check(guard, base, 'without', written, withoutInputs, within('presence'));
-    if (!named) return;
-    check(guard, base, 'other', own, reworded, within('presence'));
-    check(guard, base, 'other', own, renamed, within('presence'));
+    if (!check(guard, base, 'without', written, withoutInputs)) return;
+    check(guard, base, 'other', own, reworded);
+    check(guard, base, 'other', own, renamed);
   });
   // What is allowed may stand anywhere; its text may change the structure only where the template takes it apart.
-  const allowed = inputs.filter((input) => isAllowed(input) && isOdd(input) && !isParsed(reads, input));
-  check(guard, rendering, 'allowed', allowed, twins, structuralDifference);
+  const allowed = inputs.filter((input) => isAllowed(input) && !input.harmless && !isParsed(reads, input));
+  check(guard, rendering, 'allowed', allowed, twins);
 }
 
 /**
@@ -126,9 +124,12 @@ function eachOf(...replacements: readonly Replacement[]): Look {
     const found = replacements
       .map((replace) => differenceTo(withInputs(view, inputs, replace)))
       .filter((one) => one !== undefined);
-    if (found.length === 0) return undefined;
-    return found.find(({ place }) => place !== undefined) ?? { named: found.some(({ named }) => named) };
+    return found.length === 0 ? undefined : joined(found);
   };
+}
+
+function joined(differences: readonly Difference[]): Difference {
+  return differences.find(({ place }) => place !== undefined) ?? { named: differences.some(({ named }) => named) };
 }
 
 /** No template has this word. */
@@ -138,15 +139,10 @@ const strangeWord = 'zq7x4k';
 const reworded: Look = (...given) => eachOf(otherLetters, () => strangeWord)(...given) ?? firstOf(otherPiece)(...given);
 
 /** The pod with other names of annotations and labels: a template that goes over all of them may show these. */
-const renamed: Look = (view, inputs, differenceTo) =>
-  differenceTo(
-    withInputs(
-      view,
-      inputs,
-      (text) => text,
-      (name) => `${strangeWord}${otherLetters(name)}`,
-    ),
-  ) ?? { named: false };
+const renamed: Look = (view, inputs, differenceTo) => {
+  const rename: Replacement = (name) => `${strangeWord}${otherLetters(name)}`;
+  return differenceTo(withInputs(view, inputs, (text) => text, rename)) ?? { named: false };
+};
 
 /** Texts of many kinds, for templates that insist on one. */
 const probes: readonly Replacement[] = [
@@ -187,12 +183,11 @@ const withoutInputs: Look = (view, inputs, differenceTo, insists) => {
  * @throws InjectionFailure `UnsafeAnnotation`
  */
 function check(
-  { passed }: AuthorGuard,
+  { passed, ownWords }: AuthorGuard,
   rendering: Rendering,
   kind: ComparisonKind,
   inputs: readonly AuthorInput[],
   look: Look,
-  compare: Compare,
 ): boolean {
   if (inputs.length === 0) return false;
   const { contents, part, render, read } = rendering;
@@ -203,9 +198,10 @@ function check(
     if (known !== undefined) return known;
     const others = attempt(() => read(texts));
     if (others === undefined) return undefined;
-    const found = contents.map((content, index) => compare(part(content), part(others[index] ?? {})));
-    const difference = found.find(({ place }) => place !== undefined) ?? { named: found.some(({ named }) => named) };
-    if (difference.place === undefined) passed.remember(kind, contents, texts, difference);
+    const difference = joined(
+      contents.map((content, index) => compare(kind, part(content), part(others[index] ?? {}), ownWords)),
+    );
+    if (difference.place === undefined) passed.remember({ kind, contents, texts, difference });
     return difference;
   };
   const insists = (view: AuthorView): boolean => {
@@ -221,16 +217,13 @@ function check(
     look(rendering.view, some, differenceTo, insists) ?? { place: somewhere, named: false };
   const { place, named } = differenceOf(inputs);
   if (place === undefined) return named;
+  const effect =
+    kind === 'twin' || kind === 'allowed'
+      ? 'would change more than a value'
+      : 'would change what runs, as whom or what it reaches';
   const input = narrow(inputs, (some) => differenceOf(some).place !== undefined);
-  throw unsafe(input, (inputs.length === 1 ? place : differenceOf([input]).place) ?? place, effects[kind]);
+  throw unsafe(input, (inputs.length === 1 ? place : differenceOf([input]).place) ?? place, effect);
 }
 
 /** No more is known of a difference than that there is one. */
 const somewhere: Place = [];
-
-const effects: Readonly<Record<ComparisonKind, string>> = {
-  without: 'would change what runs, as whom or what it reaches',
-  other: 'would change what runs, as whom or what it reaches',
-  twin: 'would change more than a value',
-  allowed: 'would change more than a value',
-};

@@ -8,27 +8,8 @@ describe('harmless texts', () => {
       assert.equal(isHarmless(text), true);
     });
   }
-  for (const text of [
-    'null',
-    'NULL',
-    '~',
-    'a b',
-    'a:',
-    ':a',
-    'a,b',
-    '-a',
-    'a-',
-    '.5',
-    '"a"',
-    'a\n',
-    '&a',
-    '*a',
-    '#a',
-    '{a}',
-    'é',
-    '\u2028',
-    '\0',
-  ]) {
+  const odd = ['a b', 'a\n', '\u2028', '\0', ...'null NULL ~ a: :a a,b -a a- .5 "a" &a *a #a {a} é'.split(' ')];
+  for (const text of odd) {
     it(`${JSON.stringify(text)} is none`, () => {
       assert.equal(isHarmless(text), false);
       assert.equal(isHarmlessImage(text), false);

@@ -4,18 +4,20 @@ import { areSame, PassedComparisons } from './author-guard.ts';
 
 describe('PassedComparisons', () => {
   const content: JsonObject = { spec: {} };
-  const none = { named: false };
+  const difference = { named: false };
+  const passedWith = (...texts: string[]): PassedComparisons => {
+    const passed = new PassedComparisons();
+    passed.remember({ kind: 'without', contents: [content], texts, difference });
+    return passed;
+  };
 
   it('knows a comparison of the same content with the same texts', () => {
-    const passed = new PassedComparisons();
-    assert.equal(passed.find('without', [content], ['a']), undefined);
-    passed.remember('without', [content], ['a'], none);
-    assert.equal(passed.find('without', [content], ['a']), none);
+    assert.equal(new PassedComparisons().find('without', [content], ['a']), undefined);
+    assert.equal(passedWith('a').find('without', [content], ['a']), difference);
   });
 
   it('knows no other', () => {
-    const passed = new PassedComparisons();
-    passed.remember('without', [content], ['a'], none);
+    const passed = passedWith('a');
     assert.equal(passed.find('twin', [content], ['a']), undefined);
     assert.equal(passed.find('without', [{ spec: {} }], ['a']), undefined);
     assert.equal(passed.find('without', [content, content], ['a']), undefined);
@@ -25,20 +27,18 @@ describe('PassedComparisons', () => {
   });
 
   it('remembers some for a content, and nothing long', () => {
-    const passed = new PassedComparisons();
-    for (let index = 0; index < 9; index += 1) passed.remember('without', [content], [String(index)], none);
+    const passed = passedWith('0');
+    for (let index = 1; index < 9; index += 1)
+      passed.remember({ kind: 'without', contents: [content], texts: [String(index)], difference });
     assert.equal(passed.find('without', [content], ['0']), undefined);
-    assert.equal(passed.find('without', [content], ['8']), none);
+    assert.equal(passed.find('without', [content], ['8']), difference);
     const long = ['x'.repeat(40_000), 'x'.repeat(40_000)];
-    passed.remember('without', [content], long, none);
-    assert.equal(passed.find('without', [content], long), undefined);
-    passed.remember('without', [], ['a'], none);
+    assert.equal(passedWith(...long).find('without', [content], long), undefined);
+    passed.remember({ kind: 'without', contents: [], texts: ['a'], difference });
   });
 
   it('texts are the same to the last character', () => {
-    assert.deepEqual(
-      [areSame(['a', 'b'], ['a', 'b']), areSame(['a'], ['a', 'b']), areSame(['a'], ['A'])],
-      [true, false, false],
-    );
+    const same = [areSame(['a', 'b'], ['a', 'b']), areSame(['a'], ['a', 'b']), areSame(['a'], ['A'])];
+    assert.deepEqual(same, [true, false, false]);
   });
 });

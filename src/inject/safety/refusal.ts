@@ -15,25 +15,23 @@ export function notAllowed(name: string, value: string, reason: string): Injecti
 }
 
 /** What the author wrote would change more than a value. */
-export function unsafe(input: AuthorInput, place: Place | undefined, effect: string): InjectionFailure {
-  const { kind, name, value } = input;
-  const what = kind === 'field' ? `the pod's ${name}` : `${kind} ${bounded(name)}`;
-  const where = place === undefined || place.length === 0 ? 'the whole of what is injected' : describePlace(place);
+export function unsafe(input: AuthorInput, place: Place, effect: string): InjectionFailure {
+  const where = place.length === 0 ? 'the whole of what is injected' : describePlace(place);
   const remedy =
-    kind === 'field'
+    input.kind === 'field'
       ? 'correct it, or let the template put it in quotes'
       : `remove it from the pod, or correct it; an administrator can let the template put it in quotes, or add it to ${allowField}`;
-  return new InjectionFailure('UnsafeAnnotation', `${what} (value ${quoted(value)}) ${effect} at ${where}: ${remedy}`);
+  return new InjectionFailure('UnsafeAnnotation', `${describe(input)} ${effect} at ${where}: ${remedy}`);
 }
 
 /** What the author wrote makes the templates fail. */
-export function unusable({ kind, name, value }: AuthorInput, failure: InjectionFailure): InjectionFailure {
-  const what = kind === 'field' ? `the pod's ${name}` : `${kind} ${bounded(name)}`;
-  return new InjectionFailure(
-    'UnsafeAnnotation',
-    `${what} (value ${quoted(value)}) does not fit where the template puts it; correct it: ${failure.message}`,
-    { cause: failure },
-  );
+export function unusable(input: AuthorInput, failure: InjectionFailure): InjectionFailure {
+  const message = `${describe(input)} does not fit where the template puts it; correct it: ${failure.message}`;
+  return new InjectionFailure('UnsafeAnnotation', message, { cause: failure });
+}
+
+function describe({ kind, name, value }: AuthorInput): string {
+  return `${kind === 'field' ? `the pod's ${name}` : `${kind} ${bounded(name)}`} (value ${quoted(value)})`;
 }
 
 function quoted(value: string): string {

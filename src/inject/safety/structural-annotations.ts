@@ -2,8 +2,7 @@ import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
 import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
 
-/** Why an annotation of Istio's family is structural; a name that ends in `*` stands for all that begin so. */
-export const istioStructuralAnnotations: ReadonlyMap<string, string> = new Map([
+const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['apm.datadoghq.com/env', 'it adds variables of any name to the proxy'],
   ['gateway.istio.io/agentgatewayImage', 'it chooses the image of the gateway'],
   ['istio.io/reroute-virtual-interfaces', 'it decides which traffic passes the proxy'],
@@ -22,12 +21,14 @@ export const istioStructuralAnnotations: ReadonlyMap<string, string> = new Map([
   ['sidecar.istio.io/userVolume', 'it adds volumes'],
   ['sidecar.istio.io/userVolumeMount', 'it mounts volumes into the proxy'],
   ['traffic.sidecar.istio.io/*', 'it decides which traffic passes the proxy'],
-]);
+];
 
-/** Whether a list of names, some of which end in `*`, holds the name. */
-export function matchesName(patterns: Iterable<string>, name: string): string | undefined {
-  for (const pattern of patterns) {
-    if (pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)))) return pattern;
-  }
-  return undefined;
+/** Why an annotation of Istio's family is structural, in a clause; `undefined` for one that is not known to be. */
+export function structuralReason(name: string): string | undefined {
+  return reasons.find(([pattern]) => matchesName(pattern, name))?.[1];
+}
+
+/** Whether it is the name; a pattern that ends in `*` stands for all names that begin so. */
+export function matchesName(pattern: string, name: string): boolean {
+  return pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)));
 }

@@ -4,22 +4,24 @@ import { parseInjectorConfig } from '../configuration/parse-injector-config.ts';
 import { familyOf } from '../configuration/family.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { atOnce } from '../../template/steps.ts';
-import { authorGuard } from './author-guard.ts';
+import { authorGuard, type AuthorGuard } from './author-guard.ts';
 import type { AuthorReads, MapReads } from './author-reads.ts';
 
-function readsOf(template: string): AuthorReads {
-  const config = parseInjectorConfig(JSON.stringify({ templates: { sidecar: template } }));
-  // What does not compile would show nothing.
-  atOnce(compileTemplates(config, ['{{', '}}'], {}));
-  const family = familyOf(istioKeys, [template]);
-  const guard = atOnce(authorGuard(config.templates, ['{{', '}}'], family, { preset: 'Safe', allow: [] }, {}));
-  return guard.readsOf(['sidecar']);
+function guardOf(templates: Readonly<Record<string, string>>, allow: readonly string[] = []): AuthorGuard {
+  const texts = new Map(Object.entries(templates));
+  const family = familyOf(istioKeys, texts.values());
+  return atOnce(authorGuard(texts, ['{{', '}}'], family, { preset: 'Safe', allow }, {}));
 }
 
-/** `name`, with `*` where it steers and `!` where it is parsed; `others` for those that no template names. */
-function shown({ byName, others }: MapReads): string[] {
-  const uses = [...byName, ...(others ? ([['others', others]] as const) : [])];
-  return uses.map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
+function readsOf(sidecar: string): AuthorReads {
+  // What does not compile would show nothing.
+  atOnce(compileTemplates(parseInjectorConfig(JSON.stringify({ templates: { sidecar } })), ['{{', '}}'], {}));
+  return guardOf({ sidecar }).readsOf(['sidecar']);
+}
+
+/** `name`, with `*` where it steers and `!` where it is parsed; `*` itself for those that no template names. */
+function shown(reads: MapReads): string[] {
+  return [...reads].map(([name, { steers, parsed }]) => `${name}${steers ? '*' : ''}${parsed ? '!' : ''}`).sort();
 }
 
 describe('what a template reads of what an author writes', () => {
@@ -43,16 +45,16 @@ describe('what a template reads of what an author writes', () => {
     ['{{ (.ObjectMeta).Annotations.a }}', ['a']],
     ['{{ (index .ObjectMeta.Annotations "a") | upper }}', ['a']],
     ['{{ index .Values.table (index .ObjectMeta.Annotations "a") }}', ['a*']],
-    ['{{ $name := "a" }}{{ index .ObjectMeta.Annotations $name }}', ['others']],
+    ['{{ $name := "a" }}{{ index .ObjectMeta.Annotations $name }}', ['*']],
     ['{{ index .Values.list 0 }}{{ true }}{{ nil | default "x" }}', []],
-    ['{{ toYaml .ObjectMeta.Annotations }}', ['others']],
-    ['{{ range $k, $v := .ObjectMeta.Annotations }}{{ $k }}{{ end }}', ['others*']],
-    ['{{ range .ObjectMeta.Annotations }}{{ . }}{{ break }}{{ else }}none{{ end }}', ['others*']],
-    ['{{ omit .ObjectMeta.Annotations "a" | toJSON }}{{ annotation .ObjectMeta "b" "" }}', ['b', 'others']],
-    ['{{ (dict "m" .ObjectMeta.Annotations).m.a }}', ['others']],
+    ['{{ toYaml .ObjectMeta.Annotations }}', ['*']],
+    ['{{ range $k, $v := .ObjectMeta.Annotations }}{{ $k }}{{ end }}', ['**']],
+    ['{{ range .ObjectMeta.Annotations }}{{ . }}{{ break }}{{ else }}none{{ end }}', ['**']],
+    ['{{ omit .ObjectMeta.Annotations "a" | toJSON }}{{ annotation .ObjectMeta "b" "" }}', ['b', '*']],
+    ['{{ (dict "m" .ObjectMeta.Annotations).m.a }}', ['*']],
     ['{{ $d := dict }}{{ $_ := set $d "k" .ObjectMeta.Annotations.a }}{{ $d.k }}', ['a*']],
-    ['{{ .ObjectMeta.String }}', ['others']],
-    ['{{ toYaml . }}', ['others', 'proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
+    ['{{ .ObjectMeta.String }}', ['*']],
+    ['{{ toYaml . }}', ['*', 'proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
     ['{{ .ProxyConfig.Concurrency }}', ['proxy.istio.io/config!']],
     ['{{ .MeshConfig.DefaultConfig.Concurrency }}{{ .MeshConfig.TrustDomain }}', ['proxy.istio.io/config!']],
     ['{{ .ProxyImage }}', ['proxy.istio.io/config!', 'sidecar.istio.io/proxyImageType']],
@@ -71,7 +73,7 @@ describe('what a template reads of what an author writes', () => {
   it('labels', () => {
     const { labels } = readsOf('{{ index .ObjectMeta.Labels "app" }}{{ if .ObjectMeta.Labels.b }}x{{ end }}');
     assert.deepEqual(shown(labels), ['app', 'b*']);
-    assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['others']);
+    assert.deepEqual(shown(readsOf('{{ toYaml .ObjectMeta }}').labels), ['*']);
   });
 
   const fields: [template: string, fields: string[]][] = [
@@ -102,15 +104,7 @@ describe('what a template reads of what an author writes', () => {
   }
 
   it('remembers some combinations of templates, and finds the others anew', () => {
-    const guard = atOnce(
-      authorGuard(
-        new Map([['a', '{{ .ObjectMeta.Name }}']]),
-        ['{{', '}}'],
-        familyOf(istioKeys, []),
-        { preset: 'Safe', allow: [] },
-        {},
-      ),
-    );
+    const guard = guardOf({ a: '{{ .ObjectMeta.Name }}' });
     assert.equal(guard.readsOf(['a']), guard.readsOf(['a']));
     for (let index = 0; index < 70; index += 1) guard.readsOf(['a', `other-${index}`]);
     const late = ['a', 'late'];
@@ -118,10 +112,14 @@ describe('what a template reads of what an author writes', () => {
     assert.deepEqual(guard.readsOf(late), guard.readsOf(['a']));
   });
 
+  it('is everything for a template that calls itself for many fields', () => {
+    const calls = ['A', 'B', 'C', 'D', 'E', 'F'].map((field) => `{{ template "r" .${field} }}`).join('');
+    const text = `{{ define "r" }}${calls}{{ . }}{{ end }}{{ template "r" . }}`;
+    assert.deepEqual(readsOf(text), readsOf('{{ . }}{{ range fromJson . }}{{ end }}'));
+  });
+
   it('knows nothing of a template that is not there', () => {
-    const guard = atOnce(
-      authorGuard(new Map(), ['{{', '}}'], familyOf(istioKeys, []), { preset: 'Safe', allow: ['a', 'b/*'] }, {}),
-    );
+    const guard = guardOf({}, ['a', 'b/*']);
     assert.deepEqual(guard.readsOf(['none']).fields, []);
     assert.deepEqual(['a', 'b/c', 'c'].map(guard.allows), [true, true, false]);
     assert.match(guard.structural('traffic.sidecar.istio.io/anything') ?? '', /traffic/);

@@ -7,8 +7,9 @@ import type {
   StatementNode,
 } from '../../template/parse/nodes.ts';
 import type { Steps } from '../../template/steps.ts';
-import { memberOf, nowhere, root, union, whole, type Places } from './data-places.ts';
+import { memberOf, namesOf, nowhere, root, union, whole, type Places } from './data-places.ts';
 import { callReads, type Argument } from './function-reads.ts';
+import { isListPlace } from './json-place.ts';
 
 /** What a template does with its data, as far as its text tells: more than any one execution does, never less. */
 export interface TemplateReads {
@@ -21,17 +22,11 @@ export interface TemplateReads {
 }
 
 /**
- * Follows the data through a template and the templates that it calls.
+ * Follows the data through the template of that name and the templates that it calls.
  * @param definitions What parsing has found, by name.
- * @param name The template that is executed.
- * @param isList Whether what is at a place is a list: its keys are numbers.
  */
-export function templateReads(
-  definitions: ReadonlyMap<string, ListNode>,
-  name: string,
-  isList: (place: string) => boolean,
-): Steps<TemplateReads> {
-  return new Reading(definitions, isList).read(name);
+export function templateReads(definitions: ReadonlyMap<string, ListNode>, name: string): Steps<TemplateReads> {
+  return new Reading(definitions).read(name);
 }
 
 /** Statements that are read in one step, see {@link Steps}. */
@@ -64,14 +59,12 @@ class Reading {
   readonly #dots = new Map<string, Set<string>>();
   /** By definition and name. */
   readonly #variables = new Map<string, Set<string>>();
-  readonly #isList: (place: string) => boolean;
   #gained = false;
   #statements = 0;
   #left = mostReads;
 
-  constructor(definitions: ReadonlyMap<string, ListNode>, isList: (place: string) => boolean) {
+  constructor(definitions: ReadonlyMap<string, ListNode>) {
     this.#definitions = definitions;
-    this.#isList = isList;
   }
 
   *read(name: string): Steps<TemplateReads> {
@@ -132,18 +125,13 @@ class Reading {
       const element = memberOf(value, '*');
       const [first, second] = node.pipe.declarations.map(({ names }) => names[0] ?? '');
       // With one variable it is the element; with two the first is the key, which may be an author's text too.
-      if (first !== undefined) this.#assign(scope, first, second === undefined ? element : this.#keysOf(value));
+      if (first !== undefined) this.#assign(scope, first, second === undefined ? element : keysOf(value));
       if (second !== undefined) this.#assign(scope, second, element);
       yield* this.#list(node.list, { ...scope, dot: element });
     } else {
       yield* this.#list(node.list, node.type === 'with' ? { ...scope, dot: value } : scope);
     }
     if (node.elseList !== undefined) yield* this.#list(node.elseList, scope);
-  }
-
-  /** The keys of maps are their authors' text. */
-  #keysOf(places: Places): Places {
-    return whole(new Set([...places].filter((place) => !this.#isList(place))));
   }
 
   /** The value of a pipeline; `forRange` leaves its declarations to the caller. */
@@ -231,4 +219,10 @@ class Reading {
       this.#gained = true;
     }
   }
+}
+
+/** The keys of maps are their authors' text; those of lists are numbers. */
+function keysOf(places: Places): Places {
+  const isList = (place: string): boolean => !place.startsWith('=') && isListPlace(namesOf(place));
+  return whole(new Set([...places].filter((place) => !isList(place))));
 }

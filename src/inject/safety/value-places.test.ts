@@ -12,31 +12,20 @@ const placeOf = (left: JsonObject, right: JsonObject, mode: Mode): string | unde
 };
 
 describe('the places that may hold an author’s text', () => {
+  const both = (title: string, left: JsonObject, right: JsonObject): [string, JsonObject, JsonObject] => [
+    title,
+    withContainer(left),
+    withContainer(right),
+  ];
   const free: [title: string, left: JsonObject, right: JsonObject][] = [
     ['labels', { metadata: { labels: { a: 'x' } } }, { metadata: { labels: { a: 'y' } } }],
     ['annotations', { metadata: { annotations: { a: 'x' } } }, { metadata: { annotations: { a: 'y' } } }],
-    [
-      'variables',
-      withContainer({ env: [{ name: 'TEAM', value: 'x' }] }),
-      withContainer({ env: [{ name: 'TEAM', value: 'y' }] }),
-    ],
-    [
-      'requests',
-      withContainer({ resources: { requests: { cpu: 1 } } }),
-      withContainer({ resources: { requests: { cpu: '2' } } }),
-    ],
-    [
-      'limits',
-      withContainer({ resources: { limits: { cpu: 1 } } }),
-      withContainer({ resources: { limits: { cpu: '2' } } }),
-    ],
-    ['ports', withContainer({ ports: [{ containerPort: 1 }] }), withContainer({ ports: [{ containerPort: 2 }] })],
-    [
-      'probes',
-      withContainer({ livenessProbe: { httpGet: { path: '/a' } } }),
-      withContainer({ livenessProbe: { httpGet: { path: '/b' } } }),
-    ],
-    ['values of flags', withContainer({ args: ['--level=x'] }), withContainer({ args: ['--level=y'] })],
+    both('variables', { env: [{ name: 'TEAM', value: 'x' }] }, { env: [{ name: 'TEAM', value: 'y' }] }),
+    both('requests', { resources: { requests: { cpu: 1 } } }, { resources: { requests: { cpu: '2' } } }),
+    both('limits', { resources: { limits: { cpu: 1 } } }, { resources: { limits: { cpu: '2' } } }),
+    both('ports', { ports: [{ containerPort: 1 }] }, { ports: [{ containerPort: 2 }] }),
+    both('probes', { livenessProbe: { httpGet: { path: '/a' } } }, { livenessProbe: { httpGet: { path: '/b' } } }),
+    both('values of flags', { args: ['--level=x'] }, { args: ['--level=y'] }),
   ];
   for (const [title, left, right] of free) {
     it(`${title} may differ`, () => {
@@ -45,17 +34,14 @@ describe('the places that may hold an author’s text', () => {
     });
   }
 
+  const probe = { httpGet: { port: 80, httpHeaders: [{ name: 'a', value: 'b' }] } };
   const comingAndGoing: [title: string, left: JsonObject, right: JsonObject][] = [
     ['labels', { metadata: { labels: { a: 'x' } }, spec: {} }, { spec: {} }],
-    ['a variable', withContainer({ env: [{ name: 'TEAM', value: 'x' }] }), withContainer({ env: null })],
-    ['a request', withContainer({ resources: { requests: { cpu: 1 } } }), withContainer({})],
-    ['a port', withContainer({ ports: [{ name: 'a', containerPort: 1 }] }), withContainer({ ports: [] })],
-    [
-      'a probe',
-      withContainer({ startupProbe: { httpGet: { port: 80, httpHeaders: [{ name: 'a', value: 'b' }] } } }),
-      withContainer({}),
-    ],
-    ['a flag', withContainer({ args: ['run', '--level=x'] }), withContainer({ args: ['run'] })],
+    both('a variable', { env: [{ name: 'TEAM', value: 'x' }] }, { env: null }),
+    both('a request', { resources: { requests: { cpu: 1 } } }, {}),
+    both('a port', { ports: [{ name: 'a', containerPort: 1 }] }, { ports: [] }),
+    both('a probe', { startupProbe: probe }, {}),
+    both('a flag', { args: ['run', '--level=x'] }, { args: ['run'] }),
   ];
   for (const [title, left, right] of comingAndGoing) {
     it(`${title} may come and go with a text, but not within it`, () => {
@@ -65,6 +51,8 @@ describe('the places that may hold an author’s text', () => {
     });
   }
 
+  const inContainer = (place: string, left: JsonObject, right: JsonObject = {}): [string, JsonObject, JsonObject] =>
+    both(`spec.containers[c].${place}`, left, right);
   const fixed: [place: string, left: JsonObject, right: JsonObject][] = [
     ['spec', { spec: {} }, {}],
     ['spec', { spec: {} }, { spec: null }],
@@ -76,50 +64,26 @@ describe('the places that may hold an author’s text', () => {
       { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
       { spec: { volumes: [{ name: 'v' }] } },
     ],
-    ['spec.containers[c].image', withContainer({ image: 'a' }), withContainer({ image: 'b' })],
-    ['spec.containers[c].command', withContainer({ command: ['a'] }), withContainer({ command: ['b'] })],
-    [
-      'spec.containers[c].securityContext',
-      withContainer({ securityContext: null }),
-      withContainer({ securityContext: {} }),
-    ],
-    ['spec.containers[c].securityContext', withContainer({ securityContext: {} }), withContainer({})],
-    ['spec.containers[c].env[EVIL]', withContainer({ env: [{ name: 'EVIL', value: 'x' }] }), withContainer({})],
-    [
-      'spec.containers[c].env[TEAM]',
-      withContainer({ env: [{ name: 'TEAM', valueFrom: { fieldRef: {} } }] }),
-      withContainer({}),
-    ],
-    [
-      'spec.containers[c].env[TEAM].valueFrom',
-      withContainer({ env: [{ name: 'TEAM', valueFrom: { a: 1 } }] }),
-      withContainer({ env: [{ name: 'TEAM' }] }),
-    ],
-    [
-      'spec.containers[c].resources.requests.evil',
-      withContainer({ resources: { requests: { evil: 1 } } }),
-      withContainer({}),
-    ],
-    ['spec.containers[c].resources.claims', withContainer({ resources: { claims: [1] } }), withContainer({})],
-    ['spec.containers[c].ports[a]', withContainer({ ports: [{ name: 'a', hostPort: 1 }] }), withContainer({})],
-    [
-      'spec.containers[c].ports[a].hostPort',
-      withContainer({ ports: [{ name: 'a', hostPort: 1 }] }),
-      withContainer({ ports: [{ name: 'a' }] }),
-    ],
-    [
-      'spec.containers[c].livenessProbe.exec',
-      withContainer({ livenessProbe: { exec: { command: ['a'] } } }),
-      withContainer({}),
-    ],
-    [
-      'spec.containers[c].livenessProbe.httpGet.host',
-      withContainer({ livenessProbe: { httpGet: { host: 'a' } } }),
-      withContainer({ livenessProbe: { httpGet: {} } }),
-    ],
-    ['spec.containers[c].args', withContainer({ args: ['-c', 'a'] }), withContainer({ args: ['-c', 'b'] })],
-    ['spec.containers[c].args', withContainer({ args: 'a' }), withContainer({})],
-    ['spec.containers[c].lifecycle', withContainer({ lifecycle: {} }), withContainer({})],
+    inContainer('image', { image: 'a' }, { image: 'b' }),
+    inContainer('command', { command: ['a'] }, { command: ['b'] }),
+    inContainer('securityContext', { securityContext: null }, { securityContext: {} }),
+    inContainer('securityContext', { securityContext: {} }),
+    inContainer('env[EVIL]', { env: [{ name: 'EVIL', value: 'x' }] }),
+    inContainer('env[TEAM]', { env: [{ name: 'TEAM', valueFrom: { fieldRef: {} } }] }),
+    inContainer('env[TEAM].valueFrom', { env: [{ name: 'TEAM', valueFrom: { a: 1 } }] }, { env: [{ name: 'TEAM' }] }),
+    inContainer('resources.requests.evil', { resources: { requests: { evil: 1 } } }),
+    inContainer('resources.claims', { resources: { claims: [1] } }),
+    inContainer('ports[a]', { ports: [{ name: 'a', hostPort: 1 }] }),
+    inContainer('ports[a].hostPort', { ports: [{ name: 'a', hostPort: 1 }] }, { ports: [{ name: 'a' }] }),
+    inContainer('livenessProbe.exec', { livenessProbe: { exec: { command: ['a'] } } }),
+    inContainer(
+      'livenessProbe.httpGet.host',
+      { livenessProbe: { httpGet: { host: 'a' } } },
+      { livenessProbe: { httpGet: {} } },
+    ),
+    inContainer('args', { args: ['-c', 'a'] }, { args: ['-c', 'b'] }),
+    inContainer('args', { args: 'a' }),
+    inContainer('lifecycle', { lifecycle: {} }),
   ];
   for (const [place, left, right] of fixed) {
     it(`${place} may not differ: ${JSON.stringify(left)}`, () => {
@@ -155,13 +119,13 @@ describe('the places that may hold an author’s text', () => {
   });
 
   it('says whether something with a name has come or gone', () => {
-    const namedBy = (left: JsonObject, right: JsonObject): boolean =>
-      forbiddenDifference(left, right, 'presence', own).named;
-    assert.equal(namedBy(withContainer({ args: ['--level=a'] }), withContainer({ args: ['--level=b'] })), false);
-    assert.equal(namedBy(withContainer({ args: ['--level=a'] }), withContainer({})), true);
-    assert.equal(namedBy(withContainer({ env: [{ name: 'TEAM' }] }), withContainer({})), true);
-    assert.equal(namedBy(withContainer({ resources: { limits: { cpu: 1 } } }), withContainer({})), false);
-    assert.equal(namedBy(withContainer({ resources: { limits: { gpu: 1 } } }), withContainer({})), true);
+    const namedBy = (left: JsonObject, right: JsonObject = {}): boolean =>
+      forbiddenDifference(withContainer(left), withContainer(right), 'presence', own).named;
+    assert.equal(namedBy({ args: ['--level=a'] }, { args: ['--level=b'] }), false);
+    assert.equal(namedBy({ args: ['--level=a'] }), true);
+    assert.equal(namedBy({ env: [{ name: 'TEAM' }] }), true);
+    assert.equal(namedBy({ resources: { limits: { cpu: 1 } } }), false);
+    assert.equal(namedBy({ resources: { limits: { gpu: 1 } } }), true);
   });
 
   it('what is allowed may stand in any leaf and nowhere else', () => {

@@ -1,7 +1,6 @@
 import { jsonEqual } from '../patch/json-equal.ts';
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
-import { skeletonOf } from './arguments.ts';
-import type { OwnWords } from './own-words.ts';
+import { skeletonOf, type OwnWords } from './arguments.ts';
 import { elementName, type Place } from './place.ts';
 
 /**
@@ -22,8 +21,6 @@ export interface Difference {
 /**
  * Where two renderings of a template differ in more than an author may change. The rules below are the list of all places in which an author's text
  * may stand; everything that is not on it must be the same in both.
- * @param left one rendering: a part of a pod
- * @param right the other one
  */
 export function forbiddenDifference(left: JsonObject, right: JsonObject, mode: Mode, own: OwnWords): Difference {
   return new Comparison(mode, own).result(part, left, right);
@@ -61,6 +58,11 @@ class Comparison {
     return found;
   }
 
+  /** All members of two objects, each by its own rule. */
+  members(left: JsonObject, right: JsonObject, ruleFor: (key: string) => Rule): Place | undefined {
+    return firstPlace(keysOf(left, right), (key) => this.at(key, ruleFor(key), member(left, key), member(right, key)));
+  }
+
   get place(): Place {
     return [...this.#place];
   }
@@ -69,17 +71,21 @@ class Comparison {
 /** Nothing may differ: not even null, absent and empty are the same, since null deletes what a pod has. */
 const fixed: Rule = (comparison, left, right) => {
   if (jsonEqual(left, right)) return undefined;
-  if (isJsonObject(left) && isJsonObject(right)) {
-    return firstPlace(keysOf(left, right), (key) => comparison.at(key, fixed, member(left, key), member(right, key)));
-  }
-  const [first, second] = [listOf(left), listOf(right)];
-  if (!Array.isArray(left) || !Array.isArray(right) || first.length !== second.length) {
-    return deepestName(comparison.place, left ?? right);
-  }
-  return firstPlace(first.keys(), (index) =>
-    comparison.at(elementName(first[index], index), fixed, first[index], second[index]),
-  );
+  if (isJsonObject(left) && isJsonObject(right)) return comparison.members(left, right, () => fixed);
+  return each(fixed)(comparison, left, right);
 };
+
+/** Elements that are all there in both, in the same order. */
+function each(rule: Rule): Rule {
+  return (comparison, left, right) => {
+    const [first, second] = [listOf(left), listOf(right)];
+    if (!Array.isArray(left) || !Array.isArray(right) || first.length !== second.length)
+      return jsonEqual(left, right) ? undefined : deepestName(comparison.place, left ?? right);
+    return firstPlace(first.keys(), (index) =>
+      comparison.at(elementName(first[index], index), rule, first[index], second[index]),
+    );
+  };
+}
 
 /** A scalar, which may be any other one; it may be absent or null where it may come and go. */
 const value: Rule = ({ mode, place }, left, right) => {
@@ -95,14 +101,7 @@ const value: Rule = ({ mode, place }, left, right) => {
 function members(rules: Readonly<Record<string, Rule>>): Rule {
   return (comparison, left, right) => {
     if (!isJsonObject(left) || !isJsonObject(right)) return fixed(comparison, left, right);
-    return firstPlace(keysOf(left, right), (key) =>
-      comparison.at(
-        key,
-        Object.hasOwn(rules, key) ? (rules[key] ?? fixed) : fixed,
-        member(left, key),
-        member(right, key),
-      ),
-    );
+    return comparison.members(left, right, (key) => (Object.hasOwn(rules, key) ? rules[key] : undefined) ?? fixed);
   };
 }
 
@@ -124,28 +123,18 @@ const usualResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral
 function entries(keys: 'any' | 'own'): Rule {
   return optional('object', (comparison, left, right) => {
     const [first, second] = [left as JsonObject, right as JsonObject];
-    return firstPlace(keysOf(first, second), (key) => {
+    return comparison.members(first, second, (key) => {
       const comes = Object.hasOwn(first, key) !== Object.hasOwn(second, key);
       const isAnybody = keys === 'any' || usualResources.has(key);
-      if (comes && (comparison.mode === 'text' || !(isAnybody || comparison.own.has(key))))
-        return [...comparison.place, key];
+      if (comes && (comparison.mode === 'text' || !(isAnybody || comparison.own.has(key)))) return forbidden;
       comparison.named ||= comes && !isAnybody;
-      return comparison.at(key, value, member(first, key), member(second, key));
+      return value;
     });
   });
 }
 
-/** Elements that are all there in both, in the same order. */
-function each(rule: Rule): Rule {
-  return (comparison, left, right) => {
-    const [first, second] = [listOf(left), listOf(right)];
-    if (first.length !== second.length || !Array.isArray(left) || !Array.isArray(right))
-      return fixed(comparison, left, right);
-    return firstPlace(first.keys(), (index) =>
-      comparison.at(elementName(first[index], index), rule, first[index], second[index]),
-    );
-  };
-}
+/** What stands here differs already. */
+const forbidden: Rule = ({ place }) => place;
 
 /**
  * Elements by name, which may come and go if they hold nothing but scalars of these members; what stays keeps its order.
@@ -180,18 +169,18 @@ function named(texts: readonly string[], isOwn: (comparison: Comparison, name: u
 /** Anything but these members, at any depth. */
 function anythingBut(names: ReadonlySet<string>): Rule {
   const rule: Rule = (comparison, left, right) => {
+    const isText = comparison.mode === 'text';
     if (isJsonObject(left) || isJsonObject(right)) {
       const [first, second] = [left ?? {}, right ?? {}];
       if (!isJsonObject(first) || !isJsonObject(second)) return comparison.place;
-      return firstPlace(keysOf(first, second), (key) => {
-        if (comparison.mode === 'text' && Object.hasOwn(first, key) !== Object.hasOwn(second, key))
-          return [...comparison.place, key];
-        return comparison.at(key, names.has(key) ? fixed : rule, member(first, key), member(second, key));
+      return comparison.members(first, second, (key) => {
+        if (isText && Object.hasOwn(first, key) !== Object.hasOwn(second, key)) return forbidden;
+        return names.has(key) ? fixed : rule;
       });
     }
     if (Array.isArray(left) || Array.isArray(right)) {
       const [first, second] = [listOf(left), listOf(right)];
-      if (comparison.mode === 'text' && first.length !== second.length) return comparison.place;
+      if (isText && first.length !== second.length) return comparison.place;
       const longest = first.length > second.length ? first : second;
       return firstPlace(longest.keys(), (index) => comparison.at(`[${index}]`, rule, first[index], second[index]));
     }
@@ -210,8 +199,8 @@ function argumentsOf(command: unknown): Rule {
     if (comparison.mode === 'text' && first.length !== second.length) return comparison.place;
     if (![...first, ...second].every((one) => typeof one === 'string')) return fixed(comparison, first, second);
     const before = listOf(command).map(String);
-    const [one, other] = [first, second].map((args) => skeletonOf(args.map(String), before, comparison.own));
-    if (one === undefined || other === undefined) return comparison.place;
+    const one = skeletonOf(first.map(String), before, comparison.own);
+    const other = skeletonOf(second.map(String), before, comparison.own);
     comparison.named ||= !jsonEqual(one.flags, other.flags);
     return jsonEqual(one.fixed, other.fixed) ? undefined : comparison.place;
   });

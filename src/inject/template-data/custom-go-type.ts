@@ -21,7 +21,8 @@ function jsonText(raw: unknown): string {
   return escapeGoJson(JSON.stringify(raw ?? null));
 }
 
-function textMethod(call: (raw: unknown) => string, pointerReceiver: boolean): GoMethod {
+/** A method that returns a text, as `String` does. */
+export function stringMethod(call: (raw: unknown) => string, pointerReceiver: boolean): GoMethod {
   return { pointerReceiver, result: stringType, call };
 }
 
@@ -30,7 +31,7 @@ const quantity: StructType = {
   kind: 'struct',
   name: 'resource.Quantity',
   fields: [{ name: 'Format', json: 'format', type: { kind: 'string', name: 'resource.Format' } }],
-  methods: { String: textMethod((raw) => (typeof raw === 'string' ? raw : '0'), true) },
+  methods: { String: stringMethod((raw) => (typeof raw === 'string' ? raw : '0'), true) },
   decode: (raw) => ({ format: typeof raw === 'string' && raw.endsWith('i') ? 'BinarySI' : 'DecimalSI' }),
   toJson: (raw) => JSON.stringify(typeof raw === 'string' ? raw : '0'),
 };
@@ -45,7 +46,7 @@ const intOrString: StructType = {
     { name: 'StrVal', json: 'strVal', type: stringType },
   ],
   methods: {
-    String: textMethod((raw) => String(typeof raw === 'string' ? raw : numberOf(raw)), true),
+    String: stringMethod((raw) => String(typeof raw === 'string' ? raw : numberOf(raw)), true),
     IntValue: {
       pointerReceiver: true,
       result: intType,
@@ -70,7 +71,7 @@ const time: StructType = {
   name: 'v1.Time',
   fields: [],
   methods: {
-    String: textMethod(printTime, false),
+    String: stringMethod(printTime, false),
     IsZero: { result: { kind: 'bool' }, call: (raw) => typeof raw !== 'string' },
     Unix: {
       result: { kind: 'int64' },

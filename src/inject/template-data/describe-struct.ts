@@ -1,6 +1,6 @@
 import type { StructField, StructType, ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
-import { compareStrings } from '../../template/go-string.ts';
+import { sortedKeys } from '../../template/go-string.ts';
 
 /** What the `String` method that Kubernetes generates for its types returns: `&ContainerPort{Name:http,HostPort:0,…}`, `nil` for nil. */
 export function describeStruct(type: StructType, raw: unknown): string {
@@ -9,22 +9,27 @@ export function describeStruct(type: StructType, raw: unknown): string {
 }
 
 function describeMembers(name: string, fields: readonly StructField[], raw: unknown, depth: number): string {
-  let text = '';
-  for (let index = 0; index < fields.length;) {
-    const field = fields[index];
-    if (field === undefined) break;
+  const members = groupEmbedded(fields, depth).flatMap(({ embedded, group }) =>
+    embedded === undefined
+      ? group.map((field) => `${field.goName}:${describeField(field, memberOf(raw, field.name))},`)
+      : `${embedded}:${describeMembers(embedded, group, raw, depth + 1)},`,
+  );
+  return `${name}{${members.join('')}}`;
+}
+
+/** The fields of a struct in Go's order: those that an embedded struct brings, and its name, and those of its own between them. */
+export function groupEmbedded(
+  fields: readonly StructField[],
+  depth: number,
+): { embedded: string | undefined; group: StructField[] }[] {
+  const groups: { embedded: string | undefined; group: StructField[] }[] = [];
+  for (const field of fields) {
     const embedded = field.embeddedIn[depth];
-    if (embedded === undefined) {
-      text += `${field.goName}:${describeField(field, memberOf(raw, field.name))},`;
-      index += 1;
-      continue;
-    }
-    const end = fields.findIndex((other, at) => at > index && other.embeddedIn[depth] !== embedded);
-    const members = fields.slice(index, end < 0 ? undefined : end);
-    text += `${embedded}:${describeMembers(embedded, members, raw, depth + 1)},`;
-    index += members.length;
+    const last = groups.at(-1);
+    if (last !== undefined && last.embedded === embedded) last.group.push(field);
+    else groups.push({ embedded, group: [field] });
   }
-  return `${name}{${text}}`;
+  return groups;
 }
 
 function memberOf(raw: unknown, name: string): unknown {
@@ -48,9 +53,9 @@ function describeValue(type: ValueType, value: unknown): string {
       return describeList(type.element, Array.isArray(value) ? value : []);
     case 'map': {
       const map = isJsonObject(value) ? value : {};
-      const keys = Object.keys(map).sort(compareStrings);
       const name = type.goName.startsWith('map[') ? type.goName : type.goName.slice(type.goName.indexOf('.') + 1);
-      return `${name}{${keys.map((key) => `${key}: ${describeValue(type.value, map[key])},`).join('')}}`;
+      const entries = sortedKeys(map).map((key) => `${key}: ${describeValue(type.value, map[key])},`);
+      return `${name}{${entries.join('')}}`;
     }
     case 'bool':
       return String(value === true);

@@ -1,9 +1,11 @@
 import { formatDuration } from '../../template/go-duration.ts';
+import { sortedKeys } from '../../template/go-string.ts';
 import {
   type GoField,
   type GoMethod,
   type GoType,
   type StructType,
+  float64Type,
   int64Type,
   mapOf,
   pointerTo,
@@ -14,7 +16,7 @@ import { property } from '../../template/typed-value.ts';
 import { parseGoDuration } from '../mesh/go-duration.ts';
 import type { EnumType, MessageField, MessageType } from '../mesh/message-type.ts';
 import { escapeGoJson } from '../pod/go-json.ts';
-import { describeMessage } from './describe-message.ts';
+import { stringMethod } from './custom-go-type.ts';
 import { defaultProxyConfig } from '../mesh/proxy-config.ts';
 import { jsonEqual } from '../patch/json-equal.ts';
 import { isJsonObject } from '../patch/json-value.ts';
@@ -36,12 +38,10 @@ export function messageGoType(message: MessageType): StructType {
     name: message.goType,
     // Read when first needed: messages refer to each other in circles.
     get fields() {
-      fields ??= goFields(message);
-      return fields;
+      return (fields ??= goFields(message));
     },
     get methods() {
-      methods ??= goMethods(message);
-      return methods;
+      return (methods ??= goMethods(message));
     },
     decode: (raw) => decodeWellKnown(message, raw),
     toJson: (raw) => escapeGoJson(JSON.stringify(raw)),
@@ -61,7 +61,7 @@ function goFields(message: MessageType): GoField[] {
 
 function goMethods(message: MessageType): Record<string, GoMethod> {
   const methods: Record<string, GoMethod> = {
-    String: { pointerReceiver: true, result: stringType, call: (raw) => describeMessage(message, raw) },
+    String: stringMethod((raw) => describeMessage(message, raw), true),
   };
   for (const field of message.fields) {
     methods[`Get${field.goName}`] = {
@@ -89,9 +89,8 @@ function elementType({ type }: MessageField): GoType {
     case 'enum':
       return enumGoType(type);
     case 'double':
-      return { kind: 'float64' };
     case 'float':
-      return { kind: 'float64' };
+      return float64Type;
     case 'bytes':
       return stringType;
     default:
@@ -99,22 +98,16 @@ function elementType({ type }: MessageField): GoType {
   }
 }
 
-const enums = new Map<string, GoType>();
-
 function enumGoType(type: EnumType): GoType {
-  const known = enums.get(type.name);
-  if (known !== undefined) return known;
   const number = (raw: unknown): number =>
     typeof raw === 'string' ? (type.numbers.get(raw) ?? 0) : typeof raw === 'number' ? raw : 0;
-  const result: GoType = {
+  return {
     kind: 'int32',
     name: type.goType,
     decode: number,
-    methods: { String: { result: stringType, call: (raw) => type.names.get(number(raw)) ?? String(number(raw)) } },
+    methods: { String: stringMethod((raw) => type.names.get(number(raw)) ?? String(number(raw)), false) },
     toJson: (raw) => String(number(raw)),
   };
-  enums.set(type.name, result);
-  return result;
 }
 
 /** The fields of the messages whose JSON is no object: durations and wrappers. */
@@ -127,27 +120,26 @@ function decodeWellKnown(message: MessageType, raw: unknown): unknown {
   return message.fields.length === 1 && message.fields[0]?.jsonName === 'value' ? { value: raw } : raw;
 }
 
-const nanosPerSecond = 1_000_000_000n;
-
 function nanoseconds(raw: unknown): unknown {
   if (typeof raw !== 'string') return '0';
   const { seconds, nanos } = parseGoDuration(raw);
-  return (seconds * nanosPerSecond + BigInt(nanos)).toString();
+  return (seconds * 1_000_000_000n + BigInt(nanos)).toString();
 }
 
-/** time.Duration. */
+/** time.Duration, a number of nanoseconds. */
 const goDuration: GoType = {
   kind: 'int64',
   name: 'time.Duration',
   methods: {
-    String: { result: stringType, call: (raw) => formatDuration(BigInt(typeof raw === 'string' ? raw : 0)) },
-    Seconds: { result: { kind: 'float64' }, call: (raw) => Number(raw) / 1e9 },
-    Milliseconds: {
-      result: int64Type,
-      call: (raw) => (BigInt(typeof raw === 'string' ? raw : 0) / 1_000_000n).toString(),
-    },
+    String: stringMethod((raw) => formatDuration(integerOf(raw)), false),
+    Seconds: { result: float64Type, call: (raw) => Number(raw) / 1e9 },
+    Milliseconds: { result: int64Type, call: (raw) => (integerOf(raw) / 1_000_000n).toString() },
   },
 };
+
+function integerOf(raw: unknown): bigint {
+  return BigInt(typeof raw === 'string' ? raw : 0);
+}
 
 /** A ProxyConfig without what the proxy assumes anyway, so that most pods carry `{}`. */
 function withoutProxyDefaults(config: unknown): unknown {
@@ -155,4 +147,45 @@ function withoutProxyDefaults(config: unknown): unknown {
   return Object.fromEntries(
     Object.entries(config).filter(([name, value]) => !jsonEqual(value, defaultProxyConfig[name])),
   );
+}
+
+/** A message in protobuf's text form on one line, as its `String` method prints it: `seconds:90`, `image_type:"debug"`; `<nil>` for nil. */
+function describeMessage(type: MessageType, raw: unknown): string {
+  if (raw === null || raw === undefined) return '<nil>';
+  if (type.name === 'google.protobuf.Duration' && typeof raw === 'string') {
+    const { seconds, nanos } = parseGoDuration(raw);
+    return [seconds === 0n ? '' : `seconds:${seconds}`, nanos === 0 ? '' : `nanos:${nanos}`]
+      .filter((part) => part !== '')
+      .join(' ');
+  }
+  const [only, ...others] = type.fields;
+  if (only !== undefined && others.length === 0 && type.name.startsWith('google.protobuf.') && !isJsonObject(raw)) {
+    const isZero = raw === 0 || raw === false || raw === '' || raw === '0';
+    return isZero ? '' : `value:${describeValue(only, raw)}`;
+  }
+  const members = isJsonObject(raw) ? raw : {};
+  return type.fields
+    .filter(({ jsonName }) => Object.hasOwn(members, jsonName))
+    .flatMap((field) => describeField(field, members[field.jsonName]))
+    .join('  ');
+}
+
+function describeField(field: MessageField, value: unknown): string[] {
+  const { cardinality, protoName } = field;
+  if (cardinality === 'list' && Array.isArray(value))
+    return value.map((item) => `${protoName}:${describeElement(field, item)}`);
+  if (cardinality === 'map' && isJsonObject(value)) {
+    return sortedKeys(value).map(
+      (key) => `${protoName}:{key:${JSON.stringify(key)}  value:${describeElement(field, value[key])}}`,
+    );
+  }
+  return [`${protoName}:${describeElement(field, value)}`];
+}
+
+function describeElement(field: MessageField, value: unknown): string {
+  return field.type.kind === 'message' ? `{${describeMessage(field.type, value)}}` : describeValue(field, value);
+}
+
+function describeValue({ type }: MessageField, value: unknown): string {
+  return type.kind === 'string' || type.kind === 'bytes' ? JSON.stringify(value) : String(value);
 }

@@ -1,8 +1,8 @@
 import type { GoField, GoType, StructType as GoStruct } from '../../template/go-type.ts';
 import { pointerTo } from '../../template/go-type.ts';
 import type { StructField, StructType, ValueType } from '../kubernetes/go-types.ts';
-import { customGoType } from './custom-go-type.ts';
-import { describeStruct } from './describe-struct.ts';
+import { customGoType, stringMethod } from './custom-go-type.ts';
+import { describeStruct, groupEmbedded } from './describe-struct.ts';
 
 const structs = new Map<string, GoStruct>();
 
@@ -16,16 +16,9 @@ export function podGoType(type: StructType): GoStruct {
     name: type.goName,
     // Read when first needed: structs refer to each other in circles.
     get fields() {
-      fields ??= goFields(type.fields, 0);
-      return fields;
+      return (fields ??= goFields(type.fields, 0));
     },
-    methods: {
-      String: {
-        pointerReceiver: true,
-        result: { kind: 'string' },
-        call: (raw) => describeStruct(type, raw),
-      },
-    },
+    methods: { String: stringMethod((raw) => describeStruct(type, raw), true) },
   };
   structs.set(type.goName, struct);
   return struct;
@@ -33,23 +26,11 @@ export function podGoType(type: StructType): GoStruct {
 
 /** The fields of a struct; those that an embedded struct brings are fields of that one. */
 function goFields(fields: readonly StructField[], depth: number): GoField[] {
-  const result: GoField[] = [];
-  for (let index = 0; index < fields.length;) {
-    const field = fields[index];
-    if (field === undefined) break;
-    const embedded = field.embeddedIn[depth];
-    if (embedded === undefined) {
-      result.push(goField(field));
-      index += 1;
-      continue;
-    }
-    const end = fields.findIndex((other, at) => at > index && other.embeddedIn[depth] !== embedded);
-    const members = fields.slice(index, end < 0 ? undefined : end);
-    const type: GoStruct = { kind: 'struct', name: `v1.${embedded}`, fields: goFields(members, depth + 1) };
-    result.push({ name: embedded, json: '', type, inline: true });
-    index += members.length;
-  }
-  return result;
+  return groupEmbedded(fields, depth).flatMap(({ embedded, group }): GoField[] => {
+    if (embedded === undefined) return group.map(goField);
+    const type: GoStruct = { kind: 'struct', name: `v1.${embedded}`, fields: goFields(group, depth + 1) };
+    return [{ name: embedded, json: '', type, inline: true }];
+  });
 }
 
 function goField(field: StructField): GoField {

@@ -26,13 +26,9 @@ function imageTypeOf(proxyConfig: Message, annotations: Readonly<Record<string, 
   return isJsonObject(image) && typeof image.imageType === 'string' ? image.imageType : '';
 }
 
-function imageUrl({ hub, tag }: Values, name: string, imageType: string): string {
-  return `${hub}/${name}:${tagOfType(tag, imageType)}`;
-}
-
 /** The types that Istio publishes are a suffix of the tag; `default` is none. */
-function tagOfType(tag: string, imageType: string): string {
-  if (imageType === '') return tag;
+function imageUrl({ hub, tag }: Values, name: string, imageType: string): string {
+  if (imageType === '') return `${hub}/${name}:${tag}`;
   const plain = tag.replace(/-(distroless|debug)$/, '');
-  return imageType === 'default' ? plain : `${plain}-${imageType}`;
+  return `${hub}/${name}:${imageType === 'default' ? plain : `${plain}-${imageType}`}`;
 }

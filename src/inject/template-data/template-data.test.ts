@@ -4,19 +4,17 @@ import { templateFunctions } from '../configuration/template-functions.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
 import { templateValue } from './template-data.ts';
 
-const meshConfig = loadMeshConfig(
-  [
-    'defaultConfig:',
-    '  drainDuration: 90s',
-    '  concurrency: 0',
-    '  interceptionMode: TPROXY',
-    '  proxyMetadata: {A: "<x>"}',
-    '  extraStatTags: [one, two]',
-    '  tracing: {zipkin: {address: "z:1"}, sampling: 12.5, customTags: {t: {literal: {value: v}}}}',
-    'connectTimeout: 1500ms',
-    'outboundTrafficPolicy: {mode: REGISTRY_ONLY}',
-  ].join('\n'),
-);
+const meshConfig = loadMeshConfig(`
+defaultConfig:
+  drainDuration: 90s
+  concurrency: 0
+  interceptionMode: TPROXY
+  proxyMetadata: {A: "<x>"}
+  extraStatTags: [one, two]
+  tracing: {zipkin: {address: "z:1"}, sampling: 12.5, customTags: {t: {literal: {value: v}}}}
+connectTimeout: 1500ms
+outboundTrafficPolicy: {mode: REGISTRY_ONLY}
+`);
 
 const data = templateValue({
   TypeMeta: { apiVersion: 'apps/v1', kind: 'Deployment' },
@@ -60,6 +58,11 @@ function render(template: string): string {
 }
 
 describe('templateValue', () => {
+  const web = '(index .Spec.Containers 0)';
+  const volume = '(index .Spec.Volumes 0)';
+  const valueFrom =
+    '&EnvVarSource{FieldRef:&ObjectFieldSelector{APIVersion:,FieldPath:metadata.name,},ResourceFieldRef:nil,ConfigMapKeyRef:nil,SecretKeyRef:nil,FileKeyRef:nil,}';
+  const tracing = 'zipkin:{address:"z:1"}  custom_tags:{key:"t"  value:{literal:{value:"v"}}}  sampling:12.5';
   const rows: [template: string, output: string][] = [
     ['{{ .TypeMeta.Kind }} {{ .TypeMeta }}', 'Deployment &TypeMeta{Kind:Deployment,APIVersion:apps/v1,}'],
     ['{{ .DeploymentMeta.Name }} {{ .DeploymentMeta }}', 'web shop/web'],
@@ -67,31 +70,19 @@ describe('templateValue', () => {
     ['{{ .ObjectMeta.CreationTimestamp }}', '2026-01-02 03:04:05 +0000 UTC'],
     ['{{ .ObjectMeta.CreationTimestamp.IsZero }} {{ .ObjectMeta.CreationTimestamp.Unix }}', 'false 1767323045'],
     ['{{ .ObjectMeta.DeletionTimestamp }}', '<nil>'],
-    ['{{ with index .Spec.Containers 0 }}{{ .Name }}:{{ (index .Ports 0).ContainerPort }}{{ end }}', 'web:80'],
-    [
-      '{{ with index .Spec.Containers 0 }}{{ .ReadinessProbe.HTTPGet.Port }} {{ .LivenessProbe.TCPSocket.Port.IntValue }}{{ end }}',
-      'http 81',
-    ],
-    [
-      '{{ with index .Spec.Containers 0 }}{{ .ReadinessProbe.HTTPGet.Port.Type }}{{ .ReadinessProbe.HTTPGet.Port.StrVal }}{{ end }}',
-      '1http',
-    ],
-    ['{{ with index .Spec.Containers 0 }}{{ .SecurityContext.RunAsUser }} {{ .StartupProbe }}{{ end }}', '5 nil'],
-    [
-      '{{ (index .Spec.Containers 0).Env }}',
-      '[{A  &EnvVarSource{FieldRef:&ObjectFieldSelector{APIVersion:,FieldPath:metadata.name,},ResourceFieldRef:nil,ConfigMapKeyRef:nil,SecretKeyRef:nil,FileKeyRef:nil,}}]',
-    ],
-    ['{{ (index .Spec.Volumes 0).EmptyDir }}', '&EmptyDirVolumeSource{Medium:,SizeLimit:1Gi,}'],
-    ['{{ (index .Spec.Volumes 0).EmptyDir.SizeLimit.String }}', '1Gi'],
-    ['{{ structToJSON (index .Spec.Containers 0).Resources }}', '{"limits":{"cpu":"500m"}}'],
+    [`{{ with ${web} }}{{ .Name }}:{{ (index .Ports 0).ContainerPort }}{{ end }}`, 'web:80'],
+    [`{{ ${web}.ReadinessProbe.HTTPGet.Port }} {{ ${web}.LivenessProbe.TCPSocket.Port.IntValue }}`, 'http 81'],
+    [`{{ with ${web}.ReadinessProbe.HTTPGet.Port }}{{ .Type }}{{ .StrVal }}{{ end }}`, '1http'],
+    [`{{ with ${web} }}{{ .SecurityContext.RunAsUser }} {{ .StartupProbe }}{{ end }}`, '5 nil'],
+    [`{{ ${web}.Env }}`, `[{A  ${valueFrom}}]`],
+    [`{{ ${volume}.EmptyDir }}`, '&EmptyDirVolumeSource{Medium:,SizeLimit:1Gi,}'],
+    [`{{ ${volume}.EmptyDir.SizeLimit.String }}`, '1Gi'],
+    [`{{ structToJSON ${web}.Resources }}`, '{"limits":{"cpu":"500m"}}'],
     ['{{ toJsonMap .ObjectMeta.Labels }}', '{"app":"web"}'],
     ['{{ .ProxyConfig.InterceptionMode }} {{ eq .ProxyConfig.InterceptionMode 1 }}', 'TPROXY true'],
     ['{{ .ProxyConfig.Concurrency.Value }} {{ .ProxyConfig.Concurrency }}', '0 '],
     ['{{ .ProxyConfig.GetConcurrency.GetValue }} {{ .ProxyConfig.GetStatsCompression.GetValue }}', '0 false'],
-    [
-      '{{ .ProxyConfig.DrainDuration }} {{ .ProxyConfig.DrainDuration.Seconds }} {{ .ProxyConfig.DrainDuration.AsDuration }}',
-      'seconds:90 90 1m30s',
-    ],
+    ['{{ with .ProxyConfig.DrainDuration }}{{ . }} {{ .Seconds }} {{ .AsDuration }}{{ end }}', 'seconds:90 90 1m30s'],
     ['{{ formatDuration .ProxyConfig.TerminationDrainDuration }}', '5s'],
     ['{{ .ProxyConfig.Tracing.GetZipkin.GetAddress }} {{ .ProxyConfig.Tracing.Sampling }}', 'z:1 12.5'],
     ['{{ .ProxyConfig.GetTracing.GetTlsSettings.GetMode }}', 'DISABLE'],
@@ -100,33 +91,20 @@ describe('templateValue', () => {
     ['{{ protoToJSON .MeshConfig.OutboundTrafficPolicy }}', '{}'],
     ['{{ .MeshConfig.ConnectTimeout.Nanos }} {{ .MeshConfig.ConnectTimeout }}', '500000000 seconds:1 nanos:500000000'],
     ['{{ .MeshConfig.DefaultConfig.GetStatusPort }} {{ .MeshConfig.LocalityLbSetting }}', '15020 enabled:{value:true}'],
-    [
-      '{{ structToJSON (index .Spec.Volumes 0) }}{{ structToJSON .Spec.Overhead }}',
-      '{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}{"cpu":"1"}',
-    ],
-    [
-      '{{ structToJSON (index .Spec.Containers 0).LivenessProbe }}{{ structToJSON (index .Spec.Containers 0).ReadinessProbe }}',
-      '{"tcpSocket":{"port":81}}{"httpGet":{"port":"http"}}',
-    ],
-    ['{{ (index .Spec.Containers 0).ReadinessProbe.HTTPGet.Port.IntValue }}', '0'],
+    [`{{ structToJSON ${volume} }}`, '{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}'],
+    ['{{ structToJSON .Spec.Overhead }}', '{"cpu":"1"}'],
+    [`{{ structToJSON ${web}.LivenessProbe }}`, '{"tcpSocket":{"port":81}}'],
+    [`{{ structToJSON ${web}.ReadinessProbe }}`, '{"httpGet":{"port":"http"}}'],
+    [`{{ ${web}.ReadinessProbe.HTTPGet.Port.IntValue }}`, '0'],
     ['{{ .ObjectMeta.OwnerReferences }}', '[{apps/v1 ReplicaSet web u <nil> <nil>}]'],
-    [
-      '{{ range .MeshConfig.ExtensionProviders }}{{ .Name }} {{ end }}{{ index .MeshConfig.ExtensionProviders 0 }}',
-      'prometheus stackdriver envoy name:"prometheus"  prometheus:{}',
-    ],
-    [
-      '{{ .MeshConfig.DefaultConfig.ExtraStatTags }} {{ .MeshConfig.ConnectTimeout.AsDuration.Seconds }} {{ .MeshConfig.ConnectTimeout.AsDuration.Milliseconds }}',
-      '[one two] 1.5 1500',
-    ],
-    [
-      '{{ .ProxyConfig.Tracing }}',
-      'zipkin:{address:"z:1"}  custom_tags:{key:"t"  value:{literal:{value:"v"}}}  sampling:12.5',
-    ],
+    ['{{ range .MeshConfig.ExtensionProviders }}{{ .Name }} {{ end }}', 'prometheus stackdriver envoy '],
+    ['{{ index .MeshConfig.ExtensionProviders 0 }}', 'name:"prometheus"  prometheus:{}'],
+    ['{{ .MeshConfig.DefaultConfig.ExtraStatTags }}', '[one two]'],
+    ['{{ with .MeshConfig.ConnectTimeout.AsDuration }}{{ .Seconds }} {{ .Milliseconds }}{{ end }}', '1.5 1500'],
+    ['{{ .ProxyConfig.Tracing }}', tracing],
     ['{{ .ProxyConfig.Tracing.CustomTags }}', 'map[t:literal:{value:"v"}]'],
-    [
-      '{{ .ProxyUID }}:{{ .ProxyGID }} {{ .NativeSidecars }} {{ .InboundTrafficPolicyMode }} {{ .CompliancePolicy }}',
-      '1337:1338 true localhost strict',
-    ],
+    ['{{ .ProxyUID }}:{{ .ProxyGID }} {{ .NativeSidecars }}', '1337:1338 true'],
+    ['{{ .InboundTrafficPolicyMode }} {{ .CompliancePolicy }}', 'localhost strict'],
     ['{{ .Values.a.b }} {{ .Revision }} {{ .ProxyImage }} {{ .ProxyInitImage }}', '1 r1 proxy:1 init:1'],
   ];
   for (const [template, output] of rows) {
@@ -152,15 +130,14 @@ describe('templateValue', () => {
     assert.match(text, /RunAsUser:\*5,/);
   });
 
-  for (const [template, message] of [
+  const holds = '{{ .ProxyConfig.HoldApplicationUntilProxyStarts.Value }}';
+  const failing: [template: string, message: RegExp][] = [
     ['{{ .NoSuchField }}', /can't evaluate field NoSuchField in type \*inject\.SidecarTemplateData/],
     ['{{ .Spec.Nothing }}', /can't evaluate field Nothing in type v1\.PodSpec/],
     ['{{ .ProxyConfig.ServiceCluster }}', /can't evaluate field ServiceCluster in type \*v1alpha1\.ProxyConfig/],
-    [
-      '{{ .ProxyConfig.HoldApplicationUntilProxyStarts.Value }}',
-      /nil pointer evaluating \*wrapperspb\.BoolValue\.Value/,
-    ],
-  ] as const) {
+    [holds, /nil pointer evaluating \*wrapperspb\.BoolValue\.Value/],
+  ];
+  for (const [template, message] of failing) {
     it(`fails where Go fails: ${template}`, () => {
       assert.throws(() => render(template), message);
     });

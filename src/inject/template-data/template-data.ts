@@ -1,9 +1,10 @@
-import type { StructType, GoMethod } from '../../template/go-type.ts';
+import type { GoType, StructType } from '../../template/go-type.ts';
 import { anyMapType, boolType, int64Type, pointerTo, stringType } from '../../template/go-type.ts';
 import { typed } from '../../template/typed-value.ts';
 import { podStruct } from '../kubernetes/pod-schema.ts';
 import { messageType } from '../mesh/message-type.ts';
 import { isJsonObject } from '../patch/json-value.ts';
+import { stringMethod } from './custom-go-type.ts';
 import { messageGoType } from './message-go-type.ts';
 import { podGoType } from './pod-go-type.ts';
 
@@ -34,10 +35,6 @@ function text(raw: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function stringMethod(call: GoMethod['call'], pointerReceiver: boolean): GoMethod {
-  return { pointerReceiver, result: stringType, call };
-}
-
 const typeMeta: StructType = {
   kind: 'struct',
   name: 'v1.TypeMeta',
@@ -61,37 +58,29 @@ const namespacedName: StructType = {
 };
 
 /** Istio's SidecarTemplateData: its fields are a promise to everybody who writes templates. */
-const dataType: StructType = {
-  kind: 'struct',
-  name: 'inject.SidecarTemplateData',
-  fields: [
-    { name: 'TypeMeta', json: 'TypeMeta', type: typeMeta },
-    { name: 'DeploymentMeta', json: 'DeploymentMeta', type: namespacedName },
-    { name: 'ObjectMeta', json: 'ObjectMeta', type: podGoType(podStruct('v1.ObjectMeta')) },
-    { name: 'Spec', json: 'Spec', type: podGoType(podStruct('v1.PodSpec')) },
-    {
-      name: 'ProxyConfig',
-      json: 'ProxyConfig',
-      type: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.ProxyConfig'))),
-    },
-    {
-      name: 'MeshConfig',
-      json: 'MeshConfig',
-      type: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.MeshConfig'))),
-    },
-    { name: 'Values', json: 'Values', type: anyMapType },
-    { name: 'Revision', json: 'Revision', type: stringType },
-    { name: 'NativeSidecars', json: 'NativeSidecars', type: boolType },
-    { name: 'ProxyImage', json: 'ProxyImage', type: stringType },
-    { name: 'ProxyInitImage', json: 'ProxyInitImage', type: stringType },
-    { name: 'ProxyUID', json: 'ProxyUID', type: int64Type },
-    { name: 'ProxyGID', json: 'ProxyGID', type: int64Type },
-    { name: 'InboundTrafficPolicyMode', json: 'InboundTrafficPolicyMode', type: stringType },
-    { name: 'CompliancePolicy', json: 'CompliancePolicy', type: stringType },
-  ],
+const fieldTypes: Readonly<Record<keyof TemplateData, GoType>> = {
+  TypeMeta: typeMeta,
+  DeploymentMeta: namespacedName,
+  ObjectMeta: podGoType(podStruct('v1.ObjectMeta')),
+  Spec: podGoType(podStruct('v1.PodSpec')),
+  ProxyConfig: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.ProxyConfig'))),
+  MeshConfig: pointerTo(messageGoType(messageType('istio.mesh.v1alpha1.MeshConfig'))),
+  Values: anyMapType,
+  Revision: stringType,
+  NativeSidecars: boolType,
+  ProxyImage: stringType,
+  ProxyInitImage: stringType,
+  ProxyUID: int64Type,
+  ProxyGID: int64Type,
+  InboundTrafficPolicyMode: stringType,
+  CompliancePolicy: stringType,
 };
 
-const dataPointer = pointerTo(dataType);
+const dataPointer = pointerTo({
+  kind: 'struct',
+  name: 'inject.SidecarTemplateData',
+  fields: Object.entries(fieldTypes).map(([name, type]) => ({ name, json: name, type })),
+});
 
 /** The data as the template engine takes it: a pointer to Go's struct. */
 export function templateValue(data: TemplateData): unknown {

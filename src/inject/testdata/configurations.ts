@@ -78,26 +78,24 @@ export const logFiles: ConfigurationFiles = {
 
 /** A template of the 1.x kind. */
 export const legacyFiles: ConfigurationFiles = {
-  config: [
-    'policy: enabled',
-    'template: |',
-    '  rewriteAppHTTPProbe: true',
-    '  initContainers:',
-    '  - name: istio-init',
-    '    image: init:1',
-    '    args: ["-u", "1337", "-b", [[ includeInboundPorts .Spec.Containers | quote ]]]',
-    '  containers:',
-    '  - name: collector',
-    '    image: collector:[[ .Values.tag ]]',
-    '  - name: istio-proxy',
-    '    image: proxy:1',
-    '  volumes:',
-    '  - name: run',
-    '    emptyDir: {medium: Memory}',
-    '  podRedirectAnnot:',
-    '    redirect.example/mode: [[ .ProxyConfig.InterceptionMode ]]',
-    '',
-  ].join('\n'),
+  config: `policy: enabled
+template: |
+  rewriteAppHTTPProbe: true
+  initContainers:
+  - name: istio-init
+    image: init:1
+    args: ["-u", "1337", "-b", [[ includeInboundPorts .Spec.Containers | quote ]]]
+  containers:
+  - name: collector
+    image: collector:[[ .Values.tag ]]
+  - name: istio-proxy
+    image: proxy:1
+  volumes:
+  - name: run
+    emptyDir: {medium: Memory}
+  podRedirectAnnot:
+    redirect.example/mode: [[ .ProxyConfig.InterceptionMode ]]
+`,
   values: '{"tag": "2"}',
   mesh: '',
   settings: JSON.stringify({ revision: 'r0', delimiters: ['[[', ']]'] }),

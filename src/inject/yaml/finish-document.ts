@@ -5,6 +5,9 @@ import { YamlError } from './yaml-error.ts';
 /** What js-yaml makes of a mapping that is used as a key. */
 const OBJECT_AS_KEY = '[object Object]';
 
+/** Of how many keys and values a document may consist when its aliases are written out. */
+const mostNodes = 1_000_000;
+
 /** A list or an object that is finished, and of how many nodes it consists when its aliases are written out. */
 interface Finished {
   value: unknown;
@@ -16,19 +19,14 @@ interface Finished {
  * yaml.v2 does, in the order of the document, so that a merge overrides what stands before it. Changes the lists and objects in place.
  * @throws YamlError for what JSON has no words for, and for documents that aliases would blow up
  */
-export function finishDocument(document: unknown, mostNodes: number): unknown {
-  return new Finisher(mostNodes).finish(document);
+export function finishDocument(document: unknown): unknown {
+  return new Finisher().finish(document);
 }
 
 class Finisher {
-  readonly #mostNodes: number;
   readonly #finished = new Map<object, Finished | 'open'>();
   #nodes = 0;
   #aliased = 0;
-
-  constructor(mostNodes: number) {
-    this.#mostNodes = mostNodes;
-  }
 
   finish(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
@@ -56,7 +54,7 @@ class Finisher {
     this.#aliased += size;
     const excessive =
       this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedShare(this.#nodes);
-    if (excessive || this.#nodes > this.#mostNodes) throw new YamlError('document contains excessive aliasing');
+    if (excessive || this.#nodes > mostNodes) throw new YamlError('document contains excessive aliasing');
     return value;
   }
 
@@ -66,21 +64,19 @@ class Finisher {
   }
 
   #object(object: JsonObject): JsonObject {
-    let merged: JsonObject | undefined;
-    let seen = 0;
-    for (const name of Object.keys(object)) {
+    const names = Object.keys(object);
+    const result: JsonObject = names.some(isMerge) ? {} : object;
+    for (const name of names) {
       this.#nodes += 1;
       const value = this.finish(object[name]);
-      if (name.startsWith(MERGE_KEY)) {
-        merged ??= firstMembers(object, seen);
-        this.#merge(merged, value);
+      if (isMerge(name)) {
+        this.#merge(result, value);
       } else {
         checkKey(name);
-        setMember(merged ?? object, name, value);
+        setMember(result, name, value);
       }
-      seen += 1;
     }
-    return merged ?? object;
+    return result;
   }
 
   #merge(target: JsonObject, source: unknown): void {
@@ -102,10 +98,8 @@ function allowedShare(nodes: number): number {
   return nodes >= large ? 0.1 : 0.99 - (0.89 * (nodes - small)) / (large - small);
 }
 
-function firstMembers(object: JsonObject, count: number): JsonObject {
-  const result: JsonObject = {};
-  for (const name of Object.keys(object).slice(0, count)) setMember(result, name, object[name]);
-  return result;
+function isMerge(name: string): boolean {
+  return name.startsWith(MERGE_KEY);
 }
 
 function checkKey(name: string): void {

@@ -35,30 +35,18 @@ const DIFFERENCES: { reason: string; matches: (row: DocumentRow) => boolean; row
   { reason: 'a lone dash as a key in braces', matches: ({ y }) => y === '{-: [-]}\n', rows: 1 },
 ];
 
-function isDifference(row: DocumentRow): boolean {
-  return DIFFERENCES.some(({ matches }) => matches(row));
-}
-
-function attempt(text: string): { value: unknown } | { error: unknown } {
-  try {
-    return { value: parseYaml(text) };
-  } catch (error) {
-    return { error };
-  }
-}
+const alike = rows.filter((row) => !DIFFERENCES.some(({ matches }) => matches(row)));
 
 describe('parseYaml', () => {
   describe(`reads as Go does (${rows.length} recorded documents)`, () => {
     it('with the same JSON', () => {
-      for (const row of rows.filter(({ e }) => e === undefined)) {
-        if (!isDifference(row)) assert.deepEqual(parseYaml(row.y), row.j ?? null, JSON.stringify(row.y));
-      }
+      for (const { y, j = null } of alike.filter(({ e }) => e === undefined))
+        assert.deepEqual(parseYaml(y), j, JSON.stringify(y));
     });
 
     it('and refuses what Go refuses', () => {
-      for (const row of rows.filter(({ e }) => e !== undefined)) {
-        if (!isDifference(row)) assert.throws(() => parseYaml(row.y), YamlError, JSON.stringify(row.y));
-      }
+      for (const { y } of alike.filter(({ e }) => e !== undefined))
+        assert.throws(() => parseYaml(y), YamlError, JSON.stringify(y));
     });
 
     for (const { reason, matches, rows: count } of DIFFERENCES) {
@@ -66,9 +54,11 @@ describe('parseYaml', () => {
         const different = rows.filter(matches);
         assert.equal(different.length, count);
         for (const { y, j = null, e } of different) {
-          const ours = attempt(y);
-          if (e !== undefined) assert.ok('value' in ours, JSON.stringify(y));
-          else assert.notDeepEqual(ours, { value: j }, JSON.stringify(y));
+          if (e === undefined)
+            assert.throws(() => {
+              assert.deepEqual(parseYaml(y), j);
+            }, JSON.stringify(y));
+          else parseYaml(y);
         }
       });
     }
@@ -84,11 +74,8 @@ describe('parseYaml', () => {
     ];
     for (const [text, line] of cases) {
       it(JSON.stringify(text), () => {
-        assert.throws(
-          () => parseYaml(text),
-          (error: unknown) =>
-            error instanceof YamlError && error.line === line && error.message.startsWith(`yaml: line ${line}: `),
-        );
+        const message = new RegExp(`^yaml: line ${line}: `);
+        assert.throws(() => parseYaml(text), { name: 'YamlError', line, message });
       });
     }
   });
@@ -128,12 +115,12 @@ describe('parseYaml', () => {
     it('in what merges blow up to', () => {
       const merge = (name: string, from: string): string =>
         `${name}: &${name} {<<: [${Array(9).fill(`*${from}`).join()}], ${name}: 1}\n`;
-      const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}`;
-      assert.throws(() => parseYaml(bomb, { nodes: 50 }), new YamlError('document contains excessive aliasing'));
+      const bomb = `a: &a {x: 1}\n${merge('b', 'a')}${merge('c', 'b')}${merge('d', 'c')}${merge('e', 'd')}`;
+      assert.throws(() => parseYaml(bomb), new YamlError('document contains excessive aliasing'));
     });
 
     it('in depth', () => {
-      assert.throws(() => parseYaml('['.repeat(20) + ']'.repeat(20), { depth: 10 }), /nesting exceeded/);
+      assert.throws(() => parseYaml('['.repeat(501) + ']'.repeat(501)), /nesting exceeded/);
       assert.throws(() => parseYaml('['.repeat(100_000)), YamlError);
     });
 

@@ -44,6 +44,7 @@ function words(value: unknown, spellings: readonly string[]): [string, unknown][
 
 /** The first characters of everything that is not simply a string: other texts are not looked at any further. */
 const HINTS = /^[-+0-9.yYnNtTfFoO~<]/;
+const NUMBER_HINTS = /^[-+.\d]/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const INTEGER = /^([-+]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/;
 const MISPLACED_UNDERSCORE = /(?<!\d)_|_(?!\d)/;
@@ -62,19 +63,12 @@ export function resolvePlain(text: string): unknown {
     merges += 1;
     return new PlaceDependent(text, `${MERGE_KEY}${merges}`);
   }
-  const first = text.charCodeAt(0);
-  return isDigitOrSign(first) || first === DOT ? resolveNumber(text, first) : undefined;
-}
-
-const DOT = 0x2e;
-
-function isDigitOrSign(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d;
+  return NUMBER_HINTS.test(text) ? resolveNumber(text) : undefined;
 }
 
 /** Underscores may stand anywhere in a number; in one that begins with a dot, only between digits. */
-function resolveNumber(text: string, first: number): unknown {
-  if (first === DOT) return MISPLACED_UNDERSCORE.test(text) ? undefined : readFloat(text.replaceAll('_', ''));
+function resolveNumber(text: string): unknown {
+  if (text.startsWith('.')) return MISPLACED_UNDERSCORE.test(text) ? undefined : readFloat(text.replaceAll('_', ''));
   const plain = text.includes('_') ? text.replaceAll('_', '') : text;
   const [, sign, digits] = INTEGER.exec(plain) ?? [];
   const integer = sign === undefined || digits === undefined ? undefined : readInteger(sign, digits);
@@ -104,15 +98,11 @@ function float(value: number): PlaceDependent {
 
 /** A float as the key of an object: sigs.k8s.io/yaml prints it in single precision, by Go's format %g. */
 function floatKey(value: number): string {
-  if (Number.isNaN(value)) return '.nan';
   const single = Math.fround(value);
+  if (Number.isNaN(single)) return '.nan';
   if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
-  return shortestSingle(single);
-}
-
-/** The fewest digits that read back as the same number in single precision. */
-function shortestSingle(single: number): string {
   if (single === 0) return Object.is(single, -0) ? '-0' : '0';
+  // The fewest digits that read back as the same number in single precision.
   let digits = 1;
   while (digits < 9 && Math.fround(Number(single.toExponential(digits - 1))) !== single) digits += 1;
   const [mantissa = '', power = '0'] = single.toExponential(digits - 1).split('e');

@@ -187,31 +187,19 @@ class SimpleReader {
 
   /** What stands behind a key or a dash, up to the end of the line or beyond; then the next line. */
   #scalar(indent: number, depth: number): unknown {
-    const text = this.#text;
-    switch (text.charCodeAt(this.#at)) {
-      case bar:
-        return this.#literal(indent);
-      case openObject:
-      case openList: {
-        const value = this.#flow(depth + 1);
-        this.#endLine();
-        return value;
-      }
-      case quote:
-      case apostrophe: {
-        const value = this.#quoted(this.#end);
-        this.#endLine();
-        return value;
-      }
-      default: {
-        const value = this.#plain(this.#at, this.#end);
-        this.#at = this.#end;
-        this.#endLine();
-        // The scalar would go on in a line that is indented under it.
-        if (this.#indent > indent) throw unusual;
-        return value;
-      }
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === bar) return this.#literal(indent);
+    let value: unknown;
+    if (first === openObject || first === openList) {
+      value = this.#flow(depth + 1);
+    } else if (first === quote || first === apostrophe) {
+      value = this.#quoted(this.#end);
+    } else {
+      value = this.#plain(this.#at, this.#end);
+      this.#at = this.#end;
     }
+    this.#endLine();
+    return value;
   }
 
   /** Nothing but space may follow on the line. */

@@ -9,10 +9,10 @@ export const goSchema = new Schema({
   implicit: [scalar('tag:yaml.org,2002:plain', (text) => resolvePlain(text))],
   explicit: [
     scalar('tag:yaml.org,2002:str', (text) => text),
-    scalar('tag:yaml.org,2002:int', (text) => only(isInteger, resolvePlain(text))),
-    scalar('tag:yaml.org,2002:float', (text) => only(isNumber, resolvePlain(text))),
-    scalar('tag:yaml.org,2002:bool', (text) => only(isBoolean, resolvePlain(text))),
-    scalar('tag:yaml.org,2002:null', (text) => only(isNull, resolvePlain(text))),
+    plain('int', (value) => typeof value === 'number'),
+    plain('float', (value) => typeof (value instanceof PlaceDependent ? value.value : value) === 'number'),
+    plain('bool', (value) => typeof value === 'boolean'),
+    plain('null', (value) => value instanceof PlaceDependent && value.value === null),
     scalar('tag:yaml.org,2002:timestamp', (text) => (/^\d{4}-\d{1,2}-\d{1,2}/.test(text) ? text : undefined)),
     scalar('tag:yaml.org,2002:binary', decodeBase64),
     scalar('tag:yaml.org,2002:merge', (text) => (text === '<<' ? resolvePlain(text) : undefined)),
@@ -32,29 +32,17 @@ function scalar(tag: string, construct: (text: string) => unknown): Type {
   return new Type(tag, options);
 }
 
+/** The type of the plain scalars whose values are of a kind. */
+function plain(name: string, isOfKind: (value: unknown) => boolean): Type {
+  return scalar(`tag:yaml.org,2002:${name}`, (text) => {
+    const value = resolvePlain(text);
+    return isOfKind(value) ? value : undefined;
+  });
+}
+
 /** A tag without a value stands for an empty text. */
 function keep(value: unknown): unknown {
   return value ?? '';
-}
-
-function only(is: (value: unknown) => boolean, value: unknown): unknown {
-  return is(value) ? value : undefined;
-}
-
-function isInteger(value: unknown): boolean {
-  return typeof value === 'number';
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' || (value instanceof PlaceDependent && typeof value.value === 'number');
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === 'boolean';
-}
-
-function isNull(value: unknown): boolean {
-  return value instanceof PlaceDependent && value.value === null;
 }
 
 function decodeBase64(text: string): string | undefined {

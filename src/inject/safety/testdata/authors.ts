@@ -43,3 +43,8 @@ export const sidecar = (line: string): string =>
 export const variable = (value: string): string => sidecar(`env: [{name: TEAM, value: ${value}}]`);
 /** The annotation with a text. */
 export const written = (value: string): Author => ({ annotations: { [team]: value } });
+/** The reason for a refusal, or what else became of the pod. */
+export const reasonOf = (result: InjectionResult): string =>
+  result.outcome === 'failed' ? result.reason : result.outcome;
+/** What is said of a refusal; nothing of anything else. */
+export const messageOf = (result: InjectionResult): string => (result.outcome === 'failed' ? result.message : '');
