@@ -20,7 +20,7 @@ import { validateRoute } from '../../server/admission/validate-route.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { measuredWorker } from '../../server/worker/worker-metrics.ts';
 import type { OperatorOptions } from './operator-options.ts';
-import type { PartContext } from './part-context.ts';
+import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
 import type { Injector } from '../../inject/injector.ts';
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../files.ts';
 
 /** What follows the text of files, read again every so often. */
 export interface FollowedFilesOptions<Text, Value> {
@@ -44,7 +45,7 @@ export class FollowedFiles<Text, Value> {
       this.#problem = undefined;
       onLoaded(this.#value);
     } catch (error) {
-      this.#complain(error instanceof Error ? error.message : String(error));
+      this.#complain(messageOf(error));
     } finally {
       this.#isChecking = false;
     }

@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
-import { formatNames, formatPodCounts } from '../report/pod-counts.ts';
-import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
+import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
+import type { OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
-import { readInstallation } from '../usage/read-installation.ts';
-import { readUsage } from '../usage/read-usage.ts';
+import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { formatRestarts, tagReports, type TagReport } from '../usage/tag-report.ts';
 
@@ -17,33 +16,24 @@ export function tagListCommand(terminal: Terminal): Command {
   return addClusterOptions(new Command('list').description('tags, where they lead, and what follows them'))
     .addOption(outputOption())
     .action(async (options: ListOptions) => {
-      const { reports, notes } = await withCluster(options, async (client) => {
-        const installation = await readInstallation(client);
-        const usage = await readUsage(client, installation);
-        return { reports: tagReports(installation, usage), notes: usage.notes };
-      });
+      const { installation, usage } = await readClusterUsage(options);
+      const reports = tagReports(installation, usage);
       // A column that most clusters would never fill.
       const hasRestarts = reports.some(({ restarts }) => restarts !== undefined);
       writeReport(terminal, options.output, reports, {
         columns: ['TAG', 'REVISION', 'NAMESPACES', 'PODS', ...(hasRestarts ? ['RESTARTS'] : []), 'READY'],
-        row: (report) => row(report, hasRestarts),
+        row: (report) => [
+          report.tag,
+          formatRevision(report),
+          formatNames(report.namespaces),
+          formatPodCounts(report.pods),
+          ...(hasRestarts ? [formatRestarts(report)] : []),
+          formatReadiness(report),
+        ],
         empty: 'there is no RevisionTag',
       });
-      for (const note of notes) terminal.error(note);
+      for (const note of usage.notes) terminal.error(note);
     });
-}
-
-function row(report: TagReport, hasRestarts: boolean): string[] {
-  const { tag, namespaces, pods } = report;
-  const restarts = hasRestarts ? [formatRestarts(report)] : [];
-  return [
-    tag,
-    formatRevision(report),
-    formatNames(namespaces),
-    formatPodCounts(pods),
-    ...restarts,
-    formatReadiness(report),
-  ];
 }
 
 /** `1-25`, `1-25 (still 1-24)`, `1-25 (Progressing 25 %, else 1-24)`. */

@@ -13,8 +13,9 @@ import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.t
 import { memberOf } from '../../operator/usage/judge-pod.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
+import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { configOfTag, type Installation } from './installation.ts';
-import { forEachPod } from './read-installation.ts';
+import { forEachPod, readInstallation } from './read-installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 import { configMaps } from '../../operator/cluster-view.ts';
 
@@ -22,6 +23,14 @@ import { configMaps } from '../../operator/cluster-view.ts';
 export interface ReadUsage extends UsageReport {
   /** Sentences for people. */
   readonly notes: readonly string[];
+}
+
+/** Reads a cluster, and judges its pods. */
+export function readClusterUsage(options: ClusterOptions): Promise<{ installation: Installation; usage: ReadUsage }> {
+  return withCluster(options, async (client) => {
+    const installation = await readInstallation(client);
+    return { installation, usage: await readUsage(client, installation) };
+  });
 }
 
 /**
