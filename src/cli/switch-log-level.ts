@@ -6,7 +6,7 @@ import type { LogLevel } from './logger.ts';
 export function switchLogLevelOnSignal(
   logger: Pick<WinstonLogger, 'level' | 'warn'>,
   configured: LogLevel,
-  source: EventEmitter = process,
+  source: Pick<EventEmitter, 'on'> = process,
 ): void {
   source.on('SIGUSR2', () => {
     const before = logger.level;

@@ -32,7 +32,8 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
 
 function creatable({ pod, stored }: Subject): JsonObject {
   const { name, ...others } = creatableMetadata(pod);
-  const { [injectedByAnnotation]: _, ...annotations } = objectAt(pod, ['metadata', 'annotations']);
+  const written = Object.entries(objectAt(pod, ['metadata', 'annotations']));
+  const annotations = Object.fromEntries(written.filter(([key]) => key !== injectedByAnnotation));
   const named = stored === undefined ? { name } : { generateName: others.generateName ?? `${String(name)}-` };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...others, ...named, annotations }, spec: pod.spec };
 }

@@ -6,7 +6,6 @@ import { InjectorOperator } from '../../operator/controller/injector-operator.ts
 import { ReplicaLeases } from '../../operator/replicas/replica-leases.ts';
 import type { LoadConfiguration, OperatorMetrics } from '../../operator/ports.ts';
 import type { OperatorSettings } from '../../operator/settings.ts';
-import type { ReadinessCheck } from '../../server/health/readiness.ts';
 import type { OperatorOptions } from './operator-options.ts';
 
 /** What the parts of an operator process share. */
@@ -27,7 +26,7 @@ export function createControllingPart(
   context: PartContext,
   kubeConfig: KubeConfig,
   load: LoadConfiguration,
-): { checks: ReadinessCheck[]; start(): Promise<void>; stop(): Promise<void> } {
+) {
   const { client, namespace, identity, metrics, logger } = context;
   const { operatorClass, testLeaseTimeScale: timeScale = 1 } = options;
   const reports = new ReplicaLeases({ ...context, operatorClass, timeScale, observer: metrics });

@@ -19,44 +19,47 @@ const rolloutReasons = [
 /** The controller's figures for Prometheus. Labels are bounded: names of InjectorConfigs and tags, kinds, conditions, outcomes, 100 namespaces. */
 export function prometheusOperatorMetrics(registry: Registry): Required<OperatorMetrics> {
   const registers = [registry];
-  const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
+  const counter = (name: string, labelNames: string[], help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = (name: string, help: string, labelNames: string[] = []): Gauge =>
+  const gauge = (name: string, labelNames: string[], help: string): Gauge =>
     new Gauge({ name, help, labelNames, registers });
-  const reconciles = counter('injector_reconcile_total', 'Reconciles by InjectorConfig and outcome.', [
-    'injector',
-    'outcome',
-  ]);
+  const reconciles = counter(
+    'injector_reconcile_total',
+    ['injector', 'outcome'],
+    'Reconciles by InjectorConfig and outcome.',
+  );
   const reconcileSeconds = new Histogram({
     name: 'injector_reconcile_duration_seconds',
     help: 'Time of a reconcile.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
-  const queueLength = gauge('injector_queue_length', 'Objects that wait to be reconciled.');
-  const leader = gauge('injector_leader', '1 while this process leads.');
-  const applies = counter('injector_applies_total', 'Objects compared with the cluster by kind and outcome.', [
-    'kind',
-    'outcome',
-  ]);
-  const conditions = gauge('injector_condition', '1 while the condition of an InjectorConfig holds.', [
-    'injector',
-    'type',
-  ]);
+  const queueLength = gauge('injector_queue_length', [], 'Objects that wait to be reconciled.');
+  const leader = gauge('injector_leader', [], '1 while this process leads.');
+  const applies = counter(
+    'injector_applies_total',
+    ['kind', 'outcome'],
+    'Objects compared with the cluster by kind and outcome.',
+  );
+  const conditions = gauge(
+    'injector_condition',
+    ['injector', 'type'],
+    '1 while the condition of an InjectorConfig holds.',
+  );
   const expiry = gauge(
     'injector_serving_certificate_expiry_timestamp_seconds',
-    'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
     ['injector'],
+    'When the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
   );
   const authorityExpiry = gauge(
     'injector_certificate_authority_expiry_timestamp_seconds',
-    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
     ['injector'],
+    'When the authority of the serving certificate of an InjectorConfig expires unless it is renewed, in Unix time.',
   );
   const rotations = counter(
     'injector_certificate_rotations_total',
-    'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).',
     ['injector', 'subject', 'result'],
+    'Certificates replaced (success), refused for what the spec or a Secret says (refused), or not written (failed).',
   );
   const confirmation = new Histogram({
     name: 'injector_certificate_confirmation_seconds',
@@ -66,29 +69,30 @@ export function prometheusOperatorMetrics(registry: Registry): Required<Operator
   });
   const lists = counter(
     'injector_lists_total',
-    'Complete lists of a collection: one at the start, one after each watch that could not be resumed.',
     ['resource'],
+    'Complete lists of a collection: one at the start, one after each watch that could not be resumed.',
   );
-  const objects = gauge('injector_watched_objects', 'Objects of a collection at its last complete list.', ['resource']);
-  const watchEnds = counter('injector_watch_ends_total', 'Watches that ended, by reason.', ['resource', 'reason']);
+  const objects = gauge('injector_watched_objects', ['resource'], 'Objects of a collection at its last complete list.');
+  const watchEnds = counter('injector_watch_ends_total', ['resource', 'reason'], 'Watches that ended, by reason.');
   const podsNotInjected = counter(
     'injector_pods_not_injected_total',
-    'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.',
     ['injector', 'reason'],
+    'New pods that asked for injection, or whose namespace did, and have none, by InjectorConfig (empty when none takes the pod) and reason. Of the leader.',
   );
   const podEventsOmitted = counter(
     'injector_pod_events_omitted_total',
+    [],
     'Pods that were not injected and about which no Event was written, since there were too many.',
   );
   const rolloutEvents = counter(
     'injector_rollout_events_total',
-    'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.',
     ['tag', 'reason'],
+    'What happened in the rollouts of a tag: RolloutStarted, StepStarted, RolledBack, Promoted and others. Of the leader.',
   );
   const restarted = counter(
     'injector_restarts_total',
-    'Workloads that were restarted for a tag, since their pods were stale. Of the leader.',
     ['tag'],
+    'Workloads that were restarted for a tag, since their pods were stale. Of the leader.',
   );
   /** By tag. */
   const rollouts = new Map<string, RolloutState>();
