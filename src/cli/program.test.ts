@@ -68,7 +68,7 @@ describe('the command line', () => {
       [
         'a factor that lengthens lives',
         () => ['operator', '--test-certificate-time-scale', '0.5'],
-        /scale.*at least 1/,
+        /--test-certificate-time-scale.*at least 1/,
       ],
       [
         'an identity that no Lease can bear',

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import { formatRoute } from '../routing/route.ts';
 import { explainCreation, type Surroundings } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
-import { configuration, creation, injectorNamed, selectors, surroundings } from './testdata/webhooks.ts';
-import { foreignWebhook, ourWebhook } from './testdata/webhooks.ts';
+import {
+  configuration,
+  creation,
+  foreignWebhook,
+  injectorNamed,
+  ourWebhook,
+  selectors,
+  surroundings,
+} from './testdata/webhooks.ts';
 
 const enabled = { 'istio-injection': 'enabled' };
 const optOut = { 'sidecar.istio.io/inject': 'false' };
@@ -22,7 +29,7 @@ describe('explainCreation', () => {
   const table: [what: string, asked: PodCreation, around: Surroundings, outcome: string, reason: string][] = [
     ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
     ['an unlabelled one', creation(), plain, 'NotInjected', 'NotSelected'],
-    ['an opt-out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
+    ['the pod opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
     [
       'by annotation: told by the decision where no matchCondition does',
       creation({ annotations: optOut }, enabled),
@@ -40,9 +47,21 @@ describe('explainCreation', () => {
       'NotInjected',
       'NeverInjectSelector',
     ],
-    ['a wrong annotation', creation({ annotations: other }, enabled), plain, 'Refused', 'AnnotationNotAllowed'],
+    [
+      'an annotation that is not allowed',
+      creation({ annotations: other }, enabled),
+      plain,
+      'Refused',
+      'AnnotationNotAllowed',
+    ],
     ['no webhook at all', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
-    ['no configuration', creation({}, enabled), surroundings([standard], {}), 'Unknown', 'ConfigurationUnknown'],
+    [
+      'a configuration that cannot be read',
+      creation({}, enabled),
+      surroundings([standard], {}),
+      'Unknown',
+      'ConfigurationUnknown',
+    ],
   ];
   for (const [what, asked, around, ...expected] of table) {
     it(`${what}: ${expected.join(' ')}`, () => {

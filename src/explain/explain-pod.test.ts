@@ -104,7 +104,13 @@ describe('why a pod that a webhook takes is not injected', () => {
     webhook: { failurePolicy: 'Ignore', matchConditions: [{ name: 'a', expression: 'true' }] },
   });
   const rows: [name: string, config: InjectorConfig, pod: Partial<DecisionFacts>, reason: string, note: RegExp][] = [
-    ['host network', plain, { hostNetwork: true }, 'HostNetwork', /Config blue \(revision blue\).*host network/],
+    [
+      'host network',
+      plain,
+      { hostNetwork: true },
+      'HostNetwork',
+      /InjectorConfig blue \(revision blue\).*host network/,
+    ],
     ['the policy', off, {}, 'PolicyDisabled', /the policy is disabled/],
     ['a selector', never, { labels: { job: 'yes' } }, 'NeverInjectSelector', /neverInjectSelector/],
     [
@@ -112,9 +118,15 @@ describe('why a pod that a webhook takes is not injected', () => {
       plain,
       {},
       'NotCalled',
-      /asked; it was made before the webhook was there, or before [^;]*namespace$/,
+      /was not asked; it was made before the webhook was there, or before [^;]*namespace$/,
     ],
-    ['nobody, perhaps', careless, {}, 'NotCalled', /Policy is Ignore, or one of spec\.webhook\.matchConditions/],
+    [
+      'nobody asked, perhaps',
+      careless,
+      {},
+      'NotCalled',
+      /failurePolicy is Ignore, or one of spec\.webhook\.matchConditions/,
+    ],
     ['paused', injectorConfig('blue', { paused: true }), {}, 'Paused', /spec\.paused/],
   ];
   for (const [name, of, fields, reason, note] of rows) {
@@ -150,7 +162,12 @@ describe('why a pod that no webhook takes is not injected', () => {
   const rows: [name: string, pod: Partial<DecisionFacts>, namespace: Record<string, string>, note?: RegExp][] = [
     ['it does not ask', {}, {}],
     ['another injector did it', { ...asking, annotations: { 'sidecar.istio.io/status': '{}' } }, {}],
-    ['its namespace says no', asking, { 'istio-injection': 'disabled' }, /'s label istio-injection is "disabled"$/],
+    [
+      'its namespace says no',
+      asking,
+      { 'istio-injection': 'disabled' },
+      /the namespace's label istio-injection is "disabled"$/,
+    ],
     [
       'a revision that is not there',
       { labels: { ...asking.labels, 'istio.io/rev': 'red' } },

@@ -98,9 +98,9 @@ describe('certs status', () => {
     ['a replica that is behind', () => serving('ab'.repeat(32)), /replica r2 serves abababab, not /],
     ['a replica without a certificate', () => serving(undefined), /replica r2 serves no certificate/],
     [
-      'a lost condition',
+      'a condition that does not hold',
       () => ({ config: withCondition('CertificateReady', 'False') }),
-      /Ready is False \(Why\): what/,
+      /CertificateReady is False \(Why\): what/,
     ],
     ['a foreign writer', () => ({ config: withCondition('Conflict', 'True') }), /somebody else writes too: what/],
   ];

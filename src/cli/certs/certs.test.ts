@@ -182,7 +182,7 @@ describe('injector certs', () => {
       assert.equal(whole.code, 1);
       assert.match(
         whole.errors,
-        /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answ/,
+        /^waiting for the operator, phase Stable\nerror: InjectorConfig a: no operator has answered/,
       );
       server.answerWith((request, response) => {
         if (request.method === 'PATCH') patches.push(request);

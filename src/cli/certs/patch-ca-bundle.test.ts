@@ -68,8 +68,18 @@ describe('certs patch-ca-bundle', () => {
     ['text without a webhook', 'kind: Pod\n', () => ca, /^standard input: holds no webhook/],
     ['an empty text', '', () => ca, /^standard input: holds no webhook/],
     ['what is no YAML', 'a: [', () => ca, /^standard input: not YAML/],
-    ['a webhook without clientConfig', `${head}webhooks: [{name: a}]`, () => ca, /webhooks\[0\] of one has no clientC/],
-    ['no certificate', `${head}webhooks: [{clientConfig: {}}]`, () => 'nothing', /^--ca: the file holds no cert/],
+    [
+      'a webhook without clientConfig',
+      `${head}webhooks: [{name: a}]`,
+      () => ca,
+      /webhooks\[0\] of one has no clientConfig/,
+    ],
+    [
+      'a file without a certificate',
+      `${head}webhooks: [{clientConfig: {}}]`,
+      () => 'nothing',
+      /^--ca: the file holds no cert/,
+    ],
   ];
   for (const [name, text, pem, message] of refusals) {
     it(`refuses ${name}`, () => {

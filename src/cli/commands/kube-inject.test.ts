@@ -53,7 +53,7 @@ describe('kube-inject', () => {
       'a missing ConfigMap',
       [],
       {},
-      /not read valid configmap "istio-s.*" from namespace "istio-system": .* --injectConfigFile/,
+      /could not read valid configmap "istio-sidecar-injector" from namespace "istio-system": .* use --injectConfigFile/,
     ],
     [
       'a missing key',

@@ -88,7 +88,12 @@ describe('the review of a RevisionTag', () => {
       null,
       /^spec\.revision: spec\.revision 1-26: .*\(there are 1-24, 1-25, .*\); create it, or name another one$/,
     ],
-    ['to one of another class', tag('canary', 'elsewhere'), null, /^spec\.revision: .*no .* operator class default/],
+    [
+      'to one of another class',
+      tag('canary', 'elsewhere'),
+      null,
+      /^spec\.revision: .*no InjectorConfig of operator class default/,
+    ],
     ['to a revision that is being deleted', tag('canary', 'leaving'), null, /^spec\.revision: .*no InjectorConfig/],
     ['to another tag', tag('canary', 'prod'), null, /^spec\.revision: .*no InjectorConfig/],
     [
@@ -100,7 +105,12 @@ describe('the review of a RevisionTag', () => {
     ['to a revision that serves, while replicas load an edit of it', tag('canary', 'edited'), null, /^none$/],
     ['to a paused one', tag('canary', 'paused'), null, /^spec\.revision: .*paused \(spec\.paused\)/],
     ['to selectors of its own', tag('canary', 'custom'), null, /^spec\.revision: .*selection Custom/],
-    ['moved to another family', tag('prod', 'logs'), prod, /^spec\.revision: .*other spec\.webhook\.keys than .* 1-24/],
+    [
+      'moved to another family',
+      tag('prod', 'logs'),
+      prod,
+      /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/,
+    ],
     ['moved to a revision that is ready', tag('prod', '1-25'), prod, /^none$/],
     ['moved to an unknown revision', tag('prod', '1-26'), prod, /^spec\.revision: /],
     ['unchanged, wherever it leads', tag('prod', '1-26'), tag('prod', '1-26'), /^none$/],

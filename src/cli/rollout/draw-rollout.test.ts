@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import { paused, promoted, restarting, rolledBack, rolloutState } from '../testdata/rollout-tag.ts';
-import { rolloutTag, strategy } from '../testdata/rollout-tag.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import { ready } from '../testdata/revision-cluster.ts';
 import { drawRollout, duration } from './draw-rollout.ts';
 import { rolloutLine } from './rollout-lines.ts';

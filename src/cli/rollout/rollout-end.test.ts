@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout-status.ts';
-import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
-import { restarting, restartStatus } from '../testdata/rollout-tag.ts';
+import {
+  paused,
+  promoted,
+  restarting,
+  restartStatus,
+  rolledBack,
+  rolloutState,
+  rolloutTag,
+  strategy,
+} from '../testdata/rollout-tag.ts';
 import { rolloutEnd } from './rollout-end.ts';
 
 describe('the end of a watched rollout', () => {

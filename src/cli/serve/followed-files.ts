@@ -36,7 +36,7 @@ export class FollowedFiles<Text, Value> {
   async check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    const { read, load, onLoaded } = this.#options;
+    const { read, load, onLoaded, onProblem } = this.#options;
     try {
       const text = read();
       if (this.#seen !== undefined && isDeepStrictEqual(text, this.#seen)) return;
@@ -45,7 +45,10 @@ export class FollowedFiles<Text, Value> {
       this.#problem = undefined;
       onLoaded(this.#value);
     } catch (error) {
-      this.#complain(messageOf(error));
+      // Once for each problem, not once a second.
+      const problem = messageOf(error);
+      if (problem !== this.#problem) onProblem(problem);
+      this.#problem = problem;
     } finally {
       this.#isChecking = false;
     }
@@ -59,12 +62,5 @@ export class FollowedFiles<Text, Value> {
     return () => {
       clearInterval(timer);
     };
-  }
-
-  /** Once for each problem, not once a second. */
-  #complain(problem: string): void {
-    if (problem === this.#problem) return;
-    this.#problem = problem;
-    this.#options.onProblem(problem);
   }
 }

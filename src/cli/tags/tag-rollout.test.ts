@@ -73,7 +73,7 @@ describe('injector tag, with a rollout', () => {
       const { errors, code } = await tag('abort prod --timeout 0.3');
       assert.match(
         errors,
-        /abort: no operator has answered in time \(Paused: .*Class default running\? The request stays/,
+        /prod: abort: no operator has answered in time \(Paused: .*operatorClass default running\? The request stays/,
       );
       assert.equal(code, 1);
     });
@@ -99,16 +99,36 @@ describe('injector tag, with a rollout', () => {
       ['a promotion of nothing', 'promote prod', rolloutState(), /no rollout is under way; nothing was changed/],
       ['an end of nothing', 'abort prod', promoted, /no rollout is under way; nothing was changed/],
       ['a promotion before the operator knows of any', 'promote prod', undefined, /no rollout is under way/],
-      ['a promotion of what was rolled back', 'promote prod', rolledBack, /9 of 53.*`injector tag retry prod` begins/],
+      [
+        'a promotion of what was rolled back',
+        'promote prod',
+        rolledBack,
+        /under way: .*9 of 53.*`injector tag retry prod` begins/,
+      ],
       [
         'the end of no pause',
         'resume prod',
         { ...paused, pausedAt: undefined as never },
         /step 2 is not paused: step 2/,
       ],
-      ['the end of a pause that is over', 'resume prod', { ...paused, resumed: true }, /of step 2 was ended already/],
-      ['another try of what goes on', 'retry prod', paused, /to revision 1-25 is under way, nothing was rolled back/],
-      ['another try of nothing', 'retry prod', promoted, /rolled back; a rollout begins when spec\.revision changes/],
+      [
+        'the end of a pause that is over',
+        'resume prod',
+        { ...paused, resumed: true },
+        /the pause of step 2 was ended already/,
+      ],
+      [
+        'another try of what goes on',
+        'retry prod',
+        paused,
+        /the rollout to revision 1-25 is under way, nothing was rolled back/,
+      ],
+      [
+        'another try of nothing',
+        'retry prod',
+        promoted,
+        /nothing was rolled back; a rollout begins when spec\.revision changes/,
+      ],
     ];
     for (const [what, argv, state, message] of refusals) {
       it(`refuses ${what}, and writes nothing`, async () => {
@@ -261,9 +281,19 @@ describe('injector tag, with a rollout', () => {
         '1-26',
         /: the rollout to revision 1-25 ends; a rollout from revision 1-24 to 1-26 begins/,
       ],
-      ['the way back', paused, '1-24', /-25 ends; moved from revision 1-25, leads to revision 1-24/],
+      [
+        'the way back',
+        paused,
+        '1-24',
+        /: the rollout to revision 1-25 ends; moved from revision 1-25, leads to revision 1-24/,
+      ],
       ['what is under way', paused, '1-25', /: the rollout to revision 1-25 is under way; `injector tag watch prod`/],
-      ['what was rolled back', rolledBack, '1-25', /already, and .* was rolled back .*; `injector tag retry prod`/],
+      [
+        'what was rolled back',
+        rolledBack,
+        '1-25',
+        /already, and revision 1-25 was rolled back .*; `injector tag retry prod`/,
+      ],
       ['what is there', promoted, '1-25', /: leads to revision 1-25 already/],
     ];
     for (const [what, state, revision, message] of cases) {

@@ -100,7 +100,7 @@ describe('injector tag', () => {
       ["default's flag elsewhere", 'set x -r 1-25 --auto-inject-namespaces', /belongs to tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
-      ['another class', 'set prod -r 1-25 --overwrite', /class default, .* by blue/, 1, spec('1-25', blue)],
+      ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* by blue/, 1, spec('1-25', blue)],
     ];
     for (const [what, argv, message, status, prepare] of refusals) {
       it(`refuses ${what}, and leaves everything as it was`, async () => {
@@ -301,7 +301,10 @@ describe('injector tag', () => {
 
     it('asks while it is in use, naming namespaces and pods', async () => {
       const { errors, questions, code } = await tag('remove prod', 'y');
-      assert.match(errors, /followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/);
+      assert.match(
+        errors,
+        /prod is followed by 1 namespace \(shop\) with 2 pods, and 1 pod .*\(plain\/cart-.*start without/,
+      );
       assert.deepEqual([questions, code], [['Go on? [y/N] '], 0]);
       // The validating webhook refuses what is in use unless told.
       assert.deepEqual(cluster.changes, ['PATCH revisiontags prod', 'DELETE revisiontags prod']);

@@ -7,7 +7,6 @@ import { loadInjector } from '../../inject/injector.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
-import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { memberOf } from '../../operator/usage/judge-pod.ts';
@@ -54,7 +53,10 @@ export async function readUsage(
   const rules = new Map<string, DecisionRules>();
   const notes: string[] = [];
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
-  for (const selectingWebhook of selectingWebhooksOf(configurations, { configs, tags, targetOf })) {
+  const [ownNamespace = ''] = [...operatorNamespaces.values()].filter((each) => each !== undefined);
+  const reader = new SelectingWebhookReader(ownNamespace);
+  // Everybody who takes pods, or will once there is a webhook.
+  for (const selectingWebhook of reader.read(configurations, { configs, tags, targetOf }).values()) {
     selectingWebhooks.set(selectingWebhook);
     if (selectingWebhook.hash === undefined || rules.has(configurationOf(selectingWebhook))) continue;
     const found = await findRules(client, selectingWebhook, operatorNamespaces.get(selectingWebhook.id));
@@ -76,15 +78,6 @@ export async function readUsage(
     tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
   });
   return { ...tally.report(), notes };
-}
-
-/** Everybody who takes pods, or will once there is a webhook. */
-function selectingWebhooksOf(
-  configurations: readonly KubernetesObject[],
-  claiming: ClaimingObjects,
-): Iterable<SelectingWebhook> {
-  const [ownNamespace = ''] = configurations.flatMap((configuration) => serviceNamespace(configuration) ?? []);
-  return new SelectingWebhookReader(ownNamespace).read(configurations, claiming).values();
 }
 
 /** The rules of a configuration, or why they are not to be had. */
