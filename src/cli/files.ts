@@ -7,7 +7,11 @@ import { UsageError } from './usage-error.ts';
  * @throws UsageError naming the option, the file and what is wrong with it.
  */
 export async function readNamedFile(terminal: Terminal, option: string, file: string): Promise<string> {
-  if (file === '-') return terminal.readInput();
+  return file === '-' ? terminal.readInput() : readFile(option, file);
+}
+
+/** The same where standard input is not meant. */
+export function readFile(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -37,6 +41,10 @@ const reasons: Record<string, string> = {
 
 /** What is wrong with a file, in words. */
 export function describeFileError(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return reasons[code] ?? (error instanceof Error ? error.message : String(error));
+  return reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? messageOf(error);
+}
+
+/** What was thrown, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

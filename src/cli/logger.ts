@@ -10,14 +10,6 @@ export type LogFormat = 'json' | 'text';
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What the layers below log through: a message and flat fields. Never given keys, tokens or certificates' private parts. */
-export interface Logger {
-  error(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  info(message: string, fields?: Record<string, unknown>): void;
-  debug(message: string, fields?: Record<string, unknown>): void;
-}
-
 /** A line a person reads: time, level, message, then the fields as key=value. One line, whatever it quotes. */
 function readable(info: Logform.TransformableInfo): string {
   const { level, message, timestamp, ...fields } = info;

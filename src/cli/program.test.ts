@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { runCommand } from './testdata/recording-terminal.ts';
+import { temporaryFolder } from './testdata/temporary-folder.ts';
 
 describe('the command line', () => {
-  let folder: string;
-  /** Writes a file into the test's folder and returns its path. */
-  const file = (name: string, text: string): string => {
-    const path = join(folder, name);
-    writeFileSync(path, text);
-    return path;
+  const { path, write: file } = temporaryFolder();
+  /** The arguments of `inject` for an InjectorConfig with this spec. */
+  const injecting = (spec: string, ...flags: string[]): string[] => {
+    return ['inject', '-f', '-', '-c', file('i', injectorConfig(spec)), ...flags];
   };
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'injector-cli-'));
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
 
   describe('says what is wrong with a call, in one line, with exit status 2', () => {
     const rows: [string, () => string[], RegExp][] = [
@@ -27,80 +18,45 @@ describe('the command line', () => {
       ['inject without a file', () => ['inject', '-c', 'x'], /required option '-f, --filename/],
       ['inject without an injector', () => ['inject', '-f', '-'], /--config FILE .* or --config-dir DIRECTORY/],
       ['a file that is not there', () => ['inject', '-f', '-', '-c', '/nowhere'], /--config \/nowhere: no such file/],
-      ['a folder for a file', () => ['inject', '-f', '-', '-c', folder], /is a directory/],
+      ['a folder for a file', () => ['inject', '-f', '-', '-c', path()], /is a directory/],
       ['an object of another kind', () => ['inject', '-f', '-', '-c', file('k', 'kind: Pod')], /expected apiVersion/],
       ['text that is no YAML', () => ['inject', '-f', '-', '-c', file('y', 'a: [')], /not YAML/],
-      [
-        'a field that does not exist',
-        () => ['inject', '-f', '-', '-c', file('f', injectorConfig('  injections: {}'))],
-        /spec\.injections: no such field/,
-      ],
-      [
-        'rules between fields',
-        () => ['inject', '-f', '-', '-c', file('r', injectorConfig('  webhook: {selection: Custom}'))],
-        /spec\.webhook/,
-      ],
+      ['a field that does not exist', () => injecting('  injections: {}'), /spec\.injections: no such field/],
+      ['rules between fields', () => injecting('  webhook: {selection: Custom}'), /spec\.webhook/],
       [
         'valuesFrom without its text',
-        () => ['inject', '-f', '-', '-c', file('v', injectorConfig(valuesFrom))],
+        () => injecting(valuesFrom),
         /--values-file: name a file with key values of ConfigMap mesh\/istio-values/,
       ],
       [
         'configFrom without its text',
-        () => ['inject', '-f', '-', '-c', file('i', injectorConfig(configFrom))],
+        () => injecting(configFrom),
         /--inject-config-file: name a file with key config of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
       ],
       [
         'configFrom without the values beside it',
-        () => [
-          'inject',
-          '-f',
-          '-',
-          '-c',
-          file('i', injectorConfig(configFrom)),
-          '--inject-config-file',
-          file('ic', ''),
-        ],
+        () => injecting(configFrom, '--inject-config-file', file('ic', '')),
         /--values-file: name a file with key values of ConfigMap istio-system\/istio-sidecar-injector, which configFrom/,
       ],
       [
         'meshConfigFrom without its text',
-        () => [
-          ...['inject', '-f', '-', '-c', file('i', injectorConfig(configFrom)), '--values-file', file('iv', '{}')],
-          ...['--inject-config-file', file('ic', '')],
-        ],
+        () => injecting(configFrom, '--values-file', file('iv', '{}'), '--inject-config-file', file('ic', '')),
         /--mesh-config-file: name a file with key mesh of ConfigMap istio-system\/istio, which meshConfigFrom/,
       ],
       [
         'a text that nothing refers to',
-        () => [
-          'inject',
-          '-f',
-          '-',
-          '-c',
-          file('t', injectorConfig(withTemplate('{}'))),
-          '--values-file',
-          file('iv', '{}'),
-        ],
+        () => injecting(withTemplate('{}'), '--values-file', file('iv', '{}')),
         /--values-file: the InjectorConfig refers to no such text/,
       ],
-      [
-        'a template that does not parse',
-        () => ['inject', '-f', '-', '-c', file('t', injectorConfig(withTemplate('{{ if }}')))],
-        /templates\.sidecar.*line 1/s,
-      ],
-      [
-        'two InjectorConfigs in one file',
-        () => ['inject', '-f', '-', '-c', file('2', `${injectorConfig(' {}')}---\n${injectorConfig(' {}')}`)],
-        /2: holds 2 InjectorConfigs/,
-      ],
+      ['a template that does not parse', () => injecting(withTemplate('{{ if }}')), /templates\.sidecar.*line 1/s],
+      ['two InjectorConfigs', () => injecting(` {}\n---\n${injectorConfig(' {}')}`), /i: holds 2 InjectorConfigs/],
       ['an empty file for an injector', () => ['inject', '-f', '-', '-c', file('e', '# nothing')], /e: is empty/],
       [
         'an InjectorConfig for the config of Istio',
         () => ['kube-inject', '-f', '-', '--injectConfigFile', file('ic', injectorConfig(' {}'))],
         /use `injector inject --config`/,
       ],
-      ['a directory without config', () => ['inject', '-f', '-', '--config-dir', folder], /config: missing/],
+      ['a directory without config', () => ['inject', '-f', '-', '--config-dir', path()], /config: missing/],
       ['no template', () => ['template'], /--file, or many with --batch/],
       ['delimiters that are one', () => ['template', '--file', '-', '--delims', '[['], /left and the right/],
       ['data that is no JSON', () => ['template', '--file', '-', '--data', file('d', '{')], /not JSON/],
@@ -110,7 +66,7 @@ describe('the command line', () => {
       ['an advertised address', () => ['operator', '--advertise', '10.0.0.1:443'], /must be a DNS name/],
       ['an advertised host without port', () => ['operator', '--advertise', 'localhost'], /must be HOST:PORT/],
       [
-        'a time scale that lengthens lives',
+        'a factor that lengthens lives',
         () => ['operator', '--test-certificate-time-scale', '0.5'],
         /--test-certificate-time-scale.*at least 1/,
       ],
@@ -119,11 +75,7 @@ describe('the command line', () => {
         () => ['operator', '--identity', 'Me & you'],
         /must be a name: lower-case/,
       ],
-      [
-        'connections for half a request',
-        () => ['operator', '--requests-per-connection', '0.5'],
-        /whole number from 1 to 1000000/,
-      ],
+      ['half a request', () => ['operator', '--requests-per-connection', '0.5'], /whole number from 1 to 1000000/],
       ['a drain of no length', () => ['operator', '--drain-seconds', 'long'], /number of seconds/],
       ['labels that are none', () => ['operator', '--pod-selector', 'app'], /must be key=value/],
       ['a kubeconfig that is not there', () => ['operator', '--kubeconfig', '/nowhere'], /there is no such file/],
@@ -141,11 +93,8 @@ describe('the command line', () => {
   it('prints its version, for people and for programs', async () => {
     assert.match((await runCommand(['--version'])).out, /^\d+\.\d+\.\d+\n$/);
     assert.match((await runCommand(['version'])).out, /^injector \d+\.\d+\.\d+ \(node v/);
-    assert.deepEqual(Object.keys(JSON.parse((await runCommand(['version', '-o', 'json'])).out) as object), [
-      'version',
-      'node',
-      'platform',
-    ]);
+    const { out } = await runCommand(['version', '-o', 'json']);
+    assert.deepEqual(Object.keys(JSON.parse(out) as object), ['version', 'node', 'platform']);
   });
 
   it('prints the CustomResourceDefinitions as crds/ has them', async () => {
@@ -186,7 +135,7 @@ describe('the command line', () => {
 
     it('renders a batch, errors among the results', async () => {
       const rows = [{ template: '{{ .a }}', data: { a: 1.5 } }, { template: '{{ end }}' }];
-      const output = join(folder, 'batch.json');
+      const output = path('batch.json');
       await runCommand(['template', '--batch', '-', '-o', output], JSON.stringify(rows));
       const results = JSON.parse(readFileSync(output, 'utf8')) as { out?: string; error?: string }[];
       assert.deepEqual(results[0], { out: '1.5' });
@@ -199,9 +148,9 @@ describe('the command line', () => {
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: web, image: web}]}}}\n';
 
     it('writes what the webhook would make of a workload, and leaves the rest as it is written', async () => {
-      const config = file('i.yaml', injectorConfig(withTemplate('spec: {containers: [{name: side, image: side}]}')));
       const service = 'kind: Service # mine\nmetadata: {name: web}\n';
-      const seen = await runCommand(['inject', '-f', '-', '-c', config], `${service}---\n${deployment}`);
+      const argv = injecting(withTemplate('spec: {containers: [{name: side, image: side}]}'));
+      const seen = await runCommand(argv, `${service}---\n${deployment}`);
       assert.equal(seen.errors, '');
       const [first, second] = seen.out.split('---\n');
       assert.equal(first, service);
@@ -214,21 +163,11 @@ describe('the command line', () => {
     });
 
     it("reads the texts of an InjectorConfig's references from files", async () => {
-      const config = file('refers.yaml', injectorConfig(configFrom));
       const templates =
         'policy: enabled\ntemplates:\n  sidecar: "metadata: {labels: {from: {{ .Values.x }}, trust: {{ .MeshConfig.TrustDomain }}}}"\n';
-      const seen = await runCommand(
-        [
-          ...['inject', '-f', '-', '-c', config, '--inject-config-file', file('ic', templates)],
-          ...[
-            '--values-file',
-            file('iv', '{"x": "values"}'),
-            '--mesh-config-file',
-            file('im', 'trustDomain: mesh.example'),
-          ],
-        ],
-        deployment,
-      );
+      const texts = ['--inject-config-file', file('ic', templates), '--values-file', file('iv', '{"x": "values"}')];
+      const mesh = ['--mesh-config-file', file('im', 'trustDomain: mesh.example')];
+      const seen = await runCommand(injecting(configFrom, ...texts, ...mesh), deployment);
       assert.deepEqual([seen.code, seen.errors], [0, '']);
       assert.match(seen.out, /from: values/);
       assert.match(seen.out, /trust: mesh\.example/);
@@ -236,7 +175,7 @@ describe('the command line', () => {
 
     it("reads Istio's keys from a directory", async () => {
       file('config', 'policy: disabled\ntemplates: {sidecar: "spec: {}"}\n');
-      const seen = await runCommand(['inject', '-f', '-', '--config-dir', folder, '--delims', '[[,]]'], deployment);
+      const seen = await runCommand(['inject', '-f', '-', '--config-dir', path(), '--delims', '[[,]]'], deployment);
       assert.equal(seen.out, deployment);
       assert.match(seen.errors, /Skipping injection because Deployment "?.*web.* is not selected/);
     });
@@ -248,8 +187,8 @@ describe('the command line', () => {
     });
 
     it('names the object that cannot be injected, writes nothing and exits 1', async () => {
-      const config = file('x.yaml', injectorConfig(withTemplate('spec: {containers: [{{ index .Values "a" "b" }}]}')));
-      const seen = await runCommand(['inject', '-f', '-', '-c', config], deployment);
+      const argv = injecting(withTemplate('spec: {containers: [{{ index .Values "a" "b" }}]}'));
+      const seen = await runCommand(argv, deployment);
       assert.match(seen.errors, /^error: -: Deployment .*web/);
       assert.deepEqual([seen.out, seen.code], ['', 1]);
     });

@@ -15,6 +15,7 @@ import { statusCommand } from './commands/status.ts';
 import { tagCommand } from './tags/tag.ts';
 import { templateCommand } from './commands/template.ts';
 import { exitCodes } from './exit-codes.ts';
+import { messageOf } from './files.ts';
 import { boundHeap, leaveHeapToGrow } from './heap-bounds.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
@@ -82,7 +83,7 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
       terminal.setExitCode(error.exitCode === 0 ? exitCodes.success : exitCodes.usage);
       return;
     }
-    terminal.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.error(`error: ${messageOf(error)}`);
     const usage = error instanceof UsageError || error instanceof ConfigurationError;
     terminal.setExitCode(usage ? exitCodes.usage : exitCodes.failure);
   }
@@ -109,14 +110,12 @@ function crdCommand(terminal: Terminal): Command {
     .description('print the CustomResourceDefinitions')
     .option('-o, --output <format>', 'yaml or json', 'yaml')
     .action((options: { output: string }) => {
-      const definitions = customResourceDefinitions();
-      const list = { apiVersion: 'v1', kind: 'List', items: definitions };
+      const items = customResourceDefinitions();
+      const asYaml = (item: unknown): string => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false });
       terminal.out(
         options.output === 'json'
-          ? `${JSON.stringify(list, null, 2)}\n`
-          : definitions
-              .map((definition) => stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false }))
-              .join('---\n'),
+          ? `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`
+          : items.map(asYaml).join('---\n'),
       );
     });
 }

@@ -1,16 +1,12 @@
+import type { EventEmitter } from 'node:events';
 import type { Logger as WinstonLogger } from 'winston';
 import type { LogLevel } from './logger.ts';
-
-/** What a signal can be waited for on: the process. */
-export interface SignalSource {
-  on(signal: 'SIGUSR2', listener: () => void): unknown;
-}
 
 /** From now on SIGUSR2 switches the log to debug, and the next one back, so that what is wrong now can be watched without a restart. */
 export function switchLogLevelOnSignal(
   logger: Pick<WinstonLogger, 'level' | 'warn'>,
   configured: LogLevel,
-  source: SignalSource = process,
+  source: Pick<EventEmitter, 'on'> = process,
 ): void {
   source.on('SIGUSR2', () => {
     const before = logger.level;

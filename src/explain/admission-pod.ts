@@ -1,11 +1,9 @@
+import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
 
-/** What somebody else fills in or a creation does not carry. */
-const serverFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'].concat([
-  'deletionGracePeriodSeconds',
-  'managedFields',
-  'selfLink',
-]);
+const timestamps = ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
+/** Metadata that the API server fills in and a creation does not carry. */
+const serverFields = new Set([...timestamps, 'uid', 'resourceVersion', 'generation', 'managedFields', 'selfLink']);
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
@@ -14,15 +12,20 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
  * plugins before the webhooks set (ServiceAccount), as far as matchConditions and templates commonly read them. Without what only a stored pod has.
  */
 export function admissionPod(pod: JsonObject, namespace: string): JsonObject {
-  const metadata = objectOf(pod.metadata);
-  const kept = Object.entries(metadata).filter(([name]) => !serverFields.includes(name));
+  const isMirror = Object.hasOwn(objectAt(pod, ['metadata', 'annotations']), mirrorAnnotation);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { ...Object.fromEntries(kept), namespace },
-    spec: withDefaults(objectOf(pod.spec), Object.hasOwn(objectOf(metadata.annotations), mirrorAnnotation)),
+    metadata: { ...creatableMetadata(pod), namespace },
+    spec: withDefaults(objectAt(pod, ['spec']), isMirror),
     status: {},
   };
+}
+
+/** The metadata of a pod without what only a stored one has. */
+export function creatableMetadata(pod: JsonObject): JsonObject {
+  const metadata = Object.entries(objectAt(pod, ['metadata']));
+  return Object.fromEntries(metadata.filter(([name]) => !serverFields.has(name)));
 }
 
 /** @param isMirror the ServiceAccount plugin leaves the mirrors of static pods alone */
@@ -31,7 +34,7 @@ function withDefaults(given: JsonObject, isMirror: boolean): JsonObject {
   const account = textOf(given.serviceAccountName) ?? textOf(given.serviceAccount) ?? 'default';
   const volumes = listOf(given.volumes);
   const tokenVolume =
-    isMirror || given.automountServiceAccountToken === false || volumes.some((volume) => isTokenVolume(volume))
+    isMirror || given.automountServiceAccountToken === false || volumes.some(isTokenVolume)
       ? undefined
       : { name: 'kube-api-access-00000', projected: { defaultMode: 0o644, sources: [] } };
   const containers = (list: unknown): JsonObject[] =>
@@ -78,17 +81,12 @@ function containerWithDefaults(given: JsonObject, hostNetwork: boolean, tokenVol
 /** Always for the tag latest, or none. */
 function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
-  if (name.includes('@')) return 'IfNotPresent';
-  const tag = name.split(':')[1] ?? 'latest';
-  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+  const [, tag = 'latest'] = name.split(':');
+  return tag === 'latest' && !name.includes('@') ? 'Always' : 'IfNotPresent';
 }
 
 function isTokenVolume({ name }: JsonObject): boolean {
   return typeof name === 'string' && name.startsWith('kube-api-access-');
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function listOf(value: unknown): JsonObject[] {

@@ -28,17 +28,13 @@ function adviceFor(asked: PodCreation): string[] {
   });
 }
 
+const byLabel = `Injected: Pod label ${inject}=true`;
+const byNamespace = 'Injected: Namespace label istio-injection=enabled';
+const out = [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'];
+const templates = 'inject.istio.io/templates';
 const table: [what: string, asked: PodCreation, advice: string[]][] = [
-  [
-    'an unlabelled namespace: its label, or the pod',
-    creation(),
-    ['Injected: Namespace label istio-injection=enabled', `Injected: Pod label ${inject}=true`],
-  ],
-  [
-    'a disabled namespace: only its label helps',
-    creation({}, { 'istio-injection': 'disabled' }),
-    ['Injected: Namespace label istio-injection=enabled'],
-  ],
+  ['an unlabelled namespace: its label, or the pod', creation(), [byNamespace, byLabel]],
+  ['a disabled namespace: only its label helps', creation({}, { 'istio-injection': 'disabled' }), [byNamespace]],
   [
     'a pod that opts out: without its label',
     creation({ labels: { [inject]: 'false' } }, enabled),
@@ -47,29 +43,17 @@ const table: [what: string, asked: PodCreation, advice: string[]][] = [
   [
     'an annotation that opts out: the label beats it',
     creation({ annotations: { [inject]: 'false' } }, enabled),
-    [`Injected: Pod label ${inject}=true`],
+    [byLabel],
   ],
-  [
-    'a never-selector: the label overrules it',
-    creation({ labels: { never: 'yes' } }, enabled),
-    [`Injected: Pod label ${inject}=true`],
-  ],
+  ['a never-selector: the label overrules it', creation({ labels: { never: 'yes' } }, enabled), [byLabel]],
   ['the host network', creation({ spec: { hostNetwork: true } }, enabled), ['Injected: hostNetwork']],
   ['a namespace that the webhooks exclude by its name: nothing helps', creation({}, enabled, 'closed'), []],
   ['kube-system: nothing helps', creation({}, enabled, 'kube-system'), []],
-  [
-    'an injected pod: how to be left alone',
-    creation({}, enabled),
-    [`NotInjected: Pod label ${inject}=false`, 'NotInjected: Namespace label istio-injection=disabled'],
-  ],
+  ['an injected pod: how to be left alone', creation({}, enabled), out],
   [
     'a refused pod: without the annotation, or without a sidecar',
-    creation({ annotations: { 'inject.istio.io/templates': 'other' } }, enabled),
-    [
-      'Injected: Pod annotation inject.istio.io/templates=null',
-      `NotInjected: Pod label ${inject}=false`,
-      'NotInjected: Namespace label istio-injection=disabled',
-    ],
+    creation({ annotations: { [templates]: 'other' } }, enabled),
+    [`Injected: Pod annotation ${templates}=null`, ...out],
   ],
 ];
 

@@ -1,8 +1,9 @@
 import type { WebhookKeys } from '../api/injector-config/webhook-keys.ts';
-import { isJsonObject } from '../inject/patch/json-value.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
 import { changesToMeet, withChanges, type Change } from './changes.ts';
 import { explainCreation, type CreationFinding, type Surroundings } from './explain-creation.ts';
 import type { PodCreation } from './pod-creation.ts';
+import type { WebhookTarget } from './pod-webhook.ts';
 
 /** What to change, and what would become of the pod then: found by asking again, never guessed. */
 export interface Advice {
@@ -19,25 +20,12 @@ const limit = 4;
  * same creation; only what works is given.
  */
 export function adviseOn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Advice[] {
-  const wanted = finding.outcome === 'Injected' ? ['NotInjected'] : ['Injected'];
-  if (finding.outcome === 'Unknown') return [];
-  const candidates =
-    finding.outcome === 'Injected'
-      ? waysOut(surroundings, finding)
-      : finding.outcome === 'Refused'
-        ? waysAroundRefusal(creation, finding)
-        : waysIn(creation, surroundings, finding);
-  // A refused pod can also be let through without a sidecar.
-  if (finding.outcome === 'Refused') {
-    wanted.push('NotInjected');
-    candidates.push(...waysOut(surroundings, finding));
-  }
+  const candidates = candidatesFor(creation, surroundings, finding).filter(({ length }) => length > 0);
   const found: Advice[] = [];
   const known = new Map<string, number>();
   for (const changes of candidates.sort((one, other) => one.length - other.length)) {
-    if (changes.length === 0) continue;
     const { outcome, injectedBy } = explainCreation(withChanges(creation, changes), surroundings);
-    if ((outcome !== 'Injected' && outcome !== 'NotInjected') || !wanted.includes(outcome)) continue;
+    if ((outcome !== 'Injected' && outcome !== 'NotInjected') || outcome === finding.outcome) continue;
     const result = [outcome, ...injectedBy].join(' ');
     // One way each by the namespace and by the pod, and none that takes more changes than another.
     const way = [result, ...new Set(changes.map((change) => change.of))].join(' ');
@@ -50,14 +38,27 @@ export function adviseOn(creation: PodCreation, surroundings: Surroundings, find
   return found;
 }
 
+function candidatesFor(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
+  switch (finding.outcome) {
+    case 'Injected':
+      return waysOut(surroundings, finding);
+    case 'NotInjected':
+      return waysIn(creation, surroundings, finding);
+    case 'Refused':
+      // It can also be let through without a sidecar.
+      return [...waysAroundRefusal(creation, finding), ...waysOut(surroundings, finding)];
+    case 'Unknown':
+      return [];
+  }
+}
+
 /** To be selected by each of our webhooks in turn, and to overrule what the pod or the policy says then. */
 function waysIn(creation: PodCreation, surroundings: Surroundings, finding: CreationFinding): Change[][] {
-  const spec = isJsonObject(creation.pod.spec) ? creation.pod.spec : {};
-  const hostNetwork: Change[] = spec.hostNetwork === true ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
+  const usesHostNetwork = objectAt(creation.pod, ['spec']).hostNetwork === true;
+  const hostNetwork: Change[] = usesHostNetwork ? [{ of: 'Pod', field: 'hostNetwork' }] : [];
   // What people know best first: the labels of the default.
   const byFame = [...finding.webhooks].sort((one, other) => fame(other) - fame(one));
   return byFame.flatMap(({ target, unmet }): Change[][] => {
-    if (target === undefined) return [];
     const namespace = changesToMeet('Namespace', unmet.namespace);
     const pod = changesToMeet('Pod', unmet.pod);
     const keys = keysOf(surroundings, target);
@@ -81,9 +82,8 @@ function fame({ webhook }: CreationFinding['webhooks'][number]): number {
 /** The pod's own say, or its namespace's. */
 function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[][] {
   return finding.webhooks.flatMap(({ target, outcome }): Change[][] => {
-    if (target === undefined || (outcome !== 'Injected' && outcome !== 'Refused')) return [];
     const keys = keysOf(surroundings, target);
-    if (keys === undefined) return [];
+    if (keys === undefined || (outcome !== 'Injected' && outcome !== 'Refused')) return [];
     return [
       [{ of: 'Pod', field: 'label', key: keys.inject, value: 'false' }],
       [{ of: 'Namespace', field: 'label', key: keys.injection, value: 'disabled' }],
@@ -93,16 +93,12 @@ function waysOut(surroundings: Surroundings, finding: CreationFinding): Change[]
 
 /** Without one of the annotations that the author has written. */
 function waysAroundRefusal({ pod }: PodCreation, { message }: CreationFinding): Change[][] {
-  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
-  const annotations = isJsonObject(metadata.annotations) ? Object.keys(metadata.annotations) : [];
+  const annotations = Object.keys(objectAt(pod, ['metadata', 'annotations']));
   const named = annotations.filter((key) => message.includes(key));
   return (named.length > 0 ? named : annotations).map((key) => [{ of: 'Pod', field: 'annotation', key, value: null }]);
 }
 
-function keysOf(
-  surroundings: Surroundings,
-  target: Parameters<Surroundings['injectorOf']>[0],
-): WebhookKeys | undefined {
-  const injector = surroundings.injectorOf(target);
-  return 'unavailable' in injector ? undefined : injector.settings.keys;
+function keysOf({ injectorOf }: Surroundings, target: WebhookTarget | undefined): WebhookKeys | undefined {
+  const injector = target && injectorOf(target);
+  return injector === undefined || 'unavailable' in injector ? undefined : injector.settings.keys;
 }

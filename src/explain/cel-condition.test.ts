@@ -77,14 +77,8 @@ const beyond: [expression: string, mention: RegExp][] = [
 ];
 
 describe('evaluateCondition', () => {
-  for (const [expression, result] of told) {
+  for (const [expression, result] of [...told, ...decided]) {
     it(`${expression}: ${result}`, () => {
-      assert.equal(evaluateCondition(expression, { object, request }).result, result);
-    });
-  }
-
-  for (const [expression, result] of decided) {
-    it(`${expression}: ${result} all the same`, () => {
       assert.equal(evaluateCondition(expression, { object, request }).result, result);
     });
   }
@@ -99,10 +93,7 @@ describe('evaluateCondition', () => {
 
   it('knows who creates the pod when told', () => {
     const userInfo = { username: 'ann', groups: ['developers'] };
-    const found = evaluateCondition("request.userInfo.username == 'ann' && 'developers' in request.userInfo.groups", {
-      object,
-      request: { ...request, userInfo },
-    });
-    assert.equal(found.result, 'true');
+    const expression = "request.userInfo.username == 'ann' && 'developers' in request.userInfo.groups";
+    assert.equal(evaluateCondition(expression, { object, request: { ...request, userInfo } }).result, 'true');
   });
 });

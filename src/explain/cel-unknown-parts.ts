@@ -2,29 +2,14 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../inject/patch/json-value.ts';
 
 /** Functions and macros of which both implementations make the same; of Kubernetes' further libraries nothing is claimed. */
-const understood = new Set(
-  ['has', 'all', 'exists', 'exists_one', 'map', 'filter', 'size', 'int', 'double', 'string', 'dyn', 'type'].concat([
-    'startsWith',
-    'endsWith',
-    'contains',
-    'matches',
-    'orValue',
-    'hasValue',
-    'lowerAscii',
-    'upperAscii',
-  ]),
-);
+const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
+const conversions = ['size', 'int', 'double', 'string', 'dyn', 'type'];
+const methods = ['startsWith', 'endsWith', 'contains', 'matches', 'orValue', 'hasValue', 'lowerAscii', 'upperAscii'];
+const understood = new Set([...macros, ...conversions, ...methods]);
 
 /** What of `request` is known before there is one. */
-const requestFields = new Set(
-  ['kind', 'resource', 'subResource', 'requestKind', 'requestResource', 'requestSubResource'].concat([
-    'name',
-    'namespace',
-    'operation',
-    'dryRun',
-    'userInfo',
-  ]),
-);
+const kindFields = ['kind', 'resource', 'subResource', 'requestKind', 'requestResource', 'requestSubResource'];
+const requestFields = new Set([...kindFields, 'name', 'namespace', 'operation', 'dryRun', 'userInfo']);
 
 /** A part of an expression whose value cannot be had here. */
 export interface UnknownPart {

@@ -6,44 +6,24 @@ import { changesToMeet, withChanges, type Change } from './changes.ts';
 const namespace = { name: 'shop', labels: { a: '1' } };
 
 describe('withChanges', () => {
+  const label = (key: string, value: string): Change => ({ of: 'Pod', field: 'label', key, value });
+  const annotation = (key: string, value: string | null): Change => ({ of: 'Pod', field: 'annotation', key, value });
+  const hostNetwork: Change = { of: 'Pod', field: 'hostNetwork' };
+  const labelled = (labels: unknown) => ({ metadata: { name: 'web', labels } });
+  const annotated = (annotations: object) => ({ metadata: { annotations } });
   const pods: [what: string, pod: JsonObject, change: Change, after: JsonObject][] = [
-    [
-      'a label is added',
-      { metadata: { name: 'web', labels: { a: '1' } } },
-      { of: 'Pod', field: 'label', key: 'b', value: '2' },
-      { metadata: { name: 'web', labels: { a: '1', b: '2' } } },
-    ],
-    [
-      'a label is written over',
-      { metadata: { labels: { a: '1' } } },
-      { of: 'Pod', field: 'label', key: 'a', value: '2' },
-      { metadata: { labels: { a: '2' } } },
-    ],
-    [
-      'an annotation is taken away',
-      { metadata: { annotations: { a: '1', b: '2' } } },
-      { of: 'Pod', field: 'annotation', key: 'a', value: null },
-      { metadata: { annotations: { b: '2' } } },
-    ],
-    [
-      'a pod without metadata gets it',
-      {},
-      { of: 'Pod', field: 'annotation', key: 'a', value: '1' },
-      { metadata: { annotations: { a: '1' } } },
-    ],
-    [
-      'labels that are none are replaced',
-      { metadata: { labels: 7 } },
-      { of: 'Pod', field: 'label', key: 'a', value: '1' },
-      { metadata: { labels: { a: '1' } } },
-    ],
+    ['a label is added', labelled({ a: '1' }), label('b', '2'), labelled({ a: '1', b: '2' })],
+    ['a label is written over', labelled({ a: '1' }), label('a', '2'), labelled({ a: '2' })],
+    ['an annotation is taken away', annotated({ a: '1', b: '2' }), annotation('a', null), annotated({ b: '2' })],
+    ['a pod without metadata gets it', {}, annotation('a', '1'), annotated({ a: '1' })],
+    ['labels that are none are replaced', labelled(7), label('a', '1'), labelled({ a: '1' })],
     [
       'the host network is left',
       { spec: { hostNetwork: true, x: 1 } },
-      { of: 'Pod', field: 'hostNetwork' },
+      hostNetwork,
       { spec: { hostNetwork: false, x: 1 } },
     ],
-    ['a pod without a spec too', {}, { of: 'Pod', field: 'hostNetwork' }, { spec: { hostNetwork: false } }],
+    ['a pod without a spec too', {}, hostNetwork, { spec: { hostNetwork: false } }],
   ];
   for (const [what, pod, change, after] of pods) {
     it(what, () => {

@@ -1,6 +1,7 @@
 import type { LabelSelectorRequirement } from '../api/kubernetes/kubernetes.ts';
 import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
-import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
 import type { PodCreation } from './pod-creation.ts';
 
 /** One thing that a person can change. `value: null` removes a label or an annotation; `hostNetwork` is switched off. */
@@ -17,19 +18,15 @@ export function withChanges(creation: PodCreation, changes: readonly Change[]): 
 function withChange(creation: PodCreation, change: Change): PodCreation {
   const { namespace, pod } = creation;
   if (change.of === 'Namespace') {
-    return {
-      ...creation,
-      namespace: { ...namespace, labels: edited(namespace.labels, change) as Record<string, string> },
-    };
+    const labels = edited(namespace.labels, change) as Record<string, string>;
+    return { ...creation, namespace: { ...namespace, labels } };
   }
   if (change.field === 'hostNetwork') {
-    const spec = isJsonObject(pod.spec) ? pod.spec : {};
-    return { ...creation, pod: { ...pod, spec: { ...spec, hostNetwork: false } } };
+    return { ...creation, pod: { ...pod, spec: { ...objectAt(pod, ['spec']), hostNetwork: false } } };
   }
-  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
   const part = `${change.field}s`;
-  const before = isJsonObject(metadata[part]) ? metadata[part] : {};
-  return { ...creation, pod: { ...pod, metadata: { ...metadata, [part]: edited(before, change) } } };
+  const after = edited(objectAt(pod, ['metadata', part]), change);
+  return { ...creation, pod: { ...pod, metadata: { ...objectAt(pod, ['metadata']), [part]: after } } };
 }
 
 function edited(map: JsonObject, { key, value }: { readonly key: string; readonly value: string | null }): JsonObject {

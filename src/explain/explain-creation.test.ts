@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { formatRoute } from '../routing/route.ts';
-import { explainCreation } from './explain-creation.ts';
+import { explainCreation, type Surroundings } from './explain-creation.ts';
+import type { PodCreation } from './pod-creation.ts';
 import {
   configuration,
   creation,
@@ -12,67 +13,59 @@ import {
 } from './testdata/webhooks.ts';
 
 const enabled = { 'istio-injection': 'enabled' };
-const inject = 'sidecar.istio.io/inject';
+const optOut = { 'sidecar.istio.io/inject': 'false' };
+const never = { never: 'yes' };
+const other = { 'inject.istio.io/templates': 'other' };
 const standard = configuration('sidecar-injector-default', [
   ourWebhook('namespace', 'default', selectors.namespace),
   ourWebhook('object', 'default', selectors.object),
 ]);
 const plain = surroundings([standard], { default: injectorNamed('default') });
 const strict = surroundings([standard], {
-  default: injectorNamed('default', { policy: 'disabled', neverInjectSelector: [{ matchLabels: { never: 'yes' } }] }),
+  default: injectorNamed('default', { policy: 'disabled', neverInjectSelector: [{ matchLabels: never }] }),
 });
 
 describe('explainCreation', () => {
-  const table: [what: string, finding: ReturnType<typeof explainCreation>, outcome: string, reason: string][] = [
-    ['an enabled namespace', explainCreation(creation({}, enabled), plain), 'Injected', 'Injected'],
-    ['an unlabelled one', explainCreation(creation(), plain), 'NotInjected', 'NotSelected'],
-    [
-      'the pod opts out by label',
-      explainCreation(creation({ labels: { [inject]: 'false' } }, enabled), plain),
-      'NotInjected',
-      'OptedOutByLabel',
-    ],
+  const table: [what: string, asked: PodCreation, around: Surroundings, outcome: string, reason: string][] = [
+    ['an enabled namespace', creation({}, enabled), plain, 'Injected', 'Injected'],
+    ['an unlabelled one', creation(), plain, 'NotInjected', 'NotSelected'],
+    ['the pod opts out by label', creation({ labels: optOut }, enabled), plain, 'NotInjected', 'OptedOutByLabel'],
     [
       'by annotation: told by the decision where no matchCondition does',
-      explainCreation(creation({ annotations: { [inject]: 'false' } }, enabled), plain),
+      creation({ annotations: optOut }, enabled),
+      plain,
       'NotInjected',
       'OptedOutByAnnotation',
     ],
-    [
-      'the host network',
-      explainCreation(creation({ spec: { hostNetwork: true } }, enabled), plain),
-      'NotInjected',
-      'HostNetwork',
-    ],
-    [
-      'an excluded namespace',
-      explainCreation(creation({}, enabled, 'kube-system'), plain),
-      'NotInjected',
-      'ExcludedNamespace',
-    ],
-    ['the policy', explainCreation(creation({}, enabled), strict), 'NotInjected', 'PolicyDisabled'],
+    ['the host network', creation({ spec: { hostNetwork: true } }, enabled), plain, 'NotInjected', 'HostNetwork'],
+    ['an excluded namespace', creation({}, enabled, 'kube-system'), plain, 'NotInjected', 'ExcludedNamespace'],
+    ['the policy', creation({}, enabled), strict, 'NotInjected', 'PolicyDisabled'],
     [
       'a selector before the policy',
-      explainCreation(creation({ labels: { never: 'yes' } }, enabled), strict),
+      creation({ labels: never }, enabled),
+      strict,
       'NotInjected',
       'NeverInjectSelector',
     ],
     [
       'an annotation that is not allowed',
-      explainCreation(creation({ annotations: { 'inject.istio.io/templates': 'other' } }, enabled), plain),
+      creation({ annotations: other }, enabled),
+      plain,
       'Refused',
       'AnnotationNotAllowed',
     ],
-    ['no webhook at all', explainCreation(creation({}, enabled), surroundings([], {})), 'NotInjected', 'NoWebhook'],
+    ['no webhook at all', creation({}, enabled), surroundings([], {}), 'NotInjected', 'NoWebhook'],
     [
       'a configuration that cannot be read',
-      explainCreation(creation({}, enabled), surroundings([standard], {})),
+      creation({}, enabled),
+      surroundings([standard], {}),
       'Unknown',
       'ConfigurationUnknown',
     ],
   ];
-  for (const [what, { outcome, reason }, ...expected] of table) {
+  for (const [what, asked, around, ...expected] of table) {
     it(`${what}: ${expected.join(' ')}`, () => {
+      const { outcome, reason } = explainCreation(asked, around);
       assert.deepEqual([outcome, reason], expected);
     });
   }
@@ -88,24 +81,16 @@ describe('explainCreation', () => {
       webhooks[0]?.steps.map(({ step, result }) => `${step} ${result}`),
       ['NamespaceSelector Yes', 'ObjectSelector Yes', 'Configuration Yes', 'Decision Yes', 'Injection Yes'],
     );
-    assert.deepEqual(
-      (pod.metadata as { annotations: Record<string, string> }).annotations['sidecar-injector.io/config'],
-      'default.00000000',
-    );
+    const { annotations } = pod.metadata as { annotations: Record<string, string> };
+    assert.equal(annotations['sidecar-injector.io/config'], 'default.00000000');
   });
 
   it('tells a tag from a revision', () => {
     const tagged = configuration('sidecar-injector-tag-prod', [ourWebhook('rev.namespace', 'default', {}, 'prod')]);
-    const { webhooks, injectedBy } = explainCreation(
-      creation(),
-      surroundings([tagged], { default: injectorNamed('default') }),
-    );
-    assert.deepEqual(webhooks[0]?.target, {
-      injectorConfig: 'default',
-      hash: '00000000',
-      tag: 'prod',
-      namespace: 'home',
-    });
+    const around = surroundings([tagged], { default: injectorNamed('default') });
+    const { webhooks, injectedBy } = explainCreation(creation(), around);
+    const ref = { injectorConfig: 'default', hash: '00000000' };
+    assert.deepEqual(webhooks[0]?.target, { ...ref, tag: 'prod', namespace: 'home' });
     assert.deepEqual(injectedBy, ['default.00000000']);
   });
 
@@ -136,10 +121,8 @@ describe('explainCreation', () => {
       configuration('a', [ourWebhook('x', 'first')]),
     ];
     const injectors = { first: injectorNamed('first'), second: injectorNamed('second', {}, 'other/status') };
-    assert.deepEqual(explainCreation(creation(), surroundings(configurations, injectors)).injectedBy, [
-      'first.00000000',
-      'second.00000000',
-    ]);
+    const { injectedBy } = explainCreation(creation(), surroundings(configurations, injectors));
+    assert.deepEqual(injectedBy, ['first.00000000', 'second.00000000']);
     const reversed = configurations.map(({ webhooks }, index) => {
       return configuration(['a', 'b'][index] ?? '', webhooks as Parameters<typeof configuration>[1]);
     });
@@ -160,35 +143,24 @@ describe('explainCreation', () => {
 
   it("says that another injector is asked, and is refused by its condition's failure", () => {
     const careless = [{ name: 'careless', expression: "object.metadata.labels.none == 'x'" }];
-    const calm = surroundings([configuration('a', [foreignWebhook('x.example.com')]), standard], {
-      default: injectorNamed('default'),
-    });
-    assert.deepEqual(
-      explainCreation(creation({}, enabled), calm).webhooks.map(({ outcome }) => outcome),
-      ['Called', 'Injected', 'NotCalled'],
-    );
-    const angry = surroundings(
-      [configuration('a', [foreignWebhook('x.example.com', { matchConditions: careless })]), standard],
-      { default: injectorNamed('default') },
-    );
-    const refused = explainCreation(creation({ labels: {} }, enabled), angry);
-    assert.deepEqual(
-      [refused.outcome, refused.reason, refused.webhooks.length],
-      ['Refused', 'MatchConditionFailed', 1],
-    );
+    const beside = (webhook: Parameters<typeof foreignWebhook>[1], pod = {}) => {
+      const foreign = configuration('a', [foreignWebhook('x.example.com', webhook)]);
+      const around = surroundings([foreign, standard], { default: injectorNamed('default') });
+      return explainCreation(creation(pod, enabled), around);
+    };
+    const outcomes = beside({}).webhooks.map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes, ['Called', 'Injected', 'NotCalled']);
+    const { outcome, reason, webhooks } = beside({ matchConditions: careless }, { labels: {} });
+    assert.deepEqual([outcome, reason, webhooks.length], ['Refused', 'MatchConditionFailed', 1]);
   });
 
   it('an unknown condition of ours makes the answer unknown, one of a stranger under Ignore does not', () => {
     const strange = { matchConditions: [{ name: 'strange', expression: "quantity('1').isInteger()" }] };
-    const ours = surroundings([configuration('a', [ourWebhook('x', 'default', strange)])], {
-      default: injectorNamed('default'),
-    });
+    const injectors = { default: injectorNamed('default') };
+    const ours = surroundings([configuration('a', [ourWebhook('x', 'default', strange)])], injectors);
     assert.equal(explainCreation(creation(), ours).outcome, 'Unknown');
     const theirs = configuration('a', [foreignWebhook('x.example.com', { ...strange, failurePolicy: 'Ignore' })]);
-    assert.equal(
-      explainCreation(creation({}, enabled), surroundings([theirs, standard], { default: injectorNamed('default') }))
-        .outcome,
-      'Injected',
-    );
+    const beside = surroundings([theirs, standard], injectors);
+    assert.equal(explainCreation(creation({}, enabled), beside).outcome, 'Injected');
   });
 });

@@ -1,9 +1,10 @@
+import { namespaceNameLabel } from '../api/kubernetes/system-namespaces.ts';
 import { injectedByAnnotation } from '../api/labels.ts';
 import { decide } from '../inject/decide.ts';
 import { inject } from '../inject/inject.ts';
-import type { InjectionRequest } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
-import { isJsonObject, type JsonObject } from '../inject/patch/json-value.ts';
+import { objectAt } from '../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../inject/patch/json-value.ts';
 import { readPodFacts } from '../inject/pod/pod-facts.ts';
 import type { PodCreation } from './pod-creation.ts';
 import type { PodWebhook, RolloutCanary, WebhookTarget } from './pod-webhook.ts';
@@ -50,7 +51,6 @@ export interface Surroundings {
   readonly injectorOf: (target: WebhookTarget) => Injector | { readonly unavailable: string };
   /** Whether a pod of the namespace is of a workload that gets the canary of a rollout. */
   readonly getsCanary: (canary: RolloutCanary, pod: JsonObject, namespace: string) => boolean;
-  readonly request?: Pick<InjectionRequest, 'nodes' | 'proxyConfigs'>;
 }
 
 /**
@@ -105,35 +105,18 @@ function ask(each: PodWebhook, creation: PodCreation, pod: JsonObject, surroundi
   const isCanary = canary !== undefined && surroundings.getsCanary(canary, creation.pod, creation.namespace.name);
   const target = isCanary ? canary.target : each.target;
   const { failurePolicy = 'Fail', reinvocationPolicy = 'Never' } = webhook;
-  const choice = chooseWebhook(webhook, creation, pod);
-  const { called, reason, message, steps, unmet } = choice;
-  const found = {
-    configuration,
-    webhook: webhook.name,
-    target,
-    failurePolicy,
-    reinvocationPolicy,
-    reason,
-    message,
-    unmet,
-  };
-  switch (called) {
-    case 'No':
-      return { finding: { ...found, outcome: 'NotCalled', steps }, isCalled: false };
-    case 'Refused':
-      return { finding: { ...found, outcome: 'Refused', steps }, isCalled: false };
-    case 'Unknown':
-      return { finding: { ...found, outcome: 'Unknown', steps }, isCalled: false };
-    case 'Yes': {
-      if (target === undefined) {
-        const words = 'it is asked; what another injector answers is not known here';
-        return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message: words, steps }, isCalled: true };
-      }
-      const answer = askOurs(target, creation, pod, surroundings);
-      const finding = { ...found, ...answer.finding, steps: [...steps, ...answer.finding.steps] };
-      return { ...answer, finding, isCalled: true };
-    }
+  const { called, steps, ...choice } = chooseWebhook(webhook, creation, pod);
+  const found = { configuration, webhook: webhook.name, target, failurePolicy, reinvocationPolicy, ...choice };
+  if (called !== 'Yes') {
+    return { finding: { ...found, outcome: called === 'No' ? 'NotCalled' : called, steps }, isCalled: false };
   }
+  if (target === undefined) {
+    const message = 'it is asked; what another injector answers is not known here';
+    return { finding: { ...found, outcome: 'Called', reason: 'Foreign', message, steps }, isCalled: true };
+  }
+  const answer = askOurs(target, creation, pod, surroundings);
+  const finding = { ...found, ...answer.finding, steps: [...steps, ...answer.finding.steps] };
+  return { ...answer, finding, isCalled: true };
 }
 
 interface OurAnswer {
@@ -145,7 +128,7 @@ function askOurs(
   target: WebhookTarget,
   { namespace }: PodCreation,
   pod: JsonObject,
-  { injectorOf, request }: Surroundings,
+  { injectorOf }: Surroundings,
 ): OurAnswer {
   const named = `InjectorConfig ${target.injectorConfig} (configuration ${target.hash})`;
   const injector = injectorOf(target);
@@ -155,7 +138,7 @@ function askOurs(
     return { finding: { outcome: 'Unknown', reason: 'ConfigurationUnknown', message, steps: [step] } };
   }
   const steps: Step[] = [{ step: 'Configuration', result: 'Yes', message: `the webhook leads to ${named}` }];
-  const result = inject(injector, { ...request, pod, namespace: namespace.name, namespaceMetadata: namespace });
+  const result = inject(injector, { pod, namespace: namespace.name, namespaceMetadata: namespace });
   if (result.outcome !== 'failed') {
     const { inject: isWanted, reason, message } = decide(injector.rules, readPodFacts(pod, namespace.name));
     steps.push({ step: 'Decision', result: isWanted ? 'Yes' : 'No', name: reason, message });
@@ -183,9 +166,8 @@ function entryOf({ injectorConfig, hash }: WebhookTarget): string {
 
 /** The annotation that the handler leaves after the engine; here one entry is enough, since nobody reads the list. */
 function marked(pod: JsonObject, entry: string): JsonObject {
-  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
-  const annotations = isJsonObject(metadata.annotations) ? metadata.annotations : {};
-  return { ...pod, metadata: { ...metadata, annotations: { ...annotations, [injectedByAnnotation]: entry } } };
+  const annotations = { ...objectAt(pod, ['metadata', 'annotations']), [injectedByAnnotation]: entry };
+  return { ...pod, metadata: { ...objectAt(pod, ['metadata']), annotations } };
 }
 
 /** The answer for people: what injects; else what is not known; else the reason that came nearest to an injection. */
@@ -209,23 +191,19 @@ function summary(findings: readonly WebhookFinding[]): Pick<CreationFinding, 'ou
   return { outcome: 'NotInjected', ...notSelected(ours) };
 }
 
-const namespaceNames = 'kubernetes.io/metadata.name';
-
 function notSelected(ours: readonly WebhookFinding[]): { reason: string; message: string } {
   const [nearest] = [...ours].sort((one, other) => distance(one) - distance(other));
   if (nearest === undefined) {
     return { reason: 'NoWebhook', message: 'no InjectorConfig has a webhook: none is published' };
   }
   const { unmet } = nearest;
-  if (unmet.namespace.some(({ key }) => key === namespaceNames)) {
+  if (unmet.namespace.some(({ key }) => key === namespaceNameLabel)) {
     return { reason: 'ExcludedNamespace', message: 'pods of this namespace are never injected' };
   }
   const [need] = unmet.pod;
   if (unmet.namespace.length === 0 && unmet.pod.length === 1 && need?.operator === 'NotIn') {
-    return {
-      reason: 'OptedOutByLabel',
-      message: `the pod opts out: its ${nearest.message.replace(/^the pod's /, '')}`,
-    };
+    const label = nearest.message.replace(/^the pod's /, '');
+    return { reason: 'OptedOutByLabel', message: `the pod opts out: its ${label}` };
   }
   const where = `${nearest.configuration}/${nearest.webhook}`;
   return { reason: 'NotSelected', message: `no webhook selects it; the nearest is ${where}: ${nearest.message}` };

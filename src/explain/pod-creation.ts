@@ -19,14 +19,13 @@ export interface PodCreation {
   };
   /** Undefined where it is not known: conditions that ask for it cannot be told. */
   readonly creator?: Creator;
-  readonly dryRun?: boolean;
 }
 
 const pods = { group: '', version: 'v1', resource: 'pods' };
 const podKind = { group: '', version: 'v1', kind: 'Pod' };
 
 /** The AdmissionRequest that matchConditions see: without the objects (k8s.io/apiserver/pkg/admission/plugin/cel). */
-export function conditionRequest({ namespace, creator, dryRun = false }: PodCreation, pod: JsonObject): JsonObject {
+export function conditionRequest({ namespace, creator }: PodCreation, pod: JsonObject): JsonObject {
   const { name } = pod.metadata as { name?: unknown };
   return {
     kind: podKind,
@@ -36,7 +35,7 @@ export function conditionRequest({ namespace, creator, dryRun = false }: PodCrea
     ...(typeof name === 'string' && name !== '' ? { name } : {}),
     namespace: namespace.name,
     operation: 'CREATE',
-    ...(creator && { userInfo: { username: creator.username, groups: [...creator.groups] } }),
-    dryRun,
+    ...(creator && { userInfo: creator }),
+    dryRun: false,
   };
 }

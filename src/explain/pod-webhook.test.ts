@@ -16,26 +16,16 @@ function at(clientConfig: MutatingWebhook['clientConfig']): PodWebhook {
 }
 
 const hash = '00000000';
+const ref = { injectorConfig: '1-24', hash };
+const service = (path: string) => ({ service: { namespace: 'home', name: 'x', path } });
 
 describe('podWebhooks', () => {
   const targets: [what: string, clientConfig: MutatingWebhook['clientConfig'], target: PodWebhook['target']][] = [
-    [
-      'by a Service',
-      { service: { namespace: 'home', name: 'x', path: `/revisions/1-24/${hash}/inject` } },
-      { injectorConfig: '1-24', hash, namespace: 'home' },
-    ],
-    [
-      'of a tag',
-      { service: { namespace: 'home', name: 'x', path: `/tags/prod/1-24/${hash}/inject` } },
-      { injectorConfig: '1-24', hash, tag: 'prod', namespace: 'home' },
-    ],
-    [
-      'by URL',
-      { url: `https://example.com/hooks/revisions/1-24/${hash}/inject` },
-      { injectorConfig: '1-24', hash, namespace: undefined },
-    ],
-    ['at another path', { service: { namespace: 'home', name: 'x', path: '/inject' } }, undefined],
-    ['with a hash that is none', { service: { name: 'x', path: '/revisions/1-24/xyz/inject' } }, undefined],
+    ['by a Service', service(`/revisions/1-24/${hash}/inject`), { ...ref, namespace: 'home' }],
+    ['of a tag', service(`/tags/prod/1-24/${hash}/inject`), { ...ref, tag: 'prod', namespace: 'home' }],
+    ['by URL', { url: `https://example.com/hooks/revisions/1-24/${hash}/inject` }, { ...ref, namespace: undefined }],
+    ['at another path', service('/inject'), undefined],
+    ['with a hash that is none', service('/revisions/1-24/xyz/inject'), undefined],
     ['without a path', { service: { namespace: 'home', name: 'x' } }, undefined],
     ['without a place', undefined, undefined],
   ];
@@ -49,21 +39,20 @@ describe('podWebhooks', () => {
 
   for (const shadow of [false, true]) {
     it(`in a rollout${shadow ? ' in shadow: only stable' : ': stable and canary'}`, () => {
-      const stable = { injectorConfig: '1-24', hash };
       const canary = { injectorConfig: '1-25', hash: '11111111' };
       const threshold = '8000000000000000';
-      const path = formatRoute({ tag: 'prod', stable, canary, threshold, shadow });
-      const found = at({ service: { namespace: 'home', name: 'x', path } });
+      const path = formatRoute({ tag: 'prod', stable: ref, canary, threshold, shadow });
+      const found = at(service(path));
       const place = { tag: 'prod', namespace: 'home' };
-      assert.deepEqual(found.target, { injectorConfig: '1-24', hash, ...place });
-      const target = { injectorConfig: '1-25', hash: '11111111', ...place };
+      assert.deepEqual(found.target, { ...ref, ...place });
+      const target = { ...canary, ...place };
       assert.deepEqual(found.canary, shadow ? undefined : { tag: 'prod', threshold, target });
     });
   }
 
   it("another injector's webhook has no target, whatever its path", () => {
-    const service = { namespace: 'home', name: 'x', path: `/revisions/1-24/${hash}/inject` };
-    assert.equal(only(foreignWebhook('x.example.com', { clientConfig: { service } })).target, undefined);
+    const clientConfig = service(`/revisions/1-24/${hash}/inject`);
+    assert.equal(only(foreignWebhook('x.example.com', { clientConfig })).target, undefined);
   });
 
   it('configurations are asked by name, their webhooks as they stand', () => {

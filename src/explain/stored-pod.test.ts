@@ -55,33 +55,23 @@ describe('compareStoredPod', () => {
   it('failurePolicy Ignore may be the reason, and so may anything where the webhook is not known', () => {
     const [webhook] = injected.webhooks;
     assert.ok(webhook);
-    const messageFor = (now: typeof injected): string =>
-      compareStoredPod(stored(undefined), now, around.webhooks).message;
-    assert.match(
-      messageFor({ ...injected, webhooks: [{ ...webhook, failurePolicy: 'Ignore' }] }),
-      /a has failurePolicy Ignore, and may have been away/,
-    );
-    assert.match(
-      messageFor({ ...injected, webhooks: [{ ...webhook, configuration: 'gone' }] }),
-      /have changed since it was made, or the webhook was away/,
-    );
+    const messageFor = (finding: typeof webhook): string =>
+      compareStoredPod(stored(undefined), { ...injected, webhooks: [finding] }, around.webhooks).message;
+    const away = messageFor({ ...webhook, failurePolicy: 'Ignore' });
+    assert.match(away, /a has failurePolicy Ignore, and may have been away/);
+    const unknown = messageFor({ ...webhook, configuration: 'gone' });
+    assert.match(unknown, /have changed since it was made, or the webhook was away/);
   });
 
   it('a label of the namespace that is younger than the pod is the reason, older ones are not', () => {
-    const labelled = (time: string): KubernetesObject => {
+    const messageFor = (time: string): string => {
       const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:istio-injection': {} } } };
-      return {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] },
-      };
+      const metadata = { name: 'shop', managedFields: [{ manager: 'kubectl', time, fieldsV1 }] };
+      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
+      return compareStoredPod(stored(undefined), injected, around.webhooks, namespace).message;
     };
-    const messageFor = (time: string): string =>
-      compareStoredPod(stored(undefined), injected, around.webhooks, labelled(time)).message;
-    assert.match(
-      messageFor('2026-01-04T00:00:00Z'),
-      /label istio-injection of its namespace was written after that, by kubectl/,
-    );
+    const late = messageFor('2026-01-04T00:00:00Z');
+    assert.match(late, /label istio-injection of its namespace was written after that, by kubectl/);
     assert.doesNotMatch(messageFor('2026-01-02T00:00:00Z'), /kubectl/);
   });
 });

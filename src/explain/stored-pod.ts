@@ -35,25 +35,20 @@ export function compareStoredPod(
 ): StoredPodFinding {
   const injectedBy = injectedByOf(stored);
   const has = injectedBy.length === 0 ? 'it is not injected' : `it was injected by ${injectedBy.join(', ')}`;
+  const found = (state: StoredPodFinding['state'], what: string): StoredPodFinding => {
+    return { state, injectedBy, message: `${has}${what}` };
+  };
+  if (now.outcome === 'Refused') return found('Refused', '; it could not be made again');
+  if (now.outcome === 'Unknown') return found('Unknown', '; what it would get now is not known');
   const made = 'make it again to change that';
-  if (now.outcome === 'Unknown' || now.outcome === 'Refused') {
-    const what = now.outcome === 'Refused' ? 'it could not be made again' : 'what it would get now is not known';
-    return { state: now.outcome, injectedBy, message: `${has}; ${what}` };
-  }
   const wanted = [...now.injectedBy].sort();
   if (injectedBy.length === 0) {
-    if (wanted.length === 0) return { state: 'Plain', injectedBy, message: `${has}, and would not be now` };
-    return {
-      state: 'Missing',
-      injectedBy,
-      message: `${has}: ${whyMissing(stored, now, webhooks, namespace)}; ${made}`,
-    };
+    if (wanted.length === 0) return found('Plain', ', and would not be now');
+    return found('Missing', `: ${whyMissing(stored, now, webhooks, namespace)}; ${made}`);
   }
-  if (wanted.length === 0) return { state: 'Leftover', injectedBy, message: `${has}, and would not be now; ${made}` };
-  if (wanted.join() === [...injectedBy].sort().join()) {
-    return { state: 'Current', injectedBy, message: `${has}, as it would be now` };
-  }
-  return { state: 'Stale', injectedBy, message: `${has}; now it would be ${wanted.join(', ')}; ${made}` };
+  if (wanted.length === 0) return found('Leftover', `, and would not be now; ${made}`);
+  if (wanted.join() === [...injectedBy].sort().join()) return found('Current', ', as it would be now');
+  return found('Stale', `; now it would be ${wanted.join(', ')}; ${made}`);
 }
 
 /** Times are in whole seconds, so a pod of the same second may have been there before or after. */

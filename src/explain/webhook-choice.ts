@@ -42,17 +42,13 @@ export function chooseWebhook(webhook: MutatingWebhook, creation: PodCreation, p
     namespace: unmetRequirements(webhook.namespaceSelector, creation.namespace.labels),
     pod: unmetRequirements(webhook.objectSelector, podLabels),
   };
-  const needs = {
-    namespace: unmet.namespace.map((each) => unmetInWords(each, creation.namespace.labels)).join('; '),
-    pod: unmet.pod.map((each) => unmetInWords(each, podLabels)).join('; '),
+  const selected = (step: Step['step'], whose: string, lacks: LabelSelectorRequirement[], labels: Labels): Step => {
+    if (lacks.length === 0) return { step, result: 'Yes', message: `${whose} labels are selected` };
+    return { step, result: 'No', message: `${whose} ${lacks.map((each) => unmetInWords(each, labels)).join('; ')}` };
   };
   const steps: Step[] = [
-    needs.namespace === ''
-      ? { step: 'NamespaceSelector', result: 'Yes', message: "the namespace's labels are selected" }
-      : { step: 'NamespaceSelector', result: 'No', message: `the namespace's ${needs.namespace}` },
-    needs.pod === ''
-      ? { step: 'ObjectSelector', result: 'Yes', message: "the pod's labels are selected" }
-      : { step: 'ObjectSelector', result: 'No', message: `the pod's ${needs.pod}` },
+    selected('NamespaceSelector', "the namespace's", unmet.namespace, creation.namespace.labels),
+    selected('ObjectSelector', "the pod's", unmet.pod, podLabels),
   ];
   const refusals = steps.filter(({ result }) => result === 'No').map(({ message }) => message);
   if (refusals.length > 0) {
@@ -111,17 +107,10 @@ function verdictOf(
   if (unknown !== undefined) return { called: 'Unknown', reason: 'MatchCondition', message: unknown.message };
   const error = of('Error');
   if (error === undefined) return { called: 'Yes', reason: 'Selected', message: 'selectors and matchConditions hold' };
-  return failurePolicy === 'Fail'
-    ? {
-        called: 'Refused',
-        reason: 'MatchConditionFailed',
-        message: `${error.message}; under failurePolicy Fail that refuses the pod`,
-      }
-    : {
-        called: 'No',
-        reason: 'MatchConditionFailed',
-        message: `${error.message}; under failurePolicy Ignore the webhook is passed over`,
-      };
+  const isFatal = failurePolicy === 'Fail';
+  const then = isFatal ? 'that refuses the pod' : 'the webhook is passed over';
+  const message = `${error.message}; under failurePolicy ${failurePolicy} ${then}`;
+  return { called: isFatal ? 'Refused' : 'No', reason: 'MatchConditionFailed', message };
 }
 
 /** `label istio-injection is absent, needs "enabled"`: an unmet requirement in words. */

@@ -11,6 +11,7 @@ import type { ReadConfig } from './read-certificates.ts';
 const now = new Date('2026-03-01T00:00:00Z');
 const day = 86_400_000;
 const names = { service: 'sidecar-injector-a', namespace: 'injector' };
+const service = { name: names.service, namespace: names.namespace };
 
 describe('certs status', () => {
   let authority: Authority;
@@ -30,21 +31,17 @@ describe('certs status', () => {
   const fingerprint = (): string => readCertificate(leaf).fingerprint;
   const short = (pem: string): string => readCertificate(pem).fingerprint.slice(0, 8);
 
-  function configuration(...bundles: readonly string[]): KubernetesObject {
+  /** One with a webhook for each bundle. */
+  function configuration(bundles: readonly string[], way: object = { service }): KubernetesObject {
+    const ours = bundles.map((bundle, index) => {
+      const clientConfig = { caBundle: Buffer.from(bundle).toString('base64'), ...way };
+      return { name: `w${index}.sidecar-injector.io`, clientConfig };
+    });
     return {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
       metadata: { name: 'sidecar-injector-a' },
-      webhooks: [
-        { name: 'foreign.example.com', clientConfig: { caBundle: '' } },
-        ...bundles.map((bundle, index) => ({
-          name: `w${index}.sidecar-injector.io`,
-          clientConfig: {
-            caBundle: Buffer.from(bundle).toString('base64'),
-            service: { ...{ name: names.service }, namespace: names.namespace },
-          },
-        })),
-      ],
+      webhooks: [{ name: 'foreign.example.com', clientConfig: { caBundle: '' } }, ...ours],
     };
   }
 
@@ -52,15 +49,13 @@ describe('certs status', () => {
     const config = {
       metadata: { name: 'a' },
       status: {
-        conditions: [
-          { type: 'CertificateReady', status: 'True', reason: 'Issued', message: '', lastTransitionTime: '' },
-        ],
+        conditions: [condition('CertificateReady', 'True')],
         certificate: { phase: 'Stable', fingerprint: fingerprint(), renewAt: '2026-03-05T00:00:00Z' },
       },
     } as ReadConfig;
     return {
       config,
-      configurations: [configuration(authority.certificatePem, authority.certificatePem + other.certificatePem)],
+      configurations: [configuration([authority.certificatePem, authority.certificatePem + other.certificatePem])],
       certificatePem: leaf,
       replicas: new Map([['r1', fingerprint()]]),
       now,
@@ -71,31 +66,26 @@ describe('certs status', () => {
   it('says what is served, and which authorities every webhook trusts', () => {
     const { name, phase, bundles, notAfter, problems, replicas } = certificateReport(observation());
     assert.deepEqual(problems, []);
-    assert.deepEqual(
-      { name, phase, notAfter, replicas },
-      { name: 'a', phase: 'Stable', notAfter: '2026-03-08T00:00:00Z', replicas: { r1: fingerprint().slice(0, 8) } },
-    );
-    assert.deepEqual(bundles, [
-      { configuration: 'sidecar-injector-a', webhooks: 2, authorities: [short(authority.certificatePem)] },
-    ]);
+    assert.deepEqual([name, phase, notAfter], ['a', 'Stable', '2026-03-08T00:00:00Z']);
+    assert.deepEqual(replicas, { r1: fingerprint().slice(0, 8) });
+    const authorities = [short(authority.certificatePem)];
+    assert.deepEqual(bundles, [{ configuration: 'sidecar-injector-a', webhooks: 2, authorities }]);
   });
 
+  const after = (days: number): Date => new Date(now.getTime() + days * day);
+  const serving = (served: string | undefined) => ({ replicas: new Map([['r2', served]]) });
   const rows: [string, () => Partial<CertificateObservation>, RegExp][] = [
     ['no operator', () => ({ config: { metadata: { name: 'a' } } }), /no operator has looked at it yet/],
     [
       'a bundle of somebody else',
-      () => ({ configurations: [configuration(other.certificatePem)] }),
+      () => ({ configurations: [configuration([other.certificatePem])] }),
       /sidecar-injector-a: the API server refuses the certificate: no valid chain/,
     ],
-    ['an empty bundle', () => ({ configurations: [configuration('')] }), /the API server refuses/],
-    [
-      'a leaf that has expired',
-      () => ({ now: new Date(now.getTime() + 8 * day) }),
-      /has expired: is the operator running/,
-    ],
+    ['an empty bundle', () => ({ configurations: [configuration([''])] }), /the API server refuses/],
+    ['a leaf that has expired', () => ({ now: after(8) }), /has expired: is the operator running/],
     [
       'a leaf that is not renewed',
-      () => ({ now: new Date(now.getTime() + 5.3 * day) }),
+      () => ({ now: after(5.3) }),
       /should have been renewed since 2026-03-05T00:00:00Z and ends at 2026-03-08T00:00:00Z/,
     ],
     ['no serving Secret', () => ({ certificatePem: undefined }), /there is no Secret sidecar-injector-a-serving/],
@@ -105,16 +95,8 @@ describe('certs status', () => {
       () => ({ certificatePem: undefined, unreadable: 'the serving Secret was not looked at: x' }),
       /not looked at/,
     ],
-    [
-      'a replica that is behind',
-      () => ({ replicas: new Map([['r2', 'ab'.repeat(32)]]) }),
-      /replica r2 serves abababab, not /,
-    ],
-    [
-      'a replica without a certificate',
-      () => ({ replicas: new Map([['r2', undefined]]) }),
-      /replica r2 serves no certificate/,
-    ],
+    ['a replica that is behind', () => serving('ab'.repeat(32)), /replica r2 serves abababab, not /],
+    ['a replica without a certificate', () => serving(undefined), /replica r2 serves no certificate/],
     [
       'a condition that does not hold',
       () => ({ config: withCondition('CertificateReady', 'False') }),
@@ -131,34 +113,28 @@ describe('certs status', () => {
   it('leaves the operator its time to renew, however short the life is beside the day by which a certificate is backdated', () => {
     const { config } = observation();
     const certificate = { ...config.status?.certificate, renewAt: '2026-03-01T16:00:00Z' } as const;
-    const later = new Date(now.getTime() + 0.75 * day);
-    const given = { certificatePem: shortLived, now: later, replicas: new Map<string, string>() };
-    const { problems } = certificateReport(
-      observation({ ...given, config: { ...config, status: { ...config.status, certificate } } }),
-    );
-    assert.deepEqual(problems, []);
+    const renewed = { ...config, status: { ...config.status, certificate } };
+    const given = {
+      config: renewed,
+      certificatePem: shortLived,
+      now: after(0.75),
+      replicas: new Map<string, string>(),
+    };
+    assert.deepEqual(certificateReport(observation(given)).problems, []);
   });
 
   it('checks the host of a url instead of a Service', () => {
-    const [url] = [configuration(authority.certificatePem)].map((each) => ({
-      ...each,
-      webhooks: [
-        {
-          name: 'a.sidecar-injector.io',
-          clientConfig: {
-            url: 'https://elsewhere.example/x',
-            caBundle: Buffer.from(authority.certificatePem).toString('base64'),
-          },
-        },
-      ],
-    }));
-    const { problems } = certificateReport(observation({ configurations: url === undefined ? [] : [url] }));
+    const byUrl = configuration([authority.certificatePem], { url: 'https://elsewhere.example/x' });
+    const { problems } = certificateReport(observation({ configurations: [byUrl] }));
     assert.match(problems.join('\n'), /not valid for "elsewhere.example"/);
   });
 
   function withCondition(type: string, status: 'True' | 'False'): ReadConfig {
     const { config } = observation();
-    const condition = { type, status, reason: 'Why', message: 'what', lastTransitionTime: '' } as const;
-    return { ...config, status: { ...config.status, conditions: [condition] } };
+    return { ...config, status: { ...config.status, conditions: [condition(type, status)] } };
+  }
+
+  function condition(type: string, status: 'True' | 'False') {
+    return { type, status, reason: 'Why', message: 'what', lastTransitionTime: '' };
   }
 });

@@ -61,8 +61,8 @@ export function certificateReport(observation: CertificateObservation): Certific
 }
 
 function certificateProblems({ config, certificatePem, unreadable, now }: CertificateObservation): string[] {
-  const { name } = config.metadata;
   const problems: string[] = [];
+  const secret = `Secret sidecar-injector-${config.metadata.name}-serving`;
   const ready = config.status?.conditions?.find(({ type }) => type === 'CertificateReady');
   if (ready === undefined) problems.push('no operator has looked at it yet: is one of its operatorClass running?');
   else if (ready.status !== 'True')
@@ -70,10 +70,9 @@ function certificateProblems({ config, certificatePem, unreadable, now }: Certif
   const conflict = config.status?.conditions?.find(({ type }) => type === 'Conflict');
   if (conflict?.status === 'True') problems.push(`somebody else writes too: ${conflict.message}`);
   if (unreadable !== undefined) return [...problems, unreadable];
-  if (certificatePem === undefined)
-    return [...problems, `there is no Secret sidecar-injector-${name}-serving: nothing can be served`];
+  if (certificatePem === undefined) return [...problems, `there is no ${secret}: nothing can be served`];
   const [leaf] = parseBundle(certificatePem);
-  if (leaf === undefined) return [...problems, `Secret sidecar-injector-${name}-serving holds no certificate`];
+  if (leaf === undefined) return [...problems, `${secret} holds no certificate`];
   const renewAt = config.status?.certificate?.renewAt;
   if (leaf.notAfter <= now) problems.push('the serving certificate has expired: is the operator running?');
   else if (renewAt !== undefined && isOverdue(new Date(renewAt), leaf.notAfter, now)) {
@@ -109,12 +108,11 @@ function replicaProblems({ config, certificatePem, replicas }: CertificateObserv
   const [leaf] = parseBundle(certificatePem ?? '');
   const fingerprint = leaf?.fingerprint ?? config.status?.certificate?.fingerprint;
   if (fingerprint === undefined) return [];
-  return [...replicas]
-    .filter(([, served]) => served !== fingerprint)
-    .map(
-      ([name, served]) =>
-        `replica ${name} serves ${served === undefined ? 'no certificate' : served.slice(0, 8)}, not ${fingerprint.slice(0, 8)}: it follows within seconds, or cannot reach the API server`,
-    );
+  return [...replicas].flatMap(([name, served]) => {
+    if (served === fingerprint) return [];
+    const what = `${served?.slice(0, 8) ?? 'no certificate'}, not ${fingerprint.slice(0, 8)}`;
+    return [`replica ${name} serves ${what}: it follows within seconds, or cannot reach the API server`];
+  });
 }
 
 function bundleReport(configuration: KubernetesObject): BundleReport {

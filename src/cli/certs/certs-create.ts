@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { durationMilliseconds } from '../../api/duration.ts';
+import { issueAuthority } from '../../certs/authority.ts';
+import { joinBundle, parseBundle } from '../../certs/bundle.ts';
+import { subjectAltNames } from '../../certs/certificate-names.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
-import { createCertificates, type CreatedCertificates } from './create-certificates.ts';
+import { readCertificate } from '../../certs/read-certificate.ts';
+import { issueServingCertificate } from '../../certs/serving-certificate.ts';
 import { describeFileError, readNamedFile } from '../files.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -50,21 +54,50 @@ export function certsCreateCommand(terminal: Terminal): Command {
       .option('--secret <name>', 'print a Secret of type kubernetes.io/tls with this name instead of writing files')
       .option('--force', 'overwrite files that are there')
       .action(async (options: CreateOptions) => {
-        const { service, namespace, host, duration, keySize, previous, secret } = options;
-        const created = await createCertificates({
-          names: { service, namespace, hosts: host },
-          duration,
-          keySize: Number(keySize),
-          ...(previous === undefined ? {} : { previous: await readNamedFile(terminal, '--previous', previous) }),
-          now: new Date(),
-          random: randomBytes,
-          generateKeyPair: generateRsaKeyPair,
-        });
+        const { namespace, previous, secret } = options;
+        const trusted = previous === undefined ? undefined : await readNamedFile(terminal, '--previous', previous);
+        const created = await createCertificates(options, trusted);
         if (secret === undefined) writeCertificateFiles(options.out, created, options.force === true);
         else terminal.out(tlsSecretYaml(secret, namespace, created));
         terminal.error(summary(options, created));
       })
   );
+}
+
+/** The three texts of a `kubernetes.io/tls` Secret, by their keys. */
+interface CreatedCertificates {
+  readonly 'tls.crt': string;
+  readonly 'tls.key': string;
+  /** The new authority first. */
+  readonly 'ca.crt': string;
+  readonly notAfter: Date;
+}
+
+/**
+ * Makes an authority, lets it sign one serving certificate, and forgets its key: nobody can sign with it later. Both end at the same time, so that
+ * there is one date to remember.
+ * @param previous authorities that are trusted already and must stay so while the old certificate is served; PEM
+ * @throws UsageError when `previous` holds no certificate; CertificatePolicyError when a name cannot stand in a certificate.
+ */
+async function createCertificates(options: CreateOptions, previous?: string): Promise<CreatedCertificates> {
+  if (previous !== undefined && parseBundle(previous).length === 0) {
+    throw new UsageError('--previous: the file holds no certificate in PEM; give the ca.crt that is trusted now');
+  }
+  const { service, namespace, host: hosts, duration, keySize } = options;
+  const names = { service, namespace, hosts };
+  // Names that cannot be are refused before keys are made, which takes a second.
+  subjectAltNames(names);
+  const bits = Number(keySize);
+  const [authorityKeys, leafKeys] = await Promise.all([generateRsaKeyPair(bits), generateRsaKeyPair(bits)]);
+  const issuing = { now: new Date(), duration, random: randomBytes };
+  const authority = issueAuthority(service, authorityKeys, issuing);
+  const leaf = issueServingCertificate(authority, names, leafKeys, issuing);
+  return {
+    'tls.crt': leaf.certificatePem,
+    'tls.key': leaf.privateKeyPem,
+    'ca.crt': joinBundle([authority.certificatePem, previous ?? '']),
+    notAfter: readCertificate(leaf.certificatePem).notAfter,
+  };
 }
 
 function summary({ service, namespace, secret, out }: CreateOptions, { notAfter }: CreatedCertificates): string {
@@ -74,11 +107,8 @@ function summary({ service, namespace, secret, out }: CreateOptions, { notAfter 
 
 function parseDuration(text: string): number {
   const milliseconds = durationMilliseconds(text);
-  if (
-    !/^(\d{1,6}h)?(\d{1,6}m)?(\d{1,8}s)?$/.test(text) ||
-    milliseconds < 60_000 ||
-    milliseconds > 876_000 * 3_600_000
-  ) {
+  const isDuration = /^(\d{1,6}h)?(\d{1,6}m)?(\d{1,8}s)?$/.test(text);
+  if (!isDuration || milliseconds < 60_000 || milliseconds > 876_000 * 3_600_000) {
     throw new InvalidArgumentError('It must be a duration such as 8760h or 90m, from a minute to 100 years.');
   }
   return milliseconds;
@@ -88,10 +118,8 @@ function parseDuration(text: string): number {
 function tlsSecretYaml(name: string, namespace: string, created: CreatedCertificates): string {
   const keys = ['ca.crt', 'tls.crt', 'tls.key'] as const;
   const data = Object.fromEntries(keys.map((key) => [key, Buffer.from(created[key]).toString('base64')]));
-  return stringify(
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, type: 'kubernetes.io/tls', data },
-    { lineWidth: 0 },
-  );
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, type: 'kubernetes.io/tls', data };
+  return stringify(secret, { lineWidth: 0 });
 }
 
 /** The order in which a server that follows the files may see them change: the authority concerns only whoever calls it. */

@@ -48,7 +48,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
         terminal.out(`InjectorConfig ${name}: asked for ${described[target]}\n`);
         if (options.wait !== true) return;
         const deadline = performance.now() + options.timeout * 1000;
-        const result = await followRotation({
+        const failure = await followRotation({
           nonce,
           read: () => client.find<ReadConfig>(injectorConfigs, name),
           onProgress: (line) => {
@@ -59,7 +59,7 @@ export function certsRotateCommand(terminal: Terminal): Command {
             return performance.now() < deadline;
           },
         });
-        if (result.outcome === 'Failed') throw new Error(`InjectorConfig ${name}: ${result.message}`);
+        if (failure !== undefined) throw new Error(`InjectorConfig ${name}: ${failure}`);
         terminal.out(`InjectorConfig ${name}: done\n`);
       });
     });

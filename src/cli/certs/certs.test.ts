@@ -1,50 +1,45 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'yaml';
 import { formatRotateRequest, parseRotateRequest, rotateAnnotation } from '../../api/injector-config/rotate-request.ts';
+import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../certs/bundle.ts';
 import { verifyServingPair } from '../../certs/verify-chain.ts';
+import type { CertificateReport } from './certificate-report.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
 import { runCommand } from '../testdata/recording-terminal.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 describe('injector certs', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'injector-certs-'));
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
-  const read = (directory: string, name: string): string => readFileSync(join(folder, directory, name), 'utf8');
+  const { path, write } = temporaryFolder();
+  const read = (directory: string, name: string): string => readFileSync(path(directory, name), 'utf8');
   const create = (...flags: string[]) =>
     runCommand(['certs', 'create', '--service', 's', '--namespace', 'n', ...flags]);
 
   describe('create', () => {
     it('makes a pair that the API server accepts, with a key for its owner alone', async () => {
-      const out = join(folder, 'one');
-      const { code, errors } = await create('--out', out, '--host', '192.0.2.1', '--duration', '2h');
+      const { code, errors } = await create('--out', path('one'), '--host', '192.0.2.1', '--duration', '2h');
       assert.equal(code, 0);
       assert.match(errors, /for s\.n\.svc, valid until /);
-      const pair = {
-        certificatePem: read('one', 'tls.crt'),
-        privateKeyPem: read('one', 'tls.key'),
-        caPem: read('one', 'ca.crt'),
-      };
+      const [certificatePem, privateKeyPem, caPem] = [
+        read('one', 'tls.crt'),
+        read('one', 'tls.key'),
+        read('one', 'ca.crt'),
+      ];
+      const pair = { certificatePem, privateKeyPem, caPem };
       assert.deepEqual(verifyServingPair(pair, { now: new Date(), names: ['s.n.svc', '192.0.2.1'] }), []);
-      assert.equal(statSync(join(out, 'tls.key')).mode & 0o777, 0o600);
+      assert.equal(statSync(path('one', 'tls.key')).mode & 0o777, 0o600);
     });
 
     it('overwrites nothing unless told, and keeps what is trusted', async () => {
       const before = read('one', 'tls.crt');
-      const refused = await create('--out', join(folder, 'one'));
+      const refused = await create('--out', path('one'));
       assert.equal(refused.code, 2);
       assert.match(refused.errors, /ca\.crt.* would be overwritten; .*--force/);
       assert.equal(read('one', 'tls.crt'), before);
       const old = parseBundle(read('one', 'ca.crt'));
-      const flags = ['--force', '--previous', join(folder, 'one', 'ca.crt')];
-      assert.equal((await create('--out', join(folder, 'one'), ...flags)).code, 0);
+      const flags = ['--force', '--previous', path('one', 'ca.crt')];
+      assert.equal((await create('--out', path('one'), ...flags)).code, 0);
       const trusted = parseBundle(read('one', 'ca.crt')).map(({ fingerprint }) => fingerprint);
       assert.equal(trusted.length, 2);
       assert.equal(trusted[1], old[0]?.fingerprint);
@@ -65,10 +60,10 @@ describe('injector certs', () => {
     ];
     for (const [name, flags, message] of rows) {
       it(`refuses ${name}`, async () => {
-        const { code, errors } = await create('--out', join(folder, 'never'), ...flags);
+        const { code, errors } = await create('--out', path('never'), ...flags);
         assert.notEqual(code, 0);
         assert.match(errors, message);
-        assert.throws(() => statSync(join(folder, 'never')));
+        assert.throws(() => statSync(path('never')));
       });
     }
   });
@@ -76,7 +71,7 @@ describe('injector certs', () => {
   describe('patch-ca-bundle', () => {
     it('writes what create has made', async () => {
       const text = 'kind: MutatingWebhookConfiguration\nwebhooks:\n- clientConfig: {caBundle: X, url: https://x}\n';
-      const ca = join(folder, 'one', 'ca.crt');
+      const ca = path('one', 'ca.crt');
       const { out, errors } = await runCommand(['certs', 'patch-ca-bundle', '--ca', ca], text);
       assert.equal(out, text.replace('X', `"${Buffer.from(read('one', 'ca.crt')).toString('base64')}"`));
       assert.equal(errors, 'caBundle written into 1 webhook');
@@ -98,7 +93,7 @@ describe('injector certs', () => {
         else json(response, 200, found);
       });
       await server.start();
-      writeFileSync(join(folder, 'kubeconfig'), server.kubeConfig().exportConfig());
+      write('kubeconfig', server.kubeConfig().exportConfig());
     });
     after(() => server.stop());
     beforeEach(() => {
@@ -120,34 +115,24 @@ describe('injector certs', () => {
       metadata: { name: 'a' },
       status: { certificate, conditions: [{ type: 'CertificateReady', status: 'True' }] },
     });
+    const service = { name: 's', namespace: 'n' };
     const webhook = () => ({
       metadata: { name: 'sidecar-injector-a' },
-      webhooks: [
-        {
-          name: 'x.sidecar-injector.io',
-          clientConfig: { caBundle: base64('ca.crt'), service: { name: 's', namespace: 'n' } },
-        },
-      ],
+      webhooks: [{ name: 'x.sidecar-injector.io', clientConfig: { caBundle: base64('ca.crt'), service } }],
     });
-    const call = (...argv: string[]) => runCommand(['certs', ...argv, '--kubeconfig', join(folder, 'kubeconfig')]);
+    const call = (...argv: string[]) => runCommand(['certs', ...argv, '--kubeconfig', path('kubeconfig')]);
 
     it('status prints a table, and 0 when all is well', async () => {
       const { out, errors, code } = await call('status');
-      assert.equal(errors, '');
+      assert.deepEqual([errors, code], ['', 0]);
       assert.match(out, /^NAME {3}PHASE +CERTIFICATE .*\na {6}Stable .*sidecar-injector-a=[0-9a-f]{8}\+[0-9a-f]{8}\n$/);
-      assert.equal(code, 0);
     });
 
     it('status says as JSON and YAML what programs want, and 1 when something is wrong', async () => {
-      objects[leases] = {
-        items: [lease('live', new Date().toISOString()), lease('gone', '2020-01-01T00:00:00Z')],
-      };
+      objects[leases] = { items: [lease('live', new Date().toISOString()), lease('gone', '2020-01-01T00:00:00Z')] };
       const json = await call('status', 'a', '-o', 'json');
-      const [report = { replicas: {}, problems: [] }] = JSON.parse(json.out) as {
-        replicas: object;
-        problems: string[];
-      }[];
-      assert.deepEqual(report.replicas, { live: 'cdcdcdcd' });
+      const [report] = JSON.parse(json.out) as CertificateReport[];
+      assert.deepEqual(report?.replicas, { live: 'cdcdcdcd' });
       assert.match(String(report.problems), /^replica live serves cdcdcdcd, not /);
       assert.equal(json.code, 1);
       assert.deepEqual(parse((await call('status', '-o', 'yaml')).out), JSON.parse(json.out));
@@ -170,12 +155,8 @@ describe('injector certs', () => {
     });
 
     it('names what does not exist', async () => {
-      for (const argv of [
-        ['export-ca', 'b'],
-        ['rotate', 'b'],
-        ['status', 'b'],
-      ]) {
-        assert.match((await call(...argv)).errors, /InjectorConfig b does not exist; there are: a/);
+      for (const command of ['export-ca', 'rotate', 'status']) {
+        assert.match((await call(command, 'b')).errors, /InjectorConfig b does not exist; there are: a/);
       }
       assert.equal(patches.length, 0);
     });
@@ -189,10 +170,8 @@ describe('injector certs', () => {
       it(`rotate ${flags.join(' ')} asks for ${target}`, async () => {
         const { code } = await call('rotate', 'a', ...flags);
         assert.equal(code, 0);
-        const [patch] = patches.map(
-          ({ body }) => JSON.parse(body) as { metadata: { annotations: Record<string, string> } },
-        );
-        const value = patch?.metadata.annotations[rotateAnnotation] ?? '';
+        const patch = JSON.parse(patches[0]?.body ?? '') as KubernetesObject;
+        const value = patch.metadata.annotations?.[rotateAnnotation] ?? '';
         assert.equal(parseRotateRequest(value).target, target);
         assert.equal(formatRotateRequest(parseRotateRequest(value)), value);
       });
@@ -219,10 +198,8 @@ describe('injector certs', () => {
 
     function lease(identity: string, renewTime: string): object {
       const serves = JSON.stringify({ a: { hashes: [], certificate: 'cd'.repeat(32) } });
-      return {
-        metadata: { name: `injector-replica-${identity}`, annotations: { 'sidecar-injector.io/serves': serves } },
-        spec: { renewTime },
-      };
+      const annotations = { 'sidecar-injector.io/serves': serves };
+      return { metadata: { name: `injector-replica-${identity}`, annotations }, spec: { renewTime } };
     }
   });
 });

@@ -1,12 +1,5 @@
 import type { ReadConfig } from './read-certificates.ts';
 
-/** What the operator has answered to a request, `status.certificate.rotateRequest`. */
-export interface RotateAnswer {
-  readonly nonce: string;
-  readonly state: 'Accepted' | 'Done' | 'Refused';
-  readonly message?: string;
-}
-
 export interface FollowOptions {
   readonly nonce: string;
   /** Reads the InjectorConfig as it is now; undefined when it is gone. */
@@ -17,34 +10,25 @@ export interface FollowOptions {
   readonly pause: () => Promise<boolean>;
 }
 
-/** How a followed request ended. */
-export type FollowResult = { readonly outcome: 'Done' } | { readonly outcome: 'Failed'; readonly message: string };
-
-/** Follows a request for a renewal to its end, by the status alone. */
-export async function followRotation({ nonce, read, onProgress, pause }: FollowOptions): Promise<FollowResult> {
+/**
+ * Follows a request for a renewal to its end, by `status.certificate.rotateRequest` alone.
+ * @returns why it was not done; undefined when it was
+ */
+export async function followRotation({ nonce, read, onProgress, pause }: FollowOptions): Promise<string | undefined> {
   let before = '';
-
   for (;;) {
     const config = await read();
-    if (config === undefined) return { outcome: 'Failed', message: 'the InjectorConfig was deleted' };
-    const { certificate } = config.status ?? {};
-    const answer = answerTo(nonce, certificate?.rotateRequest);
-    const phase = certificate?.phase ?? 'None';
+    if (config === undefined) return 'the InjectorConfig was deleted';
+    const { phase = 'None', rotateRequest } = config.status?.certificate ?? {};
+    const answer = rotateRequest?.nonce === nonce ? rotateRequest : undefined;
     const line = `${answer === undefined ? 'waiting for the operator' : answer.state.toLowerCase()}, phase ${phase}`;
     if (line !== before) onProgress(line);
     before = line;
-    if (answer?.state === 'Done') return { outcome: 'Done' };
-    if (answer?.state === 'Refused') return { outcome: 'Failed', message: answer.message ?? 'the operator refused' };
-    if (!(await pause())) return { outcome: 'Failed', message: timeOut(answer, phase) };
+    if (answer?.state === 'Done') return undefined;
+    if (answer?.state === 'Refused') return answer.message ?? 'the operator refused';
+    if (await pause()) continue;
+    return answer === undefined
+      ? 'no operator has answered in time: is one of its operatorClass running, and not paused? The request stays and is carried out when there is one'
+      : `still in phase ${phase}; the rotation goes on without this command, injector certs status shows it`;
   }
-}
-
-function answerTo(nonce: string, answer: RotateAnswer | undefined): RotateAnswer | undefined {
-  return answer?.nonce === nonce ? answer : undefined;
-}
-
-function timeOut(answer: RotateAnswer | undefined, phase: string): string {
-  return answer === undefined
-    ? 'no operator has answered in time: is one of its operatorClass running, and not paused? The request stays and is carried out when there is one'
-    : `still in phase ${phase}; the rotation goes on without this command, injector certs status shows it`;
 }

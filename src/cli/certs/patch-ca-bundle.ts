@@ -9,20 +9,15 @@ interface Edit {
   readonly text: string;
 }
 
-/** The text with the caBundle in it, and how many webhooks have it now. */
-export interface PatchedText {
-  readonly text: string;
-  readonly webhooks: number;
-}
-
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
 /**
  * Writes the authorities of a PEM text into every webhook's `clientConfig.caBundle`; whatever else is in the text stays as it is, to the byte.
  * A placeholder such as `${CA_BUNDLE}` is a value like any other.
+ * @returns the text, and how many webhooks have the caBundle now
  * @throws UsageError when the text is no YAML, holds no webhook, or the PEM no certificate.
  */
-export function patchCaBundle(text: string, caPem: string): PatchedText {
+export function patchCaBundle(text: string, caPem: string): { text: string; webhooks: number } {
   if (parseBundle(caPem).length === 0) {
     throw new UsageError('--ca: the file holds no certificate in PEM; give the authority that signed the webhook');
   }
@@ -36,7 +31,10 @@ export function patchCaBundle(text: string, caPem: string): PatchedText {
     throw new UsageError(`standard input: holds no webhook; give a ${kinds.join(' or ')} with webhooks`);
   }
   const edits = clientConfigs.map((clientConfig) => editOf(clientConfig, text, caBundle));
-  return { text: edited(text, edits), webhooks: edits.length };
+  const edited = edits.reduceRight((result, { from, to, text: written }) => {
+    return result.slice(0, from) + written + result.slice(to);
+  }, text);
+  return { text: edited, webhooks: edits.length };
 }
 
 function clientConfigsOf({ contents }: Document): YAMLMap[] {
@@ -84,11 +82,4 @@ function editOf(clientConfig: YAMLMap, text: string, caBundle: string): Edit {
 function rangeOf(node: unknown): readonly [number, number] {
   const { range } = node as Node;
   return [range?.[0] ?? 0, range?.[1] ?? 0];
-}
-
-function edited(text: string, edits: readonly Edit[]): string {
-  return edits.reduceRight(
-    (result, { from, to, text: written }) => result.slice(0, from) + written + result.slice(to),
-    text,
-  );
 }

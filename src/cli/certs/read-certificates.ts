@@ -4,14 +4,11 @@ import { labelNames } from '../../api/labels.ts';
 import { objectNames } from '../../api/names.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
 import { UsageError } from '../usage-error.ts';
 import type { CertificateObservation } from './certificate-report.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
-import { injectorConfigs, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
-
-const leaseKind = resourceKind('coordination.k8s.io/v1', 'Lease');
+import { injectorConfigs, leases, mutatingWebhooks, secrets } from '../../operator/cluster-view.ts';
 
 /** How long after its last sign of life a replica is left out. Milliseconds. */
 const silentAfter = 60_000;
@@ -76,9 +73,9 @@ export async function observeCertificates(
 }
 
 /** Where the Service lives that the webhooks call; undefined when they call a url. */
-export function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
-  return configurations.flatMap(ourWebhooksOf).find(({ clientConfig }) => clientConfig?.service !== undefined)
-    ?.clientConfig?.service?.namespace;
+function operatorNamespace(configurations: readonly KubernetesObject[]): string | undefined {
+  const services = configurations.flatMap(ourWebhooksOf).map(({ clientConfig }) => clientConfig?.service);
+  return services.find((service) => service !== undefined)?.namespace;
 }
 
 async function readReplicas(
@@ -87,7 +84,7 @@ async function readReplicas(
   name: string,
   now: Date,
 ): Promise<Map<string, string | undefined>> {
-  const { items } = await client.listAll<Lease>(leaseKind, { namespace, labelSelector: labelNames.replica });
+  const { items } = await client.listAll<Lease>(leases, { namespace, labelSelector: labelNames.replica });
   // The clocks are those of other machines: what counts here is only that a replica which is long gone is not complained of.
   const isLive = ({ spec }: Lease): boolean => now.getTime() - Date.parse(spec?.renewTime ?? '') < silentAfter;
   const live = items.filter(isLive).map((lease) => ({ replica: replicaOf(lease), ...readReplicaLease(lease) }));

@@ -1,10 +1,6 @@
 import { type Advice, adviseOn } from '../../explain/advice.ts';
-import {
-  type CreationOutcome,
-  explainCreation,
-  type Surroundings,
-  type WebhookFinding,
-} from '../../explain/explain-creation.ts';
+import type { CreationOutcome, Surroundings, WebhookFinding } from '../../explain/explain-creation.ts';
+import { explainCreation } from '../../explain/explain-creation.ts';
 import type { Creator } from '../../explain/pod-creation.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { creationOf, type Facts } from './facts.ts';
@@ -61,12 +57,11 @@ export function checkSubject(
     dryRun === undefined || foreseen
       ? { result: outcome, reason, message, injectedBy }
       : { result: dryRun.result, reason: 'DryRun', message: dryRun.message, injectedBy: dryRun.injectedBy };
+  const stands = facts.namespaces.has(namespace);
   const notes = [
     ...subject.notes,
     ...facts.notes,
-    ...(facts.namespaces.has(namespace)
-      ? []
-      : [`namespace ${namespace} was not found: it is taken for one without labels`]),
+    ...(stands ? [] : [`namespace ${namespace} was not found: it is taken for one without labels`]),
     ...(outcome === 'NotInjected' ? whatHasNoWebhook(creation, facts, surroundings) : []),
     ...(outcome === 'Unknown' && dryRun === undefined ? ['--dry-run asks the API server itself'] : []),
   ];
@@ -81,9 +76,10 @@ export function checkSubject(
       existing: compareStoredPod(stored, finding, surroundings.webhooks, facts.namespaces.get(namespace)),
     }),
     ...(dryRun && { dryRun: { ...dryRun, foreseen } }),
-    advice: adviseOn(creation, surroundings, finding).map((advice) => {
-      return { ...advice, sentence: adviceInWords(advice, subject) };
-    }),
+    advice: adviseOn(creation, surroundings, finding).map((advice) => ({
+      ...advice,
+      sentence: adviceInWords(advice, subject),
+    })),
     notes,
   };
 }
@@ -105,25 +101,13 @@ function changeInWords(change: Change, subject: Subject): string {
   if (change.of === 'Namespace')
     return `kubectl label namespace ${subject.namespace} ${what}${value === null ? '' : ' --overwrite'}`;
   const { template } = subject;
-  if (template !== undefined && !isImmutable(template.kind)) {
-    const patch = JSON.stringify(nested(templatePath(template.kind), { [`${change.field}s`]: { [key]: value } }));
+  // A Job's template cannot be changed.
+  if (template !== undefined && template.kind !== 'Job') {
+    const ofPods = { template: { metadata: { [`${change.field}s`]: { [key]: value } } } };
+    const patch = JSON.stringify({ spec: template.kind === 'CronJob' ? { jobTemplate: { spec: ofPods } } : ofPods });
     return `kubectl patch ${template.kind.toLowerCase()} ${template.name} -n ${subject.namespace} --type merge -p '${patch}'`;
   }
   const words = value === null ? `without the ${change.field} ${key}` : `with the ${change.field} ${key}=${value}`;
   if (template !== undefined) return `make the ${template.kind} ${template.name} again ${words} in its pod template`;
   return `make the pod ${words} (what an existing pod is changed to later does not count)`;
-}
-
-/** A Job's template cannot be changed. */
-function isImmutable(kind: string): boolean {
-  return kind === 'Job';
-}
-
-function templatePath(kind: string): string[] {
-  const template = ['spec', 'template', 'metadata'];
-  return kind === 'CronJob' ? ['spec', 'jobTemplate', ...template] : template;
-}
-
-function nested(path: readonly string[], value: unknown): unknown {
-  return path.reduceRight((inner, name) => ({ [name]: inner }), value);
 }

@@ -20,41 +20,27 @@ function subject(object: KubernetesObject, stored = false): Subject {
 
 type RequestOptions = NonNullable<Parameters<ApiClient['request']>[2]>;
 
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly query: RequestOptions['query'];
-  readonly body: KubernetesObject;
-}
-
 /** An API server that gives one answer, or fails. */
-class Answering {
-  readonly asked: Asked[] = [];
-  readonly #answer: KubernetesObject | Error;
-
-  constructor(answer: KubernetesObject | Error) {
-    this.#answer = answer;
-  }
-
-  request(method: string, path: string, { query, body = '' }: RequestOptions = {}): Promise<unknown> {
-    this.asked.push({ method, path, query, body: JSON.parse(body) as KubernetesObject });
-    return this.#answer instanceof Error ? Promise.reject(this.#answer) : Promise.resolve(this.#answer);
-  }
+function answering(answer: KubernetesObject | Error) {
+  const asked: { method: string; path: string; query: RequestOptions['query']; body: KubernetesObject }[] = [];
+  const request = (method: string, path: string, { query, body = '' }: RequestOptions = {}): Promise<unknown> => {
+    asked.push({ method, path, query, body: JSON.parse(body) as KubernetesObject });
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  return { asked, request };
 }
 
 const plain = pod({ name: 'web' });
 
 describe('askByDryRun', () => {
   it('creates nothing: a dry run in the namespace of the pod', async () => {
-    const server = new Answering(plain);
+    const server = answering(plain);
     await askByDryRun(server, subject(plain));
-    const [asked] = server.asked;
-    assert.deepEqual(
-      [server.asked.length, asked?.method, asked?.path, asked?.query],
-      [1, 'POST', '/api/v1/namespaces/shop/pods', { dryRun: 'All' }],
-    );
+    const asked = server.asked.map(({ method, path, query }) => [method, path, query]);
+    assert.deepEqual(asked, [['POST', '/api/v1/namespaces/shop/pods', { dryRun: 'All' }]]);
   });
 
+  const ofServer = { uid: '1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1 };
   const sent: [what: string, object: KubernetesObject, stored: boolean, metadata: unknown][] = [
     [
       'a pod of a file under its name, with its labels',
@@ -64,14 +50,7 @@ describe('askByDryRun', () => {
     ],
     [
       'without what the API server writes, and without the mark of an earlier injection',
-      pod({
-        name: 'web',
-        uid: '1',
-        resourceVersion: '7',
-        creationTimestamp: '2026-01-01T00:00:00Z',
-        generation: 1,
-        annotations: { [injectedBy]: '1-24.00000000', team: 'a' },
-      }),
+      pod({ name: 'web', ...ofServer, annotations: { [injectedBy]: '1-24.00000000', team: 'a' } }),
       false,
       { name: 'web', namespace: 'shop', annotations: { team: 'a' } },
     ],
@@ -90,21 +69,21 @@ describe('askByDryRun', () => {
   ];
   for (const [what, object, stored, metadata] of sent) {
     it(`sends ${what}`, async () => {
-      const server = new Answering(plain);
+      const server = answering(plain);
       await askByDryRun(server, subject(object, stored));
       assert.deepEqual(server.asked[0]?.body, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
     });
   }
 
   it('sends a pod whose metadata nobody wrote', async () => {
-    const server = new Answering(plain);
+    const server = answering(plain);
     await askByDryRun(server, { ...subject(plain), pod: { spec } });
     assert.deepEqual(server.asked[0]?.body.metadata, { annotations: {} });
   });
 
   it('injected: by what the stored pod says', async () => {
     const stored = pod({ name: 'web', annotations: { [injectedBy]: '1-24.00000000,logs.11111111' } });
-    assert.deepEqual(await askByDryRun(new Answering(stored), subject(plain)), {
+    assert.deepEqual(await askByDryRun(answering(stored), subject(plain)), {
       result: 'Injected',
       injectedBy: ['1-24.00000000', 'logs.11111111'],
       message: 'it would be stored injected by 1-24.00000000, logs.11111111',
@@ -112,10 +91,11 @@ describe('askByDryRun', () => {
   });
 
   it('not injected', async () => {
-    const { result, message } = await askByDryRun(new Answering(plain), subject(plain));
+    const { result, message } = await askByDryRun(answering(plain), subject(plain));
     assert.deepEqual([result, message], ['NotInjected', 'it would be stored without a sidecar of ours']);
   });
 
+  const refused = (code: number, message: string): ApiError => new ApiError({ code, reason: 'x', message });
   const refusals: [code: number, message: string][] = [
     [400, 'admission webhook "x" denied the request: AnnotationNotAllowed'],
     [403, 'pods "web" is forbidden: exceeded quota'],
@@ -123,23 +103,20 @@ describe('askByDryRun', () => {
   ];
   for (const [code, message] of refusals) {
     it(`refused with ${code}: ${message}`, async () => {
-      const answer = await askByDryRun(new Answering(new ApiError({ code, reason: 'x', message })), subject(plain));
+      const answer = await askByDryRun(answering(refused(code, message)), subject(plain));
       assert.deepEqual(answer, { result: 'Refused', injectedBy: [], message });
     });
   }
 
   const silent: [what: string, error: Error][] = [
-    ['no connection', new ApiError({ code: 0, reason: 'Unreachable', message: 'ECONNREFUSED' })],
-    [
-      'no right to create pods',
-      new ApiError({ code: 403, reason: 'Forbidden', message: 'User "ann" cannot create resource "pods"' }),
-    ],
-    ['no such namespace', new ApiError({ code: 404, reason: 'NotFound', message: 'namespaces "shop" not found' })],
+    ['no connection', refused(0, 'ECONNREFUSED')],
+    ['no right to create pods', refused(403, 'User "ann" cannot create resource "pods"')],
+    ['no such namespace', refused(404, 'namespaces "shop" not found')],
     ['a mistake of this program', new TypeError('x')],
   ];
   for (const [what, error] of silent) {
     it(`${what} is no answer`, async () => {
-      await assert.rejects(askByDryRun(new Answering(error), subject(plain)), error);
+      await assert.rejects(askByDryRun(answering(error), subject(plain)), error);
     });
   }
 });

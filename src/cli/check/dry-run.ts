@@ -1,33 +1,23 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { injectedByAnnotation } from '../../api/labels.ts';
+import { creatableMetadata } from '../../explain/admission-pod.ts';
 import { injectedByOf } from '../../explain/stored-pod.ts';
-import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
+import { objectAt } from '../../inject/objects/workload-kinds.ts';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { DryRunAnswer } from './check-report.ts';
 import type { Subject } from './subject.ts';
-
-const serverFields = new Set([
-  'uid',
-  'resourceVersion',
-  'creationTimestamp',
-  'generation',
-  'managedFields',
-  'selfLink',
-]);
 
 /**
  * Asks the API server by a dry run what it would store: nothing is stored. The pod of a name that exists is asked about under a generated one.
  * @throws ApiError for what is no answer: no connection, no right to create pods
  */
 export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: Subject): Promise<DryRunAnswer> {
-  const pod = creatable(subject);
   const path = `/api/v1/namespaces/${encodeURIComponent(subject.namespace)}/pods`;
+  const options = { query: { dryRun: 'All' }, body: JSON.stringify(creatable(subject)) };
   try {
-    const stored = (await client.request('POST', path, {
-      query: { dryRun: 'All' },
-      body: JSON.stringify(pod),
-    })) as KubernetesObject;
+    const stored = (await client.request('POST', path, options)) as KubernetesObject;
     const injectedBy = injectedByOf(stored);
     return injectedBy.length === 0
       ? { result: 'NotInjected', injectedBy, message: 'it would be stored without a sidecar of ours' }
@@ -41,18 +31,9 @@ export async function askByDryRun(client: Pick<ApiClient, 'request'>, subject: S
 }
 
 function creatable({ pod, stored }: Subject): JsonObject {
-  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
-  const { name, annotations, ...others } = Object.fromEntries(
-    Object.entries(metadata).filter(([field]) => !serverFields.has(field)),
-  );
-  const kept = Object.entries(isJsonObject(annotations) ? annotations : {}).filter(
-    ([key]) => key !== injectedByAnnotation,
-  );
+  const { name, ...others } = creatableMetadata(pod);
+  const written = Object.entries(objectAt(pod, ['metadata', 'annotations']));
+  const annotations = Object.fromEntries(written.filter(([key]) => key !== injectedByAnnotation));
   const named = stored === undefined ? { name } : { generateName: others.generateName ?? `${String(name)}-` };
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { ...others, ...named, annotations: Object.fromEntries(kept) },
-    spec: pod.spec,
-  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...others, ...named, annotations }, spec: pod.spec };
 }

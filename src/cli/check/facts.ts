@@ -9,6 +9,7 @@ import type { Surroundings } from '../../explain/explain-creation.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { getsCanary, rankOf, workloadOfPod } from '../../routing/workload-key.ts';
+import { messageOf } from '../files.ts';
 import type { Subject } from './subject.ts';
 
 /** Where a configuration is read from: its texts, or why they cannot be had. */
@@ -35,14 +36,17 @@ export function surroundingsOf({ configurations, filesOf }: Pick<Facts, 'configu
     getsCanary: ({ tag, threshold }, pod, namespace) =>
       getsCanary(rankOf(tag, workloadOfPod(pod, namespace)), threshold),
     injectorOf: (target) => {
-      const key = `${target.namespace ?? ''}/${target.injectorConfig}.${target.hash}`;
-      const known = loaded.get(key);
-      if (known !== undefined) return known;
-      const injector = load(filesOf(target));
+      const key = keyOf(target);
+      const injector = loaded.get(key) ?? load(filesOf(target));
       loaded.set(key, injector);
       return injector;
     },
   };
+}
+
+/** Names a configuration and the namespace in which it is stored. */
+export function keyOf({ namespace = '', injectorConfig, hash }: WebhookTarget): string {
+  return `${namespace}/${injectorConfig}.${hash}`;
 }
 
 function load(files: FoundFiles): Injector | { unavailable: string } {
@@ -50,7 +54,7 @@ function load(files: FoundFiles): Injector | { unavailable: string } {
   try {
     return loadInjector(files);
   } catch (error) {
-    return { unavailable: `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}` };
+    return { unavailable: `it cannot be loaded: ${messageOf(error)}` };
   }
 }
 

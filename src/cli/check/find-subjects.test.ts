@@ -14,24 +14,20 @@ function object(apiVersion: string, kind: string, name: string, more: Record<str
 }
 
 function owned(
-  by: KubernetesObject,
-  apiVersion: string,
-  kind: string,
-  name: string,
-  more: Record<string, unknown>,
+  { apiVersion, kind, metadata: { name = '' } }: KubernetesObject,
+  made: KubernetesObject,
 ): KubernetesObject {
-  const owner = { apiVersion: by.apiVersion, kind: by.kind, name: by.metadata.name ?? '', uid: '1', controller: true };
-  return { apiVersion, kind, metadata: { name, namespace: 'shop', ownerReferences: [owner] }, ...more };
+  const ownerReferences = [{ apiVersion, kind, name, uid: '1', controller: true }];
+  return { ...made, metadata: { ...made.metadata, ownerReferences } };
 }
 
 const namespace: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
 const deployment = object('apps/v1', 'Deployment', 'web');
 const hash = { labels: { app: 'web', 'pod-template-hash': 'abc' } };
-const replicaSet = owned(deployment, 'apps/v1', 'ReplicaSet', 'web-abc', {
-  spec: { template: { metadata: hash, spec } },
-});
-const pod = owned(replicaSet, 'v1', 'Pod', 'web-abc-1', { spec });
-const orphan = owned(object('apps/v1', 'ReplicaSet', 'gone'), 'v1', 'Pod', 'orphan', { spec });
+const ofHash = { spec: { template: { metadata: hash, spec } } };
+const replicaSet = owned(deployment, object('apps/v1', 'ReplicaSet', 'web-abc', ofHash));
+const pod = owned(replicaSet, object('v1', 'Pod', 'web-abc-1', { spec }));
+const orphan = owned(object('apps/v1', 'ReplicaSet', 'gone'), object('v1', 'Pod', 'orphan', { spec }));
 const bare = object('v1', 'Pod', 'bare', { spec });
 const cronJob = object('batch/v1', 'CronJob', 'cron', { spec: { jobTemplate: { spec: { template } } } });
 const client = new MemoryClient([namespace, deployment, replicaSet, pod, orphan, bare, cronJob]);
@@ -91,10 +87,8 @@ describe('findSubjects', () => {
 
   it('a namespace: a pod that says nothing, then what nobody controls', async () => {
     const subjects = await findSubjects(client, parseTarget('namespace/shop'), 'elsewhere');
-    assert.deepEqual(
-      subjects.map(({ kind, name }) => `${kind}/${name}`),
-      ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare'],
-    );
+    const found = subjects.map(({ kind, name }) => `${kind}/${name}`);
+    assert.deepEqual(found, ['Namespace/shop', 'Deployment/web', 'CronJob/cron', 'Pod/bare']);
   });
 
   it('what is not there is an error of the API server', async () => {

@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import { knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
+import { apiVersionOf, knownKind, resourceKind, type ResourceKind } from '../../kube/resource-kinds.ts';
 import { UsageError } from '../usage-error.ts';
 import { controllerOf, plainSubject, subjectOf, type Subject } from './subject.ts';
-import { namespaces } from '../../operator/cluster-view.ts';
+import { namespaces, pods } from '../../operator/cluster-view.ts';
 
 /** What a person named: `deployment/web`. */
 export interface CheckTarget {
@@ -11,7 +11,6 @@ export interface CheckTarget {
   readonly name: string;
 }
 
-const pod = resourceKind('v1', 'Pod');
 const workloads: readonly ResourceKind[] = [
   resourceKind('apps/v1', 'Deployment'),
   resourceKind('apps/v1', 'StatefulSet'),
@@ -43,7 +42,7 @@ export function parseTarget(text: string): CheckTarget {
   const type = slash < 0 ? 'pod' : text.slice(0, slash).toLowerCase();
   const name = text.slice(slash + 1);
   const plural = short[type] ?? type;
-  const known = [pod, namespaces, ...workloads];
+  const known = [pods, namespaces, ...workloads];
   const resource = known.find((each) => each.plural === plural || each.kind.toLowerCase() === plural);
   if (resource === undefined || name === '' || name.includes('/')) {
     const types = known.map(({ kind }) => kind.toLowerCase()).join(', ');
@@ -66,24 +65,22 @@ export async function findSubjects(
     return [plainSubject(name), ...(await subjectsIn(client, name))];
   }
   const object = typed(await client.get(resource, name, { namespace }), resource);
-  const subject = resource === pod ? await storedPod(client, object) : subjectOf(object, namespace);
+  const subject = resource === pods ? await storedPod(client, object) : subjectOf(object, namespace);
   return subject === undefined ? [] : [subject];
 }
 
 async function subjectsIn(client: Pick<ApiClient, 'listAll'>, namespace: string): Promise<Subject[]> {
   const lists = await Promise.all(
-    [...workloads, pod].map(async (resource) => {
+    [...workloads, pods].map(async (resource) => {
       const { items } = await client.listAll(resource, { namespace });
       return items.map((object) => typed(object, resource));
     }),
   );
-  const subjects: Subject[] = [];
-  for (const object of lists.flat()) {
-    if (controllerOf(object.metadata) !== undefined) continue;
-    const subject = subjectOf(object, namespace);
-    if (subject !== undefined) subjects.push(object.kind === 'Pod' ? { ...subject, stored: object } : subject);
-  }
-  return subjects;
+  return lists.flat().flatMap((object) => {
+    const subject = controllerOf(object.metadata) === undefined ? subjectOf(object, namespace) : undefined;
+    if (subject === undefined) return [];
+    return [object.kind === 'Pod' ? { ...subject, stored: object } : subject];
+  });
 }
 
 /** A pod that a controller made is made again from the controller's template, not from itself. */
@@ -97,17 +94,14 @@ async function storedPod(client: Pick<ApiClient, 'find'>, stored: KubernetesObje
   const controller = await client.find(resource, owner.name, { namespace });
   const made = controller && subjectOf(typed(controller, resource), namespace);
   if (made === undefined) {
-    return {
-      ...own,
-      stored,
-      notes: [`${owner.kind} ${owner.name}, which made it, is not there: the pod is taken as it is`],
-    };
+    const notes = [`${owner.kind} ${owner.name}, which made it, is not there: the pod is taken as it is`];
+    return { ...own, stored, notes };
   }
   const notes = [`asked for a pod of ${owner.kind} ${owner.name} as its template is now`];
   return { ...made, kind: 'Pod', name, stored, notes };
 }
 
 /** The items of a list carry neither. */
-function typed(object: KubernetesObject, { group, version, kind }: ResourceKind): KubernetesObject {
-  return { ...object, apiVersion: group === '' ? version : `${group}/${version}`, kind };
+function typed(object: KubernetesObject, resource: ResourceKind): KubernetesObject {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WebhookFinding } from '../../explain/explain-creation.ts';
-import type { Terminal } from '../terminal.ts';
+import { recordingTerminal } from '../testdata/recording-terminal.ts';
 import type { CheckReport } from './check-report.ts';
 import { printChecks } from './print-check.ts';
 
@@ -32,22 +32,20 @@ const called: WebhookFinding = {
 };
 
 function printed(reports: readonly CheckReport[], withSteps = false): string {
-  let text = '';
-  const append = (more: string): void => {
-    text += more;
-  };
-  const terminal: Pick<Terminal, 'out' | 'error'> = { out: append, error: append };
-  printChecks(terminal as Terminal, 'table', reports, withSteps);
-  return text;
+  const { terminal, seen } = recordingTerminal();
+  printChecks(terminal, 'table', reports, withSteps);
+  return seen().out + seen().errors;
 }
 
 describe('printChecks', () => {
+  const both = ['a.00000000', 'b.00000000'];
+  const injected: Partial<CheckReport> = { result: 'Injected', injectedBy: both, existing: state('Stale') };
   const rows: [what: string, report: Partial<CheckReport>, row: RegExp][] = [
     ['nobody injects, and there is no pod', {}, /\nshop +pod\/web +NotInjected +- +- +none is published\n/],
     [
       'several inject a pod that exists',
-      { result: 'Injected', injectedBy: ['a.00000000', 'b.00000000'], existing: state('Stale') },
-      /\nshop +pod\/web +Injected +a\.00000000,b\.00000000 +Stale +none is published\n/,
+      injected,
+      /\nshop +pod\/web +Injected +a\.0{8},b\.0{8} +Stale +none is published\n/,
     ],
   ];
   for (const [what, report, row] of rows) {

@@ -33,7 +33,7 @@ function detailsOf(report: CheckReport): string[] {
   return [
     `${kind.toLowerCase()}/${name} in namespace ${namespace}:`,
     ...webhooks.flatMap(({ configuration, webhook, target, outcome, steps, message, failurePolicy }) => [
-      `  ${configuration}/${webhook} (${target === undefined ? 'another injector' : ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
+      `  ${configuration}/${webhook} (${ownerOf(target)}, ${failurePolicy}): ${outcomes[outcome]}`,
       ...(steps.length === 0 ? [`    ${message}`] : steps.map((step) => `    ${marks[step.result]} ${stepText(step)}`)),
     ]),
     ...(webhooks.length === 0 ? ['  no webhook is asked about pods'] : []),
@@ -58,10 +58,10 @@ const outcomes: Record<CheckReport['webhooks'][number]['outcome'], string> = {
   Unknown: 'cannot be told',
 };
 
-function ownerOf({ injectorConfig, tag }: NonNullable<CheckReport['webhooks'][number]['target']>): string {
-  return tag === undefined
-    ? `InjectorConfig ${injectorConfig}`
-    : `RevisionTag ${tag}, InjectorConfig ${injectorConfig}`;
+function ownerOf(target: CheckReport['webhooks'][number]['target']): string {
+  if (target === undefined) return 'another injector';
+  const { injectorConfig, tag } = target;
+  return `${tag === undefined ? '' : `RevisionTag ${tag}, `}InjectorConfig ${injectorConfig}`;
 }
 
 function stepText({ step, message }: Step): string {

@@ -16,27 +16,13 @@ import type { ListPage } from '../../kube/request-options.ts';
 import { MemoryClient } from './testdata/memory-client.ts';
 
 const home = 'injector-system';
-const pod: KubernetesObject & { spec: unknown } = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'web', namespace: 'shop' },
-  spec: { containers: [{ name: 'app', image: 'app' }] },
-};
-const shop: KubernetesObject = {
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: 'shop', labels: { 'istio.io/rev': '1-24' } },
-};
+const spec = { containers: [{ name: 'app', image: 'app' }] };
+const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' }, spec };
+const labels = { 'istio.io/rev': '1-24' };
+const shop: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } };
 
 /** What the operator would have put into a cluster for one InjectorConfig. */
-function installed(
-  webhook: Record<string, unknown> = {},
-  name = '1-24',
-): {
-  webhooks: KubernetesObject;
-  configMap: KubernetesObject;
-  config: KubernetesObject;
-} {
+function installed(webhook: Record<string, unknown> = {}, name = '1-24') {
   const config = injectorConfig(name, { webhook });
   const files = configurationFiles(config);
   const hash = configurationHash(files);
@@ -117,10 +103,8 @@ describe('readClusterFacts', () => {
   });
 
   it('a revision without a webhook: the condition of its InjectorConfig says why', async () => {
-    const lastTransitionTime = '2026-01-01T00:00:00Z';
-    const conditions = [
-      { type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3', lastTransitionTime },
-    ];
+    const time = { lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'TemplateError', message: 'line 3', ...time }];
     const { result, notes } = await check([shop, { ...config, status: { conditions } }]);
     assert.equal(result, 'NotInjected');
     assert.match(notes.join(), /InjectorConfig 1-24 has no webhook: TemplateError: line 3/);

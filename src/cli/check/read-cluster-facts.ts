@@ -1,21 +1,16 @@
 import { ConfigurationError } from '../../api/errors.ts';
-import { apiVersion, injectorConfigKind } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
-import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { podWebhooks, type WebhookTarget } from '../../explain/pod-webhook.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
+import { apiVersionOf, type ResourceKind } from '../../kube/resource-kinds.ts';
+import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
-import type { Facts, FoundFiles } from './facts.ts';
-
-const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-const namespaceKind = resourceKind('v1', 'Namespace');
-const configMapKind = resourceKind('v1', 'ConfigMap');
+import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
 
@@ -26,21 +21,18 @@ type Reader = Pick<ApiClient, 'find' | 'listAll'>;
  */
 export async function readClusterFacts(client: Reader, names: readonly string[]): Promise<Facts> {
   const [{ items: configurations }, namespaces, injectorConfigs, revisionTags] = await Promise.all([
-    client.listAll(webhookKind),
-    Promise.all([...new Set(names)].map((name) => client.find(namespaceKind, name))),
-    listIfAllowed(client, injectorConfigKind, parseInjectorConfig),
-    listIfAllowed(client, revisionTagKind, parseRevisionTag),
+    client.listAll(kinds.mutatingWebhooks),
+    Promise.all([...new Set(names)].map((name) => client.find(kinds.namespaces, name))),
+    listIfAllowed(client, kinds.injectorConfigs, parseInjectorConfig),
+    listIfAllowed(client, kinds.revisionTags, parseRevisionTag),
   ]);
   const targets = podWebhooks(configurations).flatMap(({ target, canary }) => [
     ...(target === undefined ? [] : [target]),
     ...(canary === undefined ? [] : [canary.target]),
   ]);
-  const files = new Map<string, FoundFiles>();
-  const read = async (target: WebhookTarget): Promise<void> => {
-    files.set(keyOf(target), await readFiles(client, target));
-  };
   const distinct = new Map(targets.map((target) => [keyOf(target), target]));
-  await Promise.all([...distinct.values()].map(read));
+  const read = async ([key, target]: [string, WebhookTarget]) => [key, await readFiles(client, target)] as const;
+  const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
   const there = namespaces.filter((namespace) => namespace !== undefined);
   return {
     configurations,
@@ -52,19 +44,16 @@ export async function readClusterFacts(client: Reader, names: readonly string[])
   };
 }
 
-function keyOf({ namespace = '', injectorConfig, hash }: WebhookTarget): string {
-  return `${namespace}/${injectorConfig}.${hash}`;
-}
-
 /** The immutable ConfigMap of a configuration, in the namespace of the webhook's Service; found by its labels where the webhook has none. */
 async function readFiles(client: Reader, { injectorConfig, hash, namespace }: WebhookTarget): Promise<FoundFiles> {
   const name = hashedConfigMapName(injectorConfig, hash);
   const where = namespace === undefined ? name : `${namespace}/${name}`;
+  const labelSelector = `${labelNames.injectorConfig}=${injectorConfig},${labelNames.configurationHash}=${hash}`;
   try {
     const configMap =
       namespace === undefined
-        ? (await client.listAll(configMapKind, { labelSelector: hashSelector(injectorConfig, hash) })).items[0]
-        : await client.find(configMapKind, name, { namespace });
+        ? (await client.listAll(kinds.configMaps, { labelSelector })).items[0]
+        : await client.find(kinds.configMaps, name, { namespace });
     if (configMap === undefined) return { unavailable: `ConfigMap ${where} does not exist` };
     return verifiedFiles(configMap)?.files ?? { unavailable: `ConfigMap ${where} is not what its label says` };
   } catch (error) {
@@ -73,35 +62,26 @@ async function readFiles(client: Reader, { injectorConfig, hash, namespace }: We
   }
 }
 
-function hashSelector(injectorConfig: string, hash: string): string {
-  return `${labelNames.injectorConfig}=${injectorConfig},${labelNames.configurationHash}=${hash}`;
-}
-
-interface Explaining<T> {
-  readonly items: readonly T[];
-  readonly notes: readonly string[];
-}
-
 /** What is only needed for explanations may be missing: the definition, or the right; and what another version wrote may not be understood. */
-async function listIfAllowed<T>(client: Reader, kind: string, parse: (object: unknown) => T): Promise<Explaining<T>> {
-  let objects: readonly KubernetesObject[];
-  try {
-    objects = (await client.listAll(resourceKind(apiVersion, kind))).items;
-  } catch (error) {
-    if (isNotFound(error)) return { items: [], notes: [] };
-    if (error instanceof ApiError && error.code === 403) {
-      return {
-        items: [],
-        notes: [`${kind}s cannot be read, so those without a webhook are not named: ${error.message}`],
-      };
-    }
-    throw error;
-  }
+async function listIfAllowed<T>(
+  client: Reader,
+  resource: ResourceKind,
+  parse: (object: unknown) => T,
+): Promise<{ items: T[]; notes: string[] }> {
+  const { kind } = resource;
   const items: T[] = [];
   const notes: string[] = [];
+  let objects: readonly KubernetesObject[];
+  try {
+    objects = (await client.listAll(resource)).items;
+  } catch (error) {
+    if (isNotFound(error)) return { items, notes };
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    return { items, notes: [`${kind}s cannot be read, so those without a webhook are not named: ${error.message}`] };
+  }
   for (const object of objects) {
     try {
-      items.push(parse({ ...object, apiVersion, kind }));
+      items.push(parse({ ...object, apiVersion: apiVersionOf(resource), kind }));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       notes.push(`${kind} ${object.metadata.name ?? ''} is not understood here: ${error.message}`);

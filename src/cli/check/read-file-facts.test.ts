@@ -70,9 +70,8 @@ describe('readFileFacts', () => {
   it('a tag that leads nowhere is named', () => {
     const facts = read(config('1-24'), tag('prod', '1-99'));
     assert.deepEqual(names(facts), ['sidecar-injector-1-24']);
-    assert.deepEqual(facts.notes, [
-      'RevisionTag prod leads to revision 1-99, which no InjectorConfig of the files has',
-    ]);
+    const note = 'RevisionTag prod leads to revision 1-99, which no InjectorConfig of the files has';
+    assert.deepEqual(facts.notes, [note]);
   });
 
   it('a webhook configuration that is given stands as it is', () => {
@@ -116,10 +115,8 @@ describe('readFileFacts', () => {
     assert.deepEqual(with_.filesOf(targetOf(with_)), files);
     const without = read(given);
     const answer = without.filesOf(targetOf(without));
-    assert.match(
-      'unavailable' in answer ? answer.unavailable : '',
-      /neither the ConfigMap sidecar-injector-1-24-[0-9a-f]{8} nor an InjectorConfig 1-24/,
-    );
+    const why = 'unavailable' in answer ? answer.unavailable : '';
+    assert.match(why, /neither the ConfigMap sidecar-injector-1-24-[0-9a-f]{8} nor an InjectorConfig 1-24/);
   });
 
   const refused: [what: string, object: KubernetesObject, mention: RegExp][] = [

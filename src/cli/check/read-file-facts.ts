@@ -1,22 +1,18 @@
 import { configurationHash } from '../../api/injector-config/configuration-hash.ts';
-import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
-import { ConfigurationError } from '../../api/errors.ts';
 import { injectorConfigKind, revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
-import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
-import type { Mistake } from '../../api/mistake.ts';
 import { podClaims, winningClaim, nameOf } from '../../selection/pod-claims.ts';
 import { ownerOf } from '../../selection/webhook-owners.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
-import { configurationReferences, type ConfigurationReference } from '../../manifests/configuration-references.ts';
+import { configurationReferences } from '../../manifests/configuration-references.ts';
 import type { ManifestContext } from '../../manifests/manifest-context.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { filesOf } from '../../operator/configurations/last-good.ts';
+import { readConfig, refuse } from '../injection/read-injector-config.ts';
 import type { Facts } from './facts.ts';
 
 const webhookKind = 'MutatingWebhookConfiguration';
@@ -48,7 +44,12 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
   const configs = objects.filter(({ kind }) => kind === injectorConfigKind).map(readConfig);
   const tags = objects.filter(({ kind }) => kind === revisionTagKind).map(readTag);
   const given = objects.filter(({ kind }) => kind === webhookKind);
-  const compiled = new Map(configs.map((config) => [config.metadata.name, compile(config, objects)]));
+  const compiled = new Map(
+    configs.map((config) => {
+      const files = configurationFiles(config, referencedTexts(config, objects));
+      return [config.metadata.name, { files, hash: configurationHash(files) }];
+    }),
+  );
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined =>
     configs.find((config) => revisionOf(config) === tag.spec.revision);
   const notes: string[] = [];
@@ -66,15 +67,12 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
       notes.push(`${nameOf(claim)} has no webhook: ${why}`);
       continue;
     }
-    const input = { config, hash: published.hash, caBundlePem: '' };
-    const webhook = webhookConfiguration({ ...input, tag }, context);
+    const webhook = webhookConfiguration({ config, hash: published.hash, caBundlePem: '', tag }, context);
     if (given.every(({ metadata }) => metadata.name !== webhook.metadata.name)) made.push(webhook);
   }
-  for (const tag of tags.filter((each) => targetOf(each) === undefined)) {
-    const { metadata, spec } = tag;
-    notes.push(
-      `RevisionTag ${metadata.name} leads to revision ${spec.revision}, which no InjectorConfig of the files has`,
-    );
+  for (const { metadata, spec } of tags.filter((tag) => targetOf(tag) === undefined)) {
+    const way = `RevisionTag ${metadata.name} leads to revision ${spec.revision}`;
+    notes.push(`${way}, which no InjectorConfig of the files has`);
   }
   return {
     configurations: [...given, ...made],
@@ -83,31 +81,13 @@ export function readFileFacts(objects: readonly KubernetesObject[], operatorName
       const own = compiled.get(injectorConfig);
       if (own?.hash === hash) return own.files;
       const name = hashedConfigMapName(injectorConfig, hash);
-      const stored = filesOf(configMapIn(objects, undefined, name));
-      return (
-        stored ?? {
-          unavailable: `neither the ConfigMap ${name} nor an InjectorConfig ${injectorConfig} that makes it is in the files`,
-        }
-      );
+      const unavailable = `neither the ConfigMap ${name} nor an InjectorConfig ${injectorConfig} that makes it is in the files`;
+      return filesOf(configMapIn(objects, undefined, name)) ?? { unavailable };
     },
     injectorConfigs: configs,
     revisionTags: tags,
     notes,
   };
-}
-
-function compile(
-  config: InjectorConfig,
-  objects: readonly KubernetesObject[],
-): { files: ConfigurationFiles; hash: string } {
-  const files = configurationFiles(config, referencedTexts(config, objects));
-  return { files, hash: configurationHash(files) };
-}
-
-function readConfig(object: KubernetesObject): InjectorConfig {
-  const config = parseInjectorConfig(object, { unknownFields: 'refuse' });
-  refuse(validateInjectorConfig(config));
-  return config;
 }
 
 function readTag(object: KubernetesObject): RevisionTag {
@@ -116,24 +96,17 @@ function readTag(object: KubernetesObject): RevisionTag {
   return tag;
 }
 
-function refuse(mistakes: readonly Mistake[]): void {
-  const [first] = mistakes;
-  if (first !== undefined) throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
-}
-
 /** The texts that an InjectorConfig refers to, as far as the files hold them; what is missing is said by who needs it. */
 function referencedTexts(config: InjectorConfig, objects: readonly KubernetesObject[]): Record<string, string> {
-  const references = Object.entries(configurationReferences(config.spec.injection)) as [
-    string,
-    ConfigurationReference,
-  ][];
-  return Object.fromEntries(
-    references.flatMap(([part, { namespace, name, key }]): [string, string][] => {
-      const data = configMapIn(objects, namespace, name)?.data as Record<string, string> | undefined;
-      const text = data?.[key];
-      return text === undefined ? [] : [[part, text]];
-    }),
-  );
+  const texts: Record<string, string> = {};
+  for (const [part, { namespace, name, key }] of Object.entries({
+    ...configurationReferences(config.spec.injection),
+  })) {
+    const data = configMapIn(objects, namespace, name)?.data as Record<string, string> | undefined;
+    const text = data?.[key];
+    if (text !== undefined) texts[part] = text;
+  }
+  return texts;
 }
 
 function configMapIn(

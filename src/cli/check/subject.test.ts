@@ -46,21 +46,12 @@ describe('subjectOf', () => {
     });
   }
 
+  const kind = { apiVersion: 'v1', kind: 'Pod' };
   const odd: [what: string, object: KubernetesObject, name: string, namespace: string][] = [
-    ['a pod', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec }, 'web', 'shop'],
-    [
-      'a pod of another namespace',
-      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'other' }, spec },
-      'web',
-      'other',
-    ],
-    [
-      'a pod whose name is generated',
-      { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'web-' } },
-      'web-',
-      'shop',
-    ],
-    ['a pod without a name', { apiVersion: 'v1', kind: 'Pod', metadata: {} }, '', 'shop'],
+    ['a pod', { ...kind, metadata: { name: 'web' }, spec }, 'web', 'shop'],
+    ['a pod of another namespace', { ...kind, metadata: { name: 'web', namespace: 'other' }, spec }, 'web', 'other'],
+    ['a pod whose name is generated', { ...kind, metadata: { generateName: 'web-' } }, 'web-', 'shop'],
+    ['a pod without a name', { ...kind, metadata: {} }, '', 'shop'],
     ['a Deployment without a template', { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }, '', 'shop'],
   ];
   for (const [what, object, name, namespace] of odd) {

@@ -1,5 +1,5 @@
-import type { KubernetesObject, ObjectMeta } from '../../api/kubernetes/kubernetes.ts';
-import { isJsonObject, type JsonObject } from '../../inject/patch/json-value.ts';
+import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../api/kubernetes/kubernetes.ts';
+import type { JsonObject } from '../../inject/patch/json-value.ts';
 import { objectAt, podTemplatePlace } from '../../inject/objects/workload-kinds.ts';
 
 /** What is asked about: an object, and the pod that comes of it. */
@@ -27,28 +27,22 @@ const anyHash = '0000000000';
 export function subjectOf(object: KubernetesObject, namespace: string): Subject | undefined {
   const place = podTemplatePlace(object);
   if (place === undefined) return undefined;
-  const own = object.metadata.namespace ?? namespace;
   const { kind } = object;
-  const { name = '', generateName } = object.metadata;
+  const { name = '', generateName = '', namespace: own = namespace } = object.metadata;
   const metadata = objectAt(object, place.metadata);
   const spec = objectAt(object, place.spec);
-  const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, notes: [] };
+  const subject = { kind, namespace: own, name: name === '' ? generateName : name, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };
+  // Where a person changes the pods: a controlled ReplicaSet's template is its Deployment's, a controlled Job's its CronJob's.
+  const owner = controllerOf(object.metadata) ?? { kind, name };
   const { labels, ...made } = controllerMetadata(object, name);
+  const allLabels = { ...objectAt(metadata, ['labels']), ...labels };
   return {
     ...subject,
-    template: templateOf(object),
-    pod: { ...pod, metadata: { ...pod.metadata, ...made, labels: { ...labelsOf(metadata), ...labels } } },
+    template: { kind: owner.kind, name: owner.name },
+    pod: { ...pod, metadata: { ...pod.metadata, ...made, labels: allLabels } },
   };
-}
-
-/** Where a person changes the pods of a workload: a controlled ReplicaSet's template is its Deployment's, a controlled Job's its CronJob's. */
-function templateOf({ kind, metadata }: KubernetesObject): { kind: string; name: string } {
-  const controller = controllerOf(metadata);
-  return controller === undefined
-    ? { kind, name: metadata.name ?? '' }
-    : { kind: controller.kind, name: controller.name };
 }
 
 /** A pod whose author says nothing. */
@@ -73,43 +67,30 @@ function controllerMetadata(
   name: string,
 ): JsonObject & { labels: JsonObject } {
   const { uid = '' } = metadata;
-  const owned = (owner: { apiVersion: string; kind: string; name: string; uid?: string }): JsonObject => ({
-    ownerReferences: [{ uid, ...owner, controller: true, blockOwnerDeletion: true }],
+  const made = (owner: string, ownerKind: string, labels: JsonObject): JsonObject & { labels: JsonObject } => ({
+    generateName: `${owner}-`,
+    ownerReferences: [{ uid, apiVersion, kind: ownerKind, name: owner, controller: true, blockOwnerDeletion: true }],
+    labels,
   });
   switch (kind) {
-    case 'Deployment': {
-      const replicaSet = `${name}-${anyHash}`;
-      return {
-        generateName: `${replicaSet}-`,
-        ...owned({ apiVersion, kind: 'ReplicaSet', name: replicaSet }),
-        labels: { 'pod-template-hash': anyHash },
+    case 'Deployment':
+      return made(`${name}-${anyHash}`, 'ReplicaSet', { 'pod-template-hash': anyHash });
+    case 'StatefulSet': {
+      const labels = {
+        'apps.kubernetes.io/pod-index': '0',
+        'controller-revision-hash': `${name}-${anyHash}`.slice(-63),
+        'statefulset.kubernetes.io/pod-name': `${name}-0`,
       };
+      return { name: `${name}-0`, ...made(name, kind, labels) };
     }
-    case 'StatefulSet':
-      return {
-        name: `${name}-0`,
-        generateName: `${name}-`,
-        ...owned({ apiVersion, kind, name }),
-        labels: {
-          'apps.kubernetes.io/pod-index': '0',
-          'controller-revision-hash': `${name}-${anyHash}`.slice(-63),
-          'statefulset.kubernetes.io/pod-name': `${name}-0`,
-        },
-      };
     case 'DaemonSet':
-      return {
-        generateName: `${name}-`,
-        ...owned({ apiVersion, kind, name }),
-        labels: { 'controller-revision-hash': anyHash, 'pod-template-generation': '1' },
-      };
-    case 'CronJob': {
-      const job = `${name}-00000000`;
-      return { generateName: `${job}-`, ...owned({ apiVersion, kind: 'Job', name: job }), labels: jobLabels(job, uid) };
-    }
+      return made(name, kind, { 'controller-revision-hash': anyHash, 'pod-template-generation': '1' });
+    case 'CronJob':
+      return made(`${name}-00000000`, 'Job', jobLabels(`${name}-00000000`, uid));
     case 'Job':
-      return { generateName: `${name}-`, ...owned({ apiVersion, kind, name }), labels: jobLabels(name, uid) };
+      return made(name, kind, jobLabels(name, uid));
     default:
-      return { generateName: `${name}-`, ...owned({ apiVersion, kind, name }), labels: {} };
+      return made(name, kind, {});
   }
 }
 
@@ -122,13 +103,7 @@ function jobLabels(job: string, uid: string): JsonObject {
   };
 }
 
-function labelsOf(metadata: JsonObject): JsonObject {
-  return isJsonObject(metadata.labels) ? metadata.labels : {};
-}
-
 /** The controller of an object; undefined for one that nobody controls. */
-export function controllerOf({
-  ownerReferences = [],
-}: ObjectMeta): NonNullable<ObjectMeta['ownerReferences']>[number] | undefined {
+export function controllerOf({ ownerReferences = [] }: ObjectMeta): OwnerReference | undefined {
   return ownerReferences.find(({ controller }) => controller === true);
 }

@@ -1,8 +1,7 @@
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
-import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 import type { Surroundings } from '../../explain/explain-creation.ts';
 import type { PodCreation } from '../../explain/pod-creation.ts';
-import { isJsonObject } from '../../inject/patch/json-value.ts';
+import { objectAt } from '../../inject/objects/workload-kinds.ts';
 import type { Facts } from './facts.ts';
 
 /** Why a revision that the labels of a pod or its namespace name takes nobody: it does not exist, or is there without a webhook. */
@@ -17,26 +16,18 @@ export function whatHasNoWebhook(creation: PodCreation, facts: Facts, surroundin
     const tag = revisionTags.find(({ metadata }) => metadata.name === value);
     const named = `${whose} label ${key} is ${JSON.stringify(value)}`;
     if (config === undefined && tag === undefined) {
-      const known = [
-        ...injectorConfigs.map((each) => revisionOf(each)),
-        ...revisionTags.map(({ metadata }) => metadata.name),
-      ];
+      const known = [...injectorConfigs.map(revisionOf), ...revisionTags.map(({ metadata }) => metadata.name)];
       notes.push(`${named}, but there is no such revision or tag; there are: ${[...new Set(known)].sort().join(', ')}`);
       continue;
     }
-    const hasWebhook = surroundings.webhooks.some(({ target }) => {
-      return tag === undefined ? target?.injectorConfig === config?.metadata.name : target?.tag === value;
-    });
-    if (hasWebhook) continue;
+    const isLedTo = ({ target }: Surroundings['webhooks'][number]): boolean =>
+      tag === undefined ? target?.injectorConfig === config?.metadata.name : target?.tag === value;
+    if (surroundings.webhooks.some(isLedTo)) continue;
     const owner = tag === undefined ? `InjectorConfig ${config?.metadata.name ?? ''}` : `RevisionTag ${value}`;
     const isPaused = tag === undefined && config?.spec.paused === true;
-    const ready = conditionsOf(tag ?? config).find(({ type }) => type === 'Ready');
-    const why = isPaused
-      ? 'it is paused (spec.paused)'
-      : ready === undefined
-        ? 'nothing has reported on it'
-        : `${ready.reason}: ${ready.message}`;
-    notes.push(`${named}, but ${owner} has no webhook: ${why}`);
+    const ready = (tag ?? config)?.status?.conditions?.find(({ type }) => type === 'Ready');
+    const said = ready === undefined ? 'nothing has reported on it' : `${ready.reason}: ${ready.message}`;
+    notes.push(`${named}, but ${owner} has no webhook: ${isPaused ? 'it is paused (spec.paused)' : said}`);
   }
   return notes;
 }
@@ -54,14 +45,6 @@ function familyOf(key: string, facts: Facts): Pick<Facts, 'injectorConfigs' | 'r
 /** The namespace's revision label beats the pod's. */
 function revisionLabel({ namespace, pod }: PodCreation, key: string): [whose: string, value: string | undefined] {
   if (Object.hasOwn(namespace.labels, key)) return ["the namespace's", namespace.labels[key]];
-  const metadata = isJsonObject(pod.metadata) ? pod.metadata : {};
-  const labels = isJsonObject(metadata.labels) ? metadata.labels : {};
-  const value = labels[key];
+  const value = objectAt(pod, ['metadata', 'labels'])[key];
   return ["the pod's", typeof value === 'string' ? value : undefined];
-}
-
-function conditionsOf(
-  object: { readonly status?: { conditions?: readonly unknown[] | undefined } } | undefined,
-): Condition[] {
-  return (object?.status?.conditions ?? []) as Condition[];
 }

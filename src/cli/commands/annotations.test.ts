@@ -1,34 +1,24 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { runCommand } from '../testdata/recording-terminal.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 describe('injector annotations', () => {
-  let folder: string;
+  const { path, write } = temporaryFolder();
+  const injectorConfig = (injection: object): string => {
+    const kind = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig' };
+    return write('config.yaml', JSON.stringify({ ...kind, metadata: { name: 'one' }, spec: { injection } }));
+  };
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'injector-annotations-'));
-    writeFileSync(
-      join(folder, 'config'),
+    write(
+      'config',
       'policy: enabled\ntemplates: {sidecar: "{{ .ObjectMeta.Annotations.team }}{{ annotation .ObjectMeta `sidecar.istio.io/userVolume` `` }}"}\n',
     );
-    writeFileSync(join(folder, 'allow.yaml'), 'allow: [team]\n');
-    writeFileSync(
-      join(folder, 'config.yaml'),
-      JSON.stringify({
-        apiVersion: 'sidecar-injector.io/v1alpha1',
-        kind: 'InjectorConfig',
-        metadata: { name: 'default' },
-        spec: { injection: { templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } } },
-      }),
-    );
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
+    write('allow.yaml', 'allow: [team]\n');
   });
 
   it('lists what an InjectorConfig lets authors do', async () => {
-    const { out, code } = await runCommand(['annotations', '-c', join(folder, 'config.yaml')]);
+    const file = injectorConfig({ templates: { sidecar: '{{ if .ObjectMeta.Labels.debug }}x{{ end }}' } });
+    const { out, code } = await runCommand(['annotations', '-c', file]);
     assert.equal(code, 0);
     assert.match(
       out,
@@ -37,7 +27,7 @@ describe('injector annotations', () => {
   });
 
   it('says for a directory what preset Safe would make of it', async () => {
-    const { out, errors } = await runCommand(['annotations', '--config-dir', folder]);
+    const { out, errors } = await runCommand(['annotations', '--config-dir', path()]);
     assert.match(
       out,
       /sidecar\.istio\.io\/userVolume +annotation +structural +nothing: it adds volumes; a pod that has it is refused/,
@@ -47,18 +37,13 @@ describe('injector annotations', () => {
   });
 
   it('knows what is allowed, and prints it for programs', async () => {
-    const overrides = ['--annotation-overrides', join(folder, 'allow.yaml')];
-    const { out, errors } = await runCommand(['annotations', '--config-dir', folder, ...overrides, '-o', 'json']);
+    const overrides = ['--annotation-overrides', path('allow.yaml')];
+    const { out, errors } = await runCommand(['annotations', '--config-dir', path(), ...overrides, '-o', 'json']);
     assert.equal(errors, '');
+    const of = { of: 'annotation' };
     assert.deepEqual(JSON.parse(out), [
-      {
-        of: 'annotation',
-        name: 'sidecar.istio.io/userVolume',
-        kind: 'structural',
-        allowed: false,
-        why: 'it adds volumes',
-      },
-      { of: 'annotation', name: 'team', kind: 'scalar', allowed: true },
+      { ...of, name: 'sidecar.istio.io/userVolume', kind: 'structural', allowed: false, why: 'it adds volumes' },
+      { ...of, name: 'team', kind: 'scalar', allowed: true },
     ]);
   });
 
@@ -70,16 +55,7 @@ describe('injector annotations', () => {
   ];
   for (const [template, allow, line] of uses) {
     it(`${template} with ${String(allow.length)} allowed: ${line.source}`, async () => {
-      const file = join(folder, 'one.yaml');
-      const injection = { templates: { sidecar: template }, annotationOverrides: { allow } };
-      const metadata = { name: 'one' };
-      const object = {
-        apiVersion: 'sidecar-injector.io/v1alpha1',
-        kind: 'InjectorConfig',
-        metadata,
-        spec: { injection },
-      };
-      writeFileSync(file, JSON.stringify(object));
+      const file = injectorConfig({ templates: { sidecar: template }, annotationOverrides: { allow } });
       const { out, errors, code } = await runCommand(['annotations', '-c', file]);
       assert.equal(code, 0);
       assert.match(out === '' ? errors : out, line);

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { loadInjector } from '../../inject/injector.ts';
@@ -26,13 +25,14 @@ export function annotationsCommand(terminal: Terminal): Command {
     .addOption(outputOption())
     .action(async (options: AnnotationsOptions) => {
       const files = await namedConfiguration(terminal, options);
-      const { preset, allow } = overridesOf(files);
+      const settings = JSON.parse(files.settings) as InjectionSettings;
+      const { preset, allow } = settings.annotationOverrides ?? istioOverrides;
       if (preset === 'Istio') {
         terminal.error(
           'annotationOverrides: preset Istio accepts all of these; this is what preset Safe would make of them',
         );
       }
-      const safe = { ...(JSON.parse(files.settings) as object), annotationOverrides: { preset: 'Safe', allow } };
+      const safe = { ...settings, annotationOverrides: { preset: 'Safe', allow } };
       const injector = inFile(options.config ?? options.configDir ?? '', () =>
         loadInjector({ ...files, settings: JSON.stringify(safe) }),
       );
@@ -42,10 +42,6 @@ export function annotationsCommand(terminal: Terminal): Command {
         empty: 'the templates read no annotations and no labels',
       });
     });
-}
-
-function overridesOf({ settings }: ConfigurationFiles): NonNullable<InjectionSettings['annotationOverrides']> {
-  return (JSON.parse(settings) as InjectionSettings).annotationOverrides ?? istioOverrides;
 }
 
 function inWords({ kind, allowed, why }: AuthorUse): string {

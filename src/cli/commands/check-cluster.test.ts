@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { failure, json } from '../../kube/testdata/fake-api-server.ts';
 import type { CheckReport } from '../check/check-report.ts';
 import type { Seen } from '../testdata/recording-terminal.ts';
 import { RevisionCluster } from '../testdata/revision-cluster.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 const spec = { containers: [{ name: 'app', image: 'app' }] };
 const deployment = {
@@ -18,10 +16,9 @@ const deployment = {
 
 describe('injector check against a cluster', () => {
   let cluster: RevisionCluster;
-  let folder: string;
   let entry: string;
+  const { write } = temporaryFolder();
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'check-cluster-'));
     cluster = new RevisionCluster();
     await cluster.start();
     entry = `1-24.${cluster.addRevision('1-24')}`;
@@ -36,10 +33,7 @@ describe('injector check against a cluster', () => {
     });
     cluster.memory.writes.length = 0;
   });
-  after(async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true });
-  });
+  after(() => cluster.stop());
   afterEach(() => {
     cluster.memory.faults.length = 0;
   });
@@ -49,11 +43,8 @@ describe('injector check against a cluster', () => {
     assert.equal(errors, '');
     return JSON.parse(out) as CheckReport[];
   };
-  const fileOf = (...objects: object[]): string => {
-    const file = join(folder, 'objects.json');
-    writeFileSync(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
-    return file;
-  };
+  const fileOf = (...objects: object[]): string =>
+    write('objects.json', objects.map((object) => JSON.stringify(object)).join('\n---\n'));
   /** The API server's answer to a dry run of the creation of a pod. */
   const onDryRun = (answer: (pod: KubernetesObject) => KubernetesObject | string): void => {
     let asked = '';
@@ -120,10 +111,8 @@ describe('injector check against a cluster', () => {
   });
 
   it('--dry-run: the API server says the same', async () => {
-    onDryRun((pod) => ({
-      ...pod,
-      metadata: { ...pod.metadata, annotations: { 'sidecar-injector.io/config': entry } },
-    }));
+    const annotations = { 'sidecar-injector.io/config': entry };
+    onDryRun((pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
     const { out, code } = await check('deploy/web', '-n', 'shop', '--dry-run');
     assert.equal(code, 0);
     assert.match(out, /the API server, by a dry run: it would be stored injected by 1-24\.[0-9a-f]{8}\n/);

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { CheckReport } from '../check/check-report.ts';
 import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { Terminal } from '../terminal.ts';
+import { recordingTerminal } from '../testdata/recording-terminal.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { UsageError } from '../usage-error.ts';
 import { readFileObjects } from './check.ts';
 
@@ -45,21 +43,12 @@ function notesOf(report: CheckReport | undefined): string {
 }
 
 describe('injector check -f', () => {
-  let directory: string;
-  const check = (documents: readonly string[], ...argv: string[]): Promise<Seen> => {
-    const file = join(directory, 'objects.yaml');
-    writeFileSync(file, documents.join('---\n'));
-    return runCommand(['check', '-f', file, ...argv]);
-  };
+  const { write } = temporaryFolder();
+  const check = (documents: readonly string[], ...argv: string[]): Promise<Seen> =>
+    runCommand(['check', '-f', write('objects.yaml', documents.join('---\n')), ...argv]);
   const reports = async (documents: readonly string[], ...argv: string[]): Promise<CheckReport[]> => {
     return JSON.parse((await check(documents, ...argv, '-o', 'json')).out) as CheckReport[];
   };
-  before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'check-'));
-  });
-  after(() => {
-    rmSync(directory, { recursive: true });
-  });
 
   const shop = namespace('shop', 'istio.io/rev: prod');
   const kinds: [kind: string, apiVersion: string][] = [
@@ -76,11 +65,8 @@ describe('injector check -f', () => {
       const documents = [config, tag, shop, workload(kind, apiVersion, 'web')];
       const { code } = await check(documents);
       const [report] = await reports(documents);
-      assert.equal(code, 0);
-      assert.deepEqual(
-        [report?.result, report?.kind, report?.injectedBy[0]?.split('.')[0]],
-        ['Injected', kind, '1-24'],
-      );
+      assert.deepEqual([code, report?.result, report?.kind], [0, 'Injected', kind]);
+      assert.match(report?.injectedBy[0] ?? '', /^1-24\./);
       assert.equal(report?.webhooks.find(({ outcome }) => outcome === 'Injected')?.target?.tag, 'prod');
     });
   }
@@ -144,11 +130,8 @@ describe('injector check -f', () => {
   });
 
   it('a paused InjectorConfig has no webhook', async () => {
-    const [report] = await reports([
-      `${config}  paused: true\n`,
-      namespace('shop', 'istio.io/rev: 1-24'),
-      pod('one', 'shop'),
-    ]);
+    const paused = `${config}  paused: true\n`;
+    const [report] = await reports([paused, namespace('shop', 'istio.io/rev: 1-24'), pod('one', 'shop')]);
     assert.equal(report?.reason, 'NoWebhook');
     assert.match(notesOf(report), /InjectorConfig 1-24 is paused/);
   });
@@ -205,14 +188,12 @@ webhooks:
   }
 });
 
-/** Of a terminal only standard input is read. */
-function typed(input: string): Terminal {
-  const terminal: Pick<Terminal, 'readInput'> = { readInput: () => Promise.resolve(input) };
-  return terminal as Terminal;
+function read(input: string): Promise<KubernetesObject[]> {
+  return readFileObjects(recordingTerminal(input).terminal, ['-']);
 }
 
-function read(input: string): Promise<KubernetesObject[]> {
-  return readFileObjects(typed(input), ['-']);
+function namesOf(objects: readonly KubernetesObject[]): (string | undefined)[] {
+  return objects.map(({ metadata }) => metadata.name);
 }
 
 const one = 'apiVersion: v1\nkind: Pod\nmetadata: {name: one}\n';
@@ -223,25 +204,13 @@ describe('readFileObjects', () => {
     ['YAML and JSON', `${one}---\n${two}`, ['one', 'two']],
     ['documents without anything', `---\n# nothing\n---\n${one}---\nnull\n`, ['one']],
     ['the items of a List', `apiVersion: v1\nkind: List\nitems: [${two.trim()}, null]\n`, ['two']],
-    [
-      'a List in a List',
-      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [{ apiVersion: 'v1', kind: 'List', items: [] }] }),
-      [],
-    ],
+    ['a List in a List', 'apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: []}]\n', []],
     ['a List without items', 'apiVersion: v1\nkind: List\n', []],
-    [
-      'an object without metadata, or with something else there',
-      'apiVersion: v1\nkind: Pod\nmetadata: 7\n',
-      [undefined],
-    ],
+    ['an object with something else for metadata', 'apiVersion: v1\nkind: Pod\nmetadata: 7\n', [undefined]],
   ];
   for (const [what, text, names] of found) {
     it(what, async () => {
-      const objects = await read(text);
-      assert.deepEqual(
-        objects.map(({ metadata }) => metadata.name),
-        names,
-      );
+      assert.deepEqual(namesOf(await read(text)), names);
     });
   }
 
@@ -259,18 +228,11 @@ describe('readFileObjects', () => {
     });
   }
 
-  it('reads several files one after the other', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'file-objects-'));
-    const files = [one, two].map((text, index) => {
-      const file = join(folder, `${index}.yaml`);
-      writeFileSync(file, text);
-      return file;
+  describe('of several files', () => {
+    const { write } = temporaryFolder();
+    it('reads one after the other', async () => {
+      const files = [one, two].map((text, index) => write(`${index}.yaml`, text));
+      assert.deepEqual(namesOf(await readFileObjects(recordingTerminal().terminal, files)), ['one', 'two']);
     });
-    const objects = await readFileObjects(typed(''), files);
-    rmSync(folder, { recursive: true });
-    assert.deepEqual(
-      objects.map(({ metadata }) => metadata.name),
-      ['one', 'two'],
-    );
   });
 });

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
-import type { Creator } from '../../explain/pod-creation.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { type CheckReport, checkSubject } from '../check/check-report.ts';
 import { askByDryRun } from '../check/dry-run.ts';
@@ -17,8 +16,8 @@ import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
-import { listItems } from '../../inject/objects/workload-kinds.ts';
-import { readNamedFile } from '../files.ts';
+import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
+import { messageOf, readNamedFile } from '../files.ts';
 
 interface CheckOptions extends ClusterOptions {
   readonly namespace?: string;
@@ -93,10 +92,8 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
       files.length > 0
         ? fileSubjects(objects, namespace)
         : (await Promise.all(wanted.map((target) => findSubjects(client, target, namespace)))).flat();
-    const facts = await readClusterFacts(
-      client,
-      subjects.map((subject) => subject.namespace),
-    );
+    const places = subjects.map((subject) => subject.namespace);
+    const facts = await readClusterFacts(client, places);
     // A namespace that is about to be created with its pods has the labels of the file.
     const namespaces = new Map([...facts.namespaces, ...namespacesIn(objects)]);
     return reportsOf(subjects, { ...facts, namespaces }, options, client);
@@ -124,13 +121,11 @@ async function reportsOf(
   client?: ApiClient,
 ): Promise<CheckReport[]> {
   const surroundings = surroundingsOf(facts);
-  const creator: Creator | undefined = as === undefined ? undefined : { username: as, groups: asGroup };
+  const creator = as === undefined ? {} : { creator: { username: as, groups: asGroup } };
   const reports: CheckReport[] = [];
   for (const subject of subjects) {
-    const answer = dryRun === true && client !== undefined ? await askByDryRun(client, subject) : undefined;
-    reports.push(
-      checkSubject(subject, facts, surroundings, { ...(creator && { creator }), ...(answer && { dryRun: answer }) }),
-    );
+    const asked = dryRun === true && client !== undefined ? { dryRun: await askByDryRun(client, subject) } : {};
+    reports.push(checkSubject(subject, facts, surroundings, { ...creator, ...asked }));
   }
   return reports;
 }
@@ -147,8 +142,7 @@ export async function readFileObjects(terminal: Terminal, files: readonly string
     try {
       documents = readDocuments(text);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new UsageError(`--filename ${file}: not YAML: ${why}`, { cause: error });
+      throw new UsageError(`--filename ${file}: not YAML: ${messageOf(error)}`, { cause: error });
     }
     for (const { document } of documents) objects.push(...objectsIn(document.toJS() as unknown, file));
   }
@@ -157,12 +151,11 @@ export async function readFileObjects(terminal: Terminal, files: readonly string
 
 function objectsIn(value: unknown, file: string): KubernetesObject[] {
   if (value === null || value === undefined) return [];
-  const isObject = isJsonObject(value) && typeof value.apiVersion === 'string' && typeof value.kind === 'string';
-  if (!isObject) {
+  if (!isJsonObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') {
     throw new UsageError(`--filename ${file}: holds something without apiVersion and kind; give Kubernetes objects`);
   }
   const items = listItems(value);
   if (items !== undefined) return items.flatMap((item) => objectsIn(item, file));
-  const { apiVersion, kind, metadata } = value as { apiVersion: string; kind: string; metadata?: unknown };
-  return [{ ...value, apiVersion, kind, metadata: isJsonObject(metadata) ? metadata : {} }];
+  const { apiVersion, kind } = value;
+  return [{ ...value, apiVersion, kind, metadata: objectAt(value, ['metadata']) }];
 }

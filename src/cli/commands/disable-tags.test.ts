@@ -58,11 +58,7 @@ describe('injector disable, with tags', () => {
     for (const [title, url] of ways) {
       describe(title, () => {
         const begin = (shadow = false): void => {
-          cluster.rollout('prod', 'blue', 'second', {
-            revision: 'blue',
-            shadow,
-            ...(url === undefined ? {} : { url }),
-          });
+          cluster.rollout('prod', 'blue', 'second', { revision: 'blue', shadow, ...(url && { url }) });
         };
 
         for (const [side, revision, own, isPaused] of [

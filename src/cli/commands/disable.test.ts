@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { failure, json } from '../../kube/testdata/fake-api-server.ts';
+import { json } from '../../kube/testdata/fake-api-server.ts';
+import { refusal } from '../testdata/revision-cluster.ts';
 import { SwitchCluster } from '../testdata/switch-cluster.ts';
 
 describe('injector disable', () => {
@@ -59,45 +60,22 @@ describe('injector disable', () => {
   });
 
   it('goes on where it may not ask for rights, and fails where the API server does not answer for itself', async () => {
-    const answer = (code: number): void => {
-      cluster.faults.push({
-        matches: (_, path) => path.includes('selfsubjectaccessreviews'),
-        answer: (response) => {
-          failure(response, code, 'No', 'no');
-        },
-      });
-    };
-    answer(403);
+    cluster.faults.push(refusal('POST', 'selfsubjectaccessreviews', 403));
     assert.equal((await cluster.run('disable', '--all', '--dry-run')).code, 0);
-    cluster.faults.length = 0;
-    answer(500);
+    cluster.faults[0] = refusal('POST', 'selfsubjectaccessreviews', 500);
     await assert.rejects(cluster.run('disable', '--all', '--dry-run'), /no/);
   });
 
   it('deletes webhooks also where their kind of InjectorConfig is gone; other errors end it', async () => {
-    const answer = (code: number, reason: string): void => {
-      cluster.faults.push({
-        matches: (method, path) => method === 'GET' && path.includes('injectorconfigs'),
-        answer: (response) => {
-          failure(response, code, reason, 'no InjectorConfigs');
-        },
-      });
-    };
-    answer(500, 'InternalError');
+    cluster.faults.push(refusal('GET', 'injectorconfigs', 500, 'no InjectorConfigs'));
     await assert.rejects(cluster.run('disable', '--all'), /no InjectorConfigs/);
-    cluster.faults.length = 0;
-    answer(404, 'NotFound');
+    cluster.faults[0] = refusal('GET', 'injectorconfigs', 404);
     assert.equal((await cluster.run('disable', '--all')).code, 0);
     assert.deepEqual(cluster.webhooks, ['injector-operator']);
   });
 
   it('deletes the webhook even if the pause is refused, and says what that means', async () => {
-    cluster.faults.push({
-      matches: (method, path) => method === 'PATCH' && path.includes('injectorconfigs'),
-      answer: (response) => {
-        failure(response, 422, 'Invalid', 'spec.webhook is invalid');
-      },
-    });
+    cluster.faults.push(refusal('PATCH', 'injectorconfigs', 422, 'spec.webhook is invalid'));
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 1);
     assert.deepEqual(out, [
@@ -108,13 +86,7 @@ describe('injector disable', () => {
   });
 
   it('deletes again what an operator puts back that was writing it', async () => {
-    cluster.faults.push({
-      matches: (method, path) => method === 'DELETE' && path.endsWith('blue'),
-      answer: (response) => {
-        failure(response, 404, 'NotFound', 'gone');
-      },
-      times: 1,
-    });
+    cluster.faults.push(refusal('DELETE', 'blue', 404, 'gone', 1));
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 0);
     assert.equal(out.filter((line) => line.endsWith('sidecar-injector-blue: deleted')).length, 2);
@@ -127,14 +99,8 @@ describe('injector disable', () => {
     });
     const { out, code } = await cluster.run('disable', '--revision', 'blue');
     assert.equal(code, 1);
-    assert.ok(
-      out.includes(
-        'MutatingWebhookConfiguration sidecar-injector-blue: still there: held by finalizers example.com/hold',
-      ),
-    );
-    cluster.edit('mutatingwebhookconfigurations', 'sidecar-injector-blue', undefined, (object) => {
-      object.metadata.finalizers = [];
-    });
+    const held = 'MutatingWebhookConfiguration sidecar-injector-blue: still there: held by finalizers example.com/hold';
+    assert.ok(out.includes(held));
   });
 
   it('gives up on a webhook that somebody makes again and again', async () => {

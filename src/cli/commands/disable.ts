@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import { commandLineManager } from '../cluster-options.ts';
+import { messageOf } from '../files.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { switchTargets } from '../kill-switch/switch-targets.ts';
@@ -30,10 +31,10 @@ export function disableCommand(terminal: Terminal, connect = connectToCluster): 
 
 async function disable(client: ApiClient, options: SwitchOptions, terminal: Terminal): Promise<boolean> {
   await checkRights(client, [
-    { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
-    { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
-    { verb: 'list', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
-    { verb: 'delete', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
+    'list injectorconfigs.sidecar-injector.io',
+    'patch injectorconfigs.sidecar-injector.io',
+    'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
+    'delete mutatingwebhookconfigurations.admissionregistration.k8s.io',
   ]);
   const { configs, webhooks, isMeant, notes } = await switchTargets(client, options);
   if (configs.length + webhooks.length === 0) {
@@ -83,7 +84,7 @@ async function attempt(what: string, done: string, act: () => Promise<void>): Pr
     await act();
     return { line: `${what}: ${done}` };
   } catch (error) {
-    return { line: `${what}: not ${done}: ${error instanceof Error ? error.message : String(error)}`, failed: true };
+    return { line: `${what}: not ${done}: ${messageOf(error)}`, failed: true };
   }
 }
 

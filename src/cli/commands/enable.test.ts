@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { asSoonAs } from '../testdata/as-soon-as.ts';
+import { revisionTag } from '../../api/testdata/revision-tag.ts';
+import { asSoonAs } from '../testdata/recording-terminal.ts';
 import { SwitchCluster } from '../testdata/switch-cluster.ts';
 
 describe('injector enable', () => {
@@ -96,29 +97,22 @@ describe('injector enable', () => {
     cluster.edit('injectorconfigs', 'second', undefined, (object) => {
       object.status = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 9 };
     });
-    const tag = {
-      apiVersion: 'sidecar-injector.io/v1alpha1',
-      kind: 'RevisionTag',
-      metadata: { name: 'prod' },
-      spec: { revision: 'green' },
+    const enableGreen = async (webhook?: 'True' | 'False'): Promise<[code: number, last: string[]]> => {
+      const conditions = [
+        // One that is in a rollout, or was rolled back.
+        { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
+        { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
+      ];
+      const status = webhook === undefined ? {} : { conditions, observedGeneration: 9 };
+      cluster.put('revisiontags', { ...revisionTag('prod', { revision: 'green' }), status });
+      const { code, out } = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
+      return [code, out.slice(-2)];
     };
-    cluster.put('revisiontags', tag);
-    const late = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
-    assert.equal(late.code, 1);
-    assert.match(late.out.join(), /RevisionTag prod: not WebhookReady after 1 s: no operator has looked at it/);
-    const conditions = (webhook: string) => [
-      // One that is in a rollout, or was rolled back.
-      { type: 'Ready', status: 'False', reason: 'Progressing', message: 'step 1 of 4' },
-      { type: 'WebhookReady', status: webhook, reason: 'NotReachable', message: 'refused' },
-    ];
-    cluster.put('revisiontags', { ...tag, status: { conditions: conditions('False'), observedGeneration: 9 } });
-    const missing = await cluster.run('enable', '--revision', 'green', '--timeout', '1');
-    assert.equal(missing.code, 1);
-    assert.equal(missing.out.at(-1), 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused');
-    cluster.put('revisiontags', { ...tag, status: { conditions: conditions('True'), observedGeneration: 9 } });
-    const back = await cluster.run('enable', '--revision', 'green', '--timeout', '5');
-    assert.equal(back.code, 0);
-    assert.deepEqual(back.out.slice(-2), ['InjectorConfig second: Ready', 'RevisionTag prod: WebhookReady']);
-    cluster.remove('revisiontags', 'prod');
+    const ready = 'InjectorConfig second: Ready';
+    const late = 'RevisionTag prod: not WebhookReady after 1 s: no operator has looked at it; is one running?';
+    assert.deepEqual(await enableGreen(), [1, [ready, late]]);
+    const refused = 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused';
+    assert.deepEqual(await enableGreen('False'), [1, [ready, refused]]);
+    assert.deepEqual(await enableGreen('True'), [0, [ready, 'RevisionTag prod: WebhookReady']]);
   });
 });

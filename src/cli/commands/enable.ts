@@ -5,9 +5,11 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
-import { listConfigs, listTags, revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
+import { revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
+import { injectorConfigs, revisionTags } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
+import { listWhereKnown } from '../usage/read-installation.ts';
 
 interface EnableOptions extends SwitchOptions {
   /** Seconds; 0: do not wait. */
@@ -26,10 +28,10 @@ export function enableCommand(terminal: Terminal, connect = connectToCluster): C
 
 async function enable(client: ApiClient, options: EnableOptions, terminal: Terminal): Promise<boolean> {
   await checkRights(client, [
-    { verb: 'list', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
-    { verb: 'patch', group: 'sidecar-injector.io', resource: 'injectorconfigs' },
-    { verb: 'list', group: 'sidecar-injector.io', resource: 'revisiontags' },
-    { verb: 'list', group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
+    'list injectorconfigs.sidecar-injector.io',
+    'patch injectorconfigs.sidecar-injector.io',
+    'list revisiontags.sidecar-injector.io',
+    'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
   ]);
   const { configs } = await switchTargets(client, options);
   if (configs.length === 0) {
@@ -39,8 +41,9 @@ async function enable(client: ApiClient, options: EnableOptions, terminal: Termi
   const awaited = await Promise.all(configs.map((config) => resume(client, config, options.dryRun === true, terminal)));
   if (options.dryRun === true || options.timeout === 0) return true;
   const revisions = new Set(awaited.map(revisionOf));
-  const tags = (await listTags(client)).filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
-  return untilReady(client, [...awaited, ...tags], options.timeout, terminal);
+  const tags = await listWhereKnown(client, revisionTags);
+  const led = tags.filter(({ spec }) => revisions.has((spec as { revision: string }).revision));
+  return untilReady(client, [...awaited, ...led], options.timeout, terminal);
 }
 
 async function resume(
@@ -50,12 +53,9 @@ async function resume(
   terminal: Terminal,
 ): Promise<KubernetesObject> {
   const what = `InjectorConfig ${config.metadata.name ?? ''}`;
-  if ((config.spec as { paused?: boolean } | undefined)?.paused !== true) {
-    terminal.out(`${what}: not paused\n`);
-    return config;
-  }
-  if (isDryRun) {
-    terminal.out(`${what}: would be resumed\n`);
+  const isPaused = (config.spec as { paused?: boolean } | undefined)?.paused === true;
+  if (!isPaused || isDryRun) {
+    terminal.out(`${what}: ${isPaused ? 'would be resumed' : 'not paused'}\n`);
     return config;
   }
   const patched = await client.patch(config, 'merge', { spec: { paused: null } }, { fieldManager: commandLineManager });
@@ -76,7 +76,7 @@ async function untilReady(
   const waiting = new Map(awaited.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
   const end = performance.now() + seconds * 1000;
   for (;;) {
-    const there = [...(await listConfigs(client)), ...(await listTags(client))];
+    const there = [...(await listWhereKnown(client, injectorConfigs)), ...(await listWhereKnown(client, revisionTags))];
     for (const [name, generation] of waiting) {
       const found = there.find((object) => nameOf(object) === name);
       if (found === undefined || readiness(found, generation)?.status !== 'True') continue;

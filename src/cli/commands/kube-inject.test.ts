@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
 import { ApiError } from '../../kube/api-error.ts';
-import type { Terminal } from '../terminal.ts';
+import { recordingTerminal } from '../testdata/recording-terminal.ts';
 import { kubeInjectCommand } from './kube-inject.ts';
 
 const deployment =
@@ -10,22 +10,11 @@ const config = 'templates: {sidecar: "spec: {containers: [{name: istio-proxy, im
 
 /** Runs the command with Deployment `web` on standard input, against a cluster that has these ConfigMaps. */
 async function run(argv: readonly string[], configMaps: Record<string, Record<string, string>>): Promise<string> {
-  let out = '';
-  const terminal: Terminal = {
-    out: (text) => {
-      out += text;
-    },
-    error: () => undefined,
-    readInput: () => Promise.resolve(deployment),
-    ask: () => Promise.resolve(undefined),
-    screen: () => undefined,
-    onInterrupt: () => () => undefined,
-    setExitCode: () => undefined,
-  };
+  const { terminal, seen } = recordingTerminal(deployment);
   const get = (_: unknown, name: string, { namespace }: { namespace?: string | undefined } = {}) => {
     const data = configMaps[`${namespace ?? ''}/${name}`];
     if (data === undefined)
-      return Promise.reject(new ApiError({ code: 404, reason: 'NotFound', message: `configmaps "${name}" not found` }));
+      return Promise.reject(new ApiError({ code: 404, reason: 'NotFound', message: `no ${name}` }));
     return Promise.resolve({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
   };
   const command = kubeInjectCommand(terminal, () => ({ get: get as never, close: () => undefined }));
@@ -33,7 +22,7 @@ async function run(argv: readonly string[], configMaps: Record<string, Record<st
     .exitOverride()
     .addCommand(command)
     .parseAsync(['kube-inject', '-f', '-', ...argv], { from: 'user' });
-  return out;
+  return seen().out;
 }
 
 describe('kube-inject', () => {

@@ -4,14 +4,8 @@ import { loadInjector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
 import { readNamedFile } from '../files.ts';
-import {
-  annotationOverridesOf,
-  annotationOverridesOption,
-  istioSettings,
-  type NativeSidecarsChoice,
-  nativeSidecarsOf,
-  nativeSidecarsOption,
-} from '../injection/injection-options.ts';
+import { annotationOverridesOption, istioSettings, nativeSidecarsOption } from '../injection/injection-options.ts';
+import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,7 +13,7 @@ import { UsageError } from '../usage-error.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { resourceKind } from '../../kube/resource-kinds.ts';
+import { configMaps } from '../../operator/cluster-view.ts';
 
 interface KubeInjectOptions {
   readonly filename: readonly string[];
@@ -39,9 +33,7 @@ interface KubeInjectOptions {
 }
 
 /** How a command reaches a cluster; only called when a flag does not replace what the cluster would say. */
-export type Connect = (
-  options: Pick<KubeInjectOptions, 'kubeconfig' | 'context'>,
-) => ConfigMapReader & { close(): void };
+export type Connect = (options: Pick<KubeInjectOptions, 'kubeconfig' | 'context'>) => Pick<ApiClient, 'get' | 'close'>;
 
 const connectForReal: Connect = (options) =>
   new ApiClient(loadKubeConfig({ kubeconfig: options.kubeconfig, context: options.context }));
@@ -102,30 +94,19 @@ async function configurationOf(
       config,
       values: await text('--valuesFile', options.valuesFile, injectMap, 'values'),
       mesh: await text('--meshConfigFile', options.meshConfigFile, meshMap, 'mesh'),
-      settings: JSON.stringify(
-        istioSettings({
-          revision,
-          nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
-          annotationOverrides: annotationOverridesOf(options.annotationOverrides),
-        }),
-      ),
+      settings: JSON.stringify(istioSettings({ ...options, revision })),
     };
   } finally {
     client?.close();
   }
 }
 
-/** The part of the client that is needed, so that a test can answer for a cluster. */
-type ConfigMapReader = Pick<ApiClient, 'get'>;
-
-const configMaps = resourceKind('v1', 'ConfigMap');
-
 /**
  * Reads one key of a ConfigMap. The wording is Istio's, which people search for; what to do is ours.
  * @throws ConfigurationError naming the ConfigMap, the namespace, the key, and the flag with which a file replaces it.
  */
 async function readConfigMapKey(
-  client: ConfigMapReader,
+  client: Pick<ApiClient, 'get'>,
   namespace: string,
   name: string,
   key: string,
@@ -136,18 +117,14 @@ async function readConfigMapKey(
     configMap = await client.get(configMaps, name, { namespace });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new ConfigurationError(
-      name,
-      `could not read valid configmap "${name}" from namespace "${namespace}": ${error.message} - use ${flag}, or -i for another namespace and --revision for another revision`,
-      { cause: error },
-    );
+    const problem = `could not read valid configmap "${name}" from namespace "${namespace}": ${error.message}`;
+    const advice = `use ${flag}, or -i for another namespace and --revision for another revision`;
+    throw new ConfigurationError(name, `${problem} - ${advice}`, { cause: error });
   }
   const text = (configMap.data as Record<string, string> | undefined)?.[key];
   if (text === undefined) {
-    throw new ConfigurationError(
-      name,
-      `missing configuration map key "${key}" in configmap "${name}" of namespace "${namespace}" - add it, or use ${flag}`,
-    );
+    const problem = `missing configuration map key "${key}" in configmap "${name}" of namespace "${namespace}"`;
+    throw new ConfigurationError(name, `${problem} - add it, or use ${flag}`);
   }
   return text;
 }

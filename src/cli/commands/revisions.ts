@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
-import { formatNames, formatPodCounts } from '../report/pod-counts.ts';
-import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
+import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
+import type { OutputFormat } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
-import { readInstallation } from '../usage/read-installation.ts';
-import { readUsage } from '../usage/read-usage.ts';
+import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
 import { revisionReports, type RevisionReport } from '../usage/revision-report.ts';
 
@@ -17,17 +16,13 @@ export function revisionsCommand(terminal: Terminal): Command {
   return addClusterOptions(new Command('revisions').description('every injector of the cluster and who uses it'))
     .addOption(outputOption())
     .action(async (options: RevisionsOptions) => {
-      const { reports, notes } = await withCluster(options, async (client) => {
-        const installation = await readInstallation(client);
-        const usage = await readUsage(client, installation);
-        return { reports: revisionReports(installation, usage), notes: usage.notes };
-      });
-      writeReport(terminal, options.output, reports, {
+      const { installation, usage } = await readClusterUsage(options);
+      writeReport(terminal, options.output, revisionReports(installation, usage), {
         columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
         row,
         empty: 'there is no InjectorConfig, and no injector of somebody else',
       });
-      for (const note of notes) terminal.error(note);
+      for (const note of usage.notes) terminal.error(note);
     });
 }
 

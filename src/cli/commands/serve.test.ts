@@ -2,49 +2,43 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { issueAuthority } from '../../certs/authority.ts';
 import { generateRsaKeyPair } from '../../certs/key-pair.ts';
 import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
 const main = join(import.meta.dirname, '..', 'main.ts');
 
 describe('injector serve', () => {
-  let folder: string;
   let caPem: string;
   const running: ChildProcess[] = [];
-  const at = (name: string) => join(folder, name);
+  const { path: at, write } = temporaryFolder();
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'injector-serve-'));
     const options = { now: new Date(), duration: 3_600_000, random: randomBytes };
     const authority = issueAuthority('test', await generateRsaKeyPair(2048), options);
     const names = { service: 'serve', namespace: 'test' };
     const pair = issueServingCertificate(authority, names, await generateRsaKeyPair(2048), options);
     caPem = authority.certificatePem;
-    writeFileSync(at('cert'), pair.certificatePem);
-    writeFileSync(at('key'), pair.privateKeyPem);
+    write('cert', pair.certificatePem);
+    write('key', pair.privateKeyPem);
   });
   afterEach(() => {
     for (const child of running.splice(0)) child.kill('SIGKILL');
   });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
 
   /** All at once, as a volume is exchanged: a reader must never meet half a file. */
   function writeConfig(text: string): void {
-    writeFileSync(at('new'), text);
-    renameSync(at('new'), at('config'));
+    renameSync(write('new', text), at('config'));
   }
 
   /** Starts it; the log lines appear in `lines`. */
   function start(...flags: string[]): { child: ChildProcess; lines: string[] } {
-    const files = ['--config-dir', folder, '--tls-cert', at('cert'), '--tls-key', at('key')];
+    const files = ['--config-dir', at(), '--tls-cert', at('cert'), '--tls-key', at('key')];
     const listen = ['--host', '127.0.0.1', '--port', '0', '--drain-seconds', '0', '--log-format', 'json'];
     const argv = [...process.execArgv, main, 'serve', ...files, ...listen, ...flags];
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -63,15 +57,8 @@ describe('injector serve', () => {
   }
 
   function ask(port: number, method: string, path: string, body = ''): Promise<{ status: number; text: string }> {
-    const options = {
-      host: '127.0.0.1',
-      port,
-      servername: 'serve.test.svc',
-      ca: caPem,
-      agent: false as const,
-      method,
-      path,
-    };
+    const tls = { servername: 'serve.test.svc', ca: caPem, agent: false as const };
+    const options = { host: '127.0.0.1', port, method, path, ...tls };
     return new Promise((resolve, reject) => {
       const sent = request({ ...options, headers: { 'Content-Type': 'application/json' } }, (response) => {
         let text = '';

@@ -11,14 +11,8 @@ import { defaultShutDownTimes, shutDown } from '../../server/health/shut-down.ts
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { youngCollector } from '../heap-bounds.ts';
-import {
-  annotationOverridesOf,
-  annotationOverridesOption,
-  istioSettings,
-  type NativeSidecarsChoice,
-  nativeSidecarsOf,
-  nativeSidecarsOption,
-} from '../injection/injection-options.ts';
+import { annotationOverridesOption, istioSettings, nativeSidecarsOption } from '../injection/injection-options.ts';
+import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
 import { parseDelimiters, parsePort, parseSeconds } from '../option-values.ts';
@@ -138,15 +132,6 @@ async function serve(options: ServeOptions): Promise<void> {
 }
 
 function settingsOf(options: ServeOptions): InjectionSettings {
-  const { revision, delims, compliancePolicy } = options;
-  return {
-    ...istioSettings({
-      revision,
-      nativeSidecars: nativeSidecarsOf(options.nativeSidecars),
-      annotationOverrides: annotationOverridesOf(options.annotationOverrides),
-      ...(delims === undefined ? {} : { delimiters: delims }),
-    }),
-    platform: options.platform === 'openshift' ? 'OpenShift' : 'Kubernetes',
-    compliancePolicy,
-  };
+  const platform = options.platform === 'openshift' ? 'OpenShift' : 'Kubernetes';
+  return { ...istioSettings(options), platform, compliancePolicy: options.compliancePolicy };
 }

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { stringify } from 'yaml';
+import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { formatTable, type OutputFormat, outputOption } from '../report/write-report.ts';
+import { formatTable, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
 import type { Terminal } from '../terminal.ts';
+import type { Installation } from '../usage/installation.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { readUsage } from '../usage/read-usage.ts';
-import { statusReport, type StatusReport } from '../usage/status-report.ts';
-import { formatRestarts } from '../usage/tag-report.ts';
-import type { PodCounts } from '../usage/usage-report.ts';
+import { formatRestarts, restartReport, type TagRestartReport } from '../usage/tag-report.ts';
+import { noPods, type PodCounts, type UsageReport, type WorkloadUsage } from '../usage/usage-report.ts';
 import { UsageError } from '../usage-error.ts';
 
 interface StatusOptions extends ClusterOptions {
@@ -40,17 +40,66 @@ export function statusCommand(terminal: Terminal): Command {
         const usage = await readUsage(client, installation, namespace);
         return { report: statusReport(installation, usage, options.stale === true), notes: usage.notes };
       });
-      write(terminal, options.output, report);
+      if (options.output === 'table') terminal.out(tables(report));
+      else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
     });
 }
 
-function write(terminal: Terminal, format: OutputFormat, report: StatusReport): void {
-  if (format === 'json') terminal.out(`${JSON.stringify(report, undefined, 2)}\n`);
-  else if (format === 'yaml') terminal.out(stringify(report));
-  else terminal.out(tables(report));
+interface Named extends PodCounts {
+  readonly name: string;
+}
+
+/** What `injector status` says, whole. */
+interface StatusReport {
+  /** By the InjectorConfig that has injected the pods; `revision` is absent when it is gone. */
+  readonly injectorConfigs: readonly (Named & { readonly revision?: string })[];
+  readonly tags: readonly (Named & { readonly revision: string; readonly restarts?: TagRestartReport })[];
+  /** Those with pods. */
+  readonly namespaces: readonly Named[];
+  readonly workloads: readonly WorkloadUsage[];
+  readonly total: PodCounts;
+}
+
+/** @param onlyStale leaves out whatever has neither stale nor missing pods */
+function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyStale: boolean): StatusReport {
+  const isWanted = ({ stale, missing }: PodCounts): boolean => !onlyStale || stale + missing > 0;
+  const revisions = new Map(configs.map((config) => [config.metadata.name, revisionOf(config)]));
+  const injectors = new Set([...revisions.keys(), ...usage.injectorConfigs.keys()]);
+  return {
+    injectorConfigs: [...injectors]
+      .sort()
+      .map((name) => {
+        const revision = revisions.get(name);
+        const counts = usage.injectorConfigs.get(name) ?? noPods;
+        return { name, ...(revision === undefined ? {} : { revision }), ...counts };
+      })
+      .filter(isWanted),
+    tags: tags
+      .map((tag) => {
+        const { name } = tag.metadata;
+        return { name, revision: tag.spec.revision, ...(usage.tags.get(name) ?? noPods), ...restartReport(tag) };
+      })
+      .sort(byName)
+      .filter(isWanted),
+    namespaces: [...usage.namespaces]
+      .map(([name, counts]) => ({ name, ...counts }))
+      .sort(byName)
+      .filter(isWanted),
+    workloads: usage.workloads.filter(isWanted),
+    total: [...usage.namespaces.values()].reduce(sum, noPods),
+  };
+}
+
+function byName(one: Named, other: Named): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+function sum(one: PodCounts, other: PodCounts): PodCounts {
+  const { current, stale, missing } = other;
+  return { current: one.current + current, stale: one.stale + stale, missing: one.missing + missing };
 }
 
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];

@@ -1,17 +1,14 @@
 import { Command, Option } from 'commander';
 import { renderBatch, type RenderOptions } from '../../template/batch.ts';
-import {
-  functionFamilies,
-  functionsOfFamily,
-  type FunctionFamily,
-} from '../../template/functions/go/function-families.ts';
+import { functionFamilies, functionsOfFamily } from '../../template/functions/go/function-families.ts';
+import type { FunctionFamily } from '../../template/functions/go/function-families.ts';
 import { decodeJson } from '../../template/functions/go/json-decode.ts';
 import { omittedFunctions } from '../../template/functions/sprig/omitted-functions.ts';
 import { TemplateError } from '../../template/template-error.ts';
 import { compileTemplate } from '../../template/template.ts';
 import { parseDelimiters } from '../option-values.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readNamedFile, writeNamedFile } from '../files.ts';
+import { messageOf, readNamedFile, writeNamedFile } from '../files.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -56,12 +53,9 @@ async function render(terminal: Terminal, options: TemplateOptions): Promise<voi
   const text = await readNamedFile(terminal, '--file', file ?? '');
   const value = data === undefined ? null : parseData(data, await readNamedFile(terminal, '--data', data));
   try {
-    const out = compileTemplate(text, {
-      name: file === '-' ? 'stdin' : (file ?? ''),
-      unavailable: omittedFunctions,
-      ...settings,
-    }).execute(value);
-    writeNamedFile(terminal, '--output', output, out);
+    const name = file === '-' ? 'stdin' : (file ?? '');
+    const template = compileTemplate(text, { name, unavailable: omittedFunctions, ...settings });
+    writeNamedFile(terminal, '--output', output, template.execute(value));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     terminal.error(error.caret());
@@ -73,7 +67,7 @@ function rendered(rows: string, settings: Omit<RenderOptions, 'name'>): string {
   try {
     return renderBatch(rows, { name: 'template', ...settings });
   } catch (error) {
-    throw new UsageError(`--batch: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageError(`--batch: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -81,8 +75,6 @@ function parseData(file: string, text: string): unknown {
   try {
     return decodeJson(text);
   } catch (error) {
-    throw new UsageError(`--data ${file}: not JSON: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new UsageError(`--data ${file}: not JSON: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
+import { messageOf } from '../files.ts';
 
 /**
  * Reads Istio's three keys from a directory, as a projected volume of its ConfigMaps has them: `config`, and `values` and `mesh` where they exist.
@@ -11,10 +12,8 @@ import type { InjectionSettings } from '../../api/injector-config/injection-sett
 export function readConfigurationDirectory(directory: string, settings: InjectionSettings): ConfigurationFiles {
   const config = readKey(directory, 'config');
   if (config === undefined) {
-    throw new ConfigurationError(
-      'config',
-      `${join(directory, 'config')}: missing; it holds Istio's injector config (policy, templates …)`,
-    );
+    const file = join(directory, 'config');
+    throw new ConfigurationError('config', `${file}: missing; it holds Istio's injector config (policy, templates …)`);
   }
   return {
     config,
@@ -30,12 +29,6 @@ function readKey(directory: string, key: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigurationError(
-      key,
-      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ConfigurationError(key, `${file}: cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { annotationOverridesOf } from './injection-options.ts';
 
 describe('--annotation-overrides', () => {
-  let directory: string;
-  before(() => (directory = mkdtempSync(join(tmpdir(), 'overrides-'))));
-  after(() => {
-    rmSync(directory, { recursive: true });
-  });
-  const file = (text: string): string => {
-    const path = join(directory, 'overrides.yaml');
-    writeFileSync(path, text);
-    return path;
-  };
+  const { path, write } = temporaryFolder();
+  const file = (text: string): string => write('overrides.yaml', text);
 
   it('is preset Istio without a file, and Safe with one that does not say', () => {
     assert.deepEqual(annotationOverridesOf(undefined), { preset: 'Istio', allow: [] });
@@ -36,7 +26,7 @@ describe('--annotation-overrides', () => {
   }
 
   it('names a file that is not there', () => {
-    assert.throws(() => annotationOverridesOf(join(directory, 'none.yaml')), {
+    assert.throws(() => annotationOverridesOf(path('none.yaml')), {
       name: 'UsageError',
       message: /--annotation-overrides .*none\.yaml: no such file/,
     });

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { parse } from 'yaml';
 import { type AnnotationOverrides, istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
 import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
 import { ConfigurationError } from '../../api/errors.ts';
-import { describeFileError } from '../files.ts';
+import { readFile } from '../files.ts';
 import { UsageError } from '../usage-error.ts';
-import type { InjectionSettings, NativeSidecars } from '../../api/injector-config/injection-settings.ts';
+import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
 /** `--annotation-overrides FILE`, for the commands that read Istio's own format, which has no place for it. */
@@ -20,18 +19,12 @@ export function annotationOverridesOption(): Option {
 /** What the file says; preset Istio without one. @throws UsageError naming the file and the field */
 export function annotationOverridesOf(file: string | undefined): AnnotationOverrides {
   if (file === undefined) return istioOverrides;
-  const place = `--annotation-overrides ${file}`;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${place}: ${describeFileError(error)}`, { cause: error });
-  }
+  const text = readFile('--annotation-overrides', file);
   try {
     return parseAnnotationOverrides(parse(text));
   } catch (error) {
     const reason = error instanceof ConfigurationError ? error.message : `not YAML: ${(error as Error).message}`;
-    throw new UsageError(`${place}: ${reason}`, { cause: error });
+    throw new UsageError(`--annotation-overrides ${file}: ${reason}`, { cause: error });
   }
 }
 
@@ -48,17 +41,19 @@ export function nativeSidecarsOption(): Option {
     .default('auto');
 }
 
-/** The setting that a choice stands for. */
-export function nativeSidecarsOf(choice: NativeSidecarsChoice): NativeSidecars {
-  return modes[choice];
-}
-
-/** The settings of a configuration in Istio's own format, which has no place for them. */
-export function istioSettings(choices: {
+/** The settings of a configuration in Istio's own format, which has no place for them, as flags say them. */
+export function istioSettings(flags: {
   readonly revision: string;
-  readonly nativeSidecars: NativeSidecars;
-  readonly annotationOverrides: AnnotationOverrides;
-  readonly delimiters?: readonly [string, string];
+  readonly nativeSidecars: NativeSidecarsChoice;
+  readonly annotationOverrides?: string;
+  readonly delims?: readonly [string, string];
 }): InjectionSettings {
-  return { delimiters: ['{{', '}}'], keys: istioKeys, pathEnvironment: {}, ...choices };
+  return {
+    delimiters: flags.delims ?? ['{{', '}}'],
+    keys: istioKeys,
+    pathEnvironment: {},
+    revision: flags.revision,
+    nativeSidecars: modes[flags.nativeSidecars],
+    annotationOverrides: annotationOverridesOf(flags.annotationOverrides),
+  };
 }

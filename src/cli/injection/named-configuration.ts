@@ -7,13 +7,7 @@ import { readNamedFile } from '../files.ts';
 import { parseDelimiters } from '../option-values.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import {
-  annotationOverridesOf,
-  annotationOverridesOption,
-  istioSettings,
-  type NativeSidecarsChoice,
-  nativeSidecarsOf,
-} from './injection-options.ts';
+import { annotationOverridesOption, istioSettings, type NativeSidecarsChoice } from './injection-options.ts';
 import { readConfigurationDirectory } from './configuration-directory.ts';
 import { readInjectorConfig } from './read-injector-config.ts';
 
@@ -48,20 +42,14 @@ export async function namedConfiguration(
   terminal: Terminal,
   options: ConfigurationOptions,
 ): Promise<ConfigurationFiles> {
-  const { config, configDir, delims, revision = 'default', nativeSidecars = 'auto' } = options;
+  const { config, configDir, revision = 'default', nativeSidecars = 'auto' } = options;
   if ((config === undefined) === (configDir === undefined)) {
     throw new UsageError(
       'name an injector: --config FILE (an InjectorConfig) or --config-dir DIRECTORY (config, values, mesh)',
     );
   }
   if (configDir !== undefined) {
-    const settings = istioSettings({
-      revision,
-      nativeSidecars: nativeSidecarsOf(nativeSidecars),
-      annotationOverrides: annotationOverridesOf(options.annotationOverrides),
-      ...(delims === undefined ? {} : { delimiters: delims }),
-    });
-    return readConfigurationDirectory(configDir, settings);
+    return readConfigurationDirectory(configDir, istioSettings({ ...options, revision, nativeSidecars }));
   }
   if (options.annotationOverrides !== undefined) {
     throw new UsageError(

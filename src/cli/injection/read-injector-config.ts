@@ -1,5 +1,7 @@
 import { parseAllDocuments } from 'yaml';
+import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { ConfigurationError } from '../../api/errors.ts';
+import type { Mistake } from '../../api/mistake.ts';
 import { injectorConfigKind, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
@@ -11,24 +13,29 @@ import { UsageError } from '../usage-error.ts';
  */
 export function readInjectorConfig(file: string, text: string): InjectorConfig {
   const documents = parseAllDocuments(text, { version: '1.1' });
-  for (const { errors } of documents) {
-    const [error] = errors;
-    if (error !== undefined) throw new UsageError(`--config ${file}: not YAML: ${error.message}`, { cause: error });
-  }
+  const [error] = documents.flatMap(({ errors }) => errors);
+  if (error !== undefined) throw new UsageError(`--config ${file}: not YAML: ${error.message}`, { cause: error });
   const objects = documents.map((document) => document.toJS() as unknown).filter((object) => object !== null);
-  const configs = objects.filter((object) => kindOf(object) === injectorConfigKind);
+  const configs = objects.filter((object) => isJsonObject(object) && object.kind === injectorConfigKind);
   if (configs.length > 1) {
     throw new UsageError(`--config ${file}: holds ${configs.length} InjectorConfigs; give a file with one of them`);
   }
   if (objects.length === 0) throw new UsageError(`--config ${file}: is empty; it must hold an InjectorConfig`);
   const [config = objects[0]] = configs;
-  return inFile(file, () => {
-    const parsed = parseInjectorConfig(config, { unknownFields: 'refuse' });
-    const mistakes = validateInjectorConfig(parsed);
-    const [first] = mistakes;
-    if (first === undefined) return parsed;
-    throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
-  });
+  return inFile(file, () => readConfig(config));
+}
+
+/** Parses and checks an InjectorConfig of a file. @throws ConfigurationError naming the field */
+export function readConfig(object: unknown): InjectorConfig {
+  const config = parseInjectorConfig(object, { unknownFields: 'refuse' });
+  refuse(validateInjectorConfig(config));
+  return config;
+}
+
+/** @throws ConfigurationError with all that is wrong, if anything is */
+export function refuse(mistakes: readonly Mistake[]): void {
+  const [first] = mistakes;
+  if (first !== undefined) throw new ConfigurationError(first.field, mistakes.map(({ message }) => message).join('; '));
 }
 
 /** Says in which file a mistake is. */
@@ -39,8 +46,4 @@ export function inFile<Value>(file: string, read: () => Value): Value {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new ConfigurationError(error.field, `${file}: ${error.message}`, { cause: error });
   }
-}
-
-function kindOf(object: unknown): unknown {
-  return typeof object === 'object' && object !== null ? (object as { kind?: unknown }).kind : undefined;
 }

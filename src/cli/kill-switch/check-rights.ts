@@ -1,28 +1,20 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 
-/** A right on a resource of the whole cluster. */
-export interface Right {
-  readonly verb: string;
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly resource: string;
-}
-
 /**
  * Asks the API server (SelfSubjectAccessReview of authorization.k8s.io/v1, which everybody may create) for rights, before anything is touched.
+ * @param rights each a verb and a resource of the whole cluster: `list pods`, `patch injectorconfigs.sidecar-injector.io`
  * @throws Error that names each one that is missing
  */
-export async function checkRights(client: Pick<ApiClient, 'request'>, rights: readonly Right[]): Promise<void> {
+export async function checkRights(client: Pick<ApiClient, 'request'>, rights: readonly string[]): Promise<void> {
   const answers = await Promise.all(rights.map((right) => isMissing(client, right)));
-  const missing = rights
-    .filter((_, index) => answers[index])
-    .map(({ verb, group, resource }) => `${verb} ${group === '' ? resource : `${resource}.${group}`}`);
+  const missing = rights.filter((_, index) => answers[index]);
   if (missing.length === 0) return;
   throw new Error(`the user of this kubeconfig lacks the right to ${missing.join(' and to ')}; nothing was changed`);
 }
 
-async function isMissing(client: Pick<ApiClient, 'request'>, { verb, group, resource }: Right): Promise<boolean> {
+async function isMissing(client: Pick<ApiClient, 'request'>, right: string): Promise<boolean> {
+  const [, verb, resource, group = ''] = /^(\w+) (\w+)(?:\.(.+))?$/.exec(right) ?? [];
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',

@@ -5,7 +5,7 @@ import { pathProbeName } from '../../api/path-probe.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { routeOf } from '../../routing/route.ts';
 import { UsageError } from '../usage-error.ts';
-import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
+import { injectorConfigs, mutatingWebhooks } from '../../operator/cluster-view.ts';
 import { listWhereKnown } from '../usage/read-installation.ts';
 import { ourWebhooksOf, webhooksOf } from '../../operator/webhooks/published-webhook.ts';
 
@@ -28,15 +28,13 @@ export interface SwitchTargets {
 
 /**
  * Finds what is meant, with nothing but the API server: by the labels of our webhook configurations, and by name where somebody took those off.
- * @throws UsageError when the selection is neither or both
  * @throws Error naming the revisions there are, when one that is asked for is not among them
  */
 export async function switchTargets(
   client: Pick<ApiClient, 'listAll'>,
   { revision: revisions = [], all }: SwitchSelection,
 ): Promise<SwitchTargets> {
-  checkSelection({ revision: revisions, ...(all === undefined ? {} : { all }) });
-  const configs = await listConfigs(client);
+  const configs = await listWhereKnown(client, injectorConfigs);
   const { items } = await client.listAll(mutatingWebhooks);
   const webhooks = items.filter((webhook) => isOurs(webhook, configs));
   if (all === true) return { configs, webhooks, isMeant: () => true, notes: [] };
@@ -71,16 +69,6 @@ export function checkSelection({ revision = [], all }: SwitchSelection): void {
   if ((all === true) === revision.length > 0) {
     throw new UsageError('say which injectors: --revision NAME (as often as wanted) or --all, one of the two');
   }
-}
-
-/** The InjectorConfigs of the cluster; none where their kind is not known. */
-export function listConfigs(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
-  return listWhereKnown(client, injectorConfigs);
-}
-
-/** The RevisionTags of the cluster; none where their kind is not known. */
-export function listTags(client: Pick<ApiClient, 'listAll'>): Promise<KubernetesObject[]> {
-  return listWhereKnown(client, revisionTags);
 }
 
 /** The revision of an InjectorConfig as the API server stores it. */

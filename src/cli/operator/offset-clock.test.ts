@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ManualClock } from '../../kube/testdata/manual-clock.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { offsetClock } from './offset-clock.ts';
 
 describe('offsetClock', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'injector-clock-'));
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const { path, write } = temporaryFolder();
 
   it('is wrong by what the file says, and goes on by it while the file says nothing', async () => {
-    const file = join(folder, 'offset');
     const base = new ManualClock();
     const warnings: unknown[] = [];
-    const clock = offsetClock(base, file, { warn: (_, fields) => warnings.push(fields) });
+    const clock = offsetClock(base, path('offset'), { warn: (_, fields) => warnings.push(fields) });
     const offset = (): number => clock.now().getTime() - base.now().getTime();
     assert.equal(offset(), 0);
     for (const [text, expected] of [
@@ -27,7 +18,7 @@ describe('offsetClock', () => {
       ['soon', -600_000],
       ['86400000', 86_400_000],
     ] as const) {
-      writeFileSync(file, text);
+      write('offset', text);
       assert.equal(offset(), expected);
     }
     assert.deepEqual(warnings, [{ milliseconds: -600_000 }, { milliseconds: 86_400_000 }]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
-import { PrometheusOperatorMetrics } from './operator-metrics.ts';
+import { prometheusOperatorMetrics } from './operator-metrics.ts';
 
 describe("the controller's metrics", () => {
   /** The samples that are scraped, without help texts, buckets and zeros. */
@@ -11,7 +11,7 @@ describe("the controller's metrics", () => {
 
   it('counts what is reported, by names that are bounded', async () => {
     const registry = new Registry();
-    const metrics = new PrometheusOperatorMetrics(registry);
+    const metrics = prometheusOperatorMetrics(registry);
     metrics.reconciled('a', 'Success', 0.01);
     metrics.queued(3);
     metrics.leading(true);
@@ -54,7 +54,7 @@ describe("the controller's metrics", () => {
 
   it('shows who uses what, as it is when it is scraped', async () => {
     const registry = new Registry();
-    const metrics = new PrometheusOperatorMetrics(registry);
+    const metrics = prometheusOperatorMetrics(registry);
     const samplesOfUsage = async () => (await samples(registry)).filter((line) => /^injector_\w*pods\{/.test(line));
     assert.deepEqual(await samplesOfUsage(), []);
     let isLeading = true;
@@ -80,7 +80,7 @@ describe("the controller's metrics", () => {
 
   it('shows the rollouts of tags, until they are over or somebody else leads', async () => {
     const registry = new Registry();
-    const metrics = new PrometheusOperatorMetrics(registry);
+    const metrics = prometheusOperatorMetrics(registry);
     const samplesOfRollouts = async () =>
       (await samples(registry)).filter((line) => line.startsWith('injector_rollout_'));
     const counts = { ready: 2, failing: 1, total: 3 };
@@ -125,7 +125,7 @@ describe("the controller's metrics", () => {
 
   it('shows the restarts for tags, until none are asked for or somebody else leads', async () => {
     const registry = new Registry();
-    const metrics = new PrometheusOperatorMetrics(registry);
+    const metrics = prometheusOperatorMetrics(registry);
     const samplesOfRestarts = async () => (await samples(registry)).filter((line) => line.includes('injector_restart'));
     const counts = { stale: 5, restarting: 2, waiting: 3, failing: 1, untouched: 1 };
     metrics.restarted('prod', 0);
@@ -149,7 +149,7 @@ describe("the controller's metrics", () => {
 
   it('forgets an InjectorConfig that is gone, and no other', async () => {
     const registry = new Registry();
-    const metrics = new PrometheusOperatorMetrics(registry);
+    const metrics = prometheusOperatorMetrics(registry);
     for (const name of ['a', 'b']) {
       metrics.reconciled(name, 'Error', 1);
       metrics.conditions(name, new Map([['Ready', true]]));

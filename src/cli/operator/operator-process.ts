@@ -9,12 +9,12 @@ import { ConfigurationLoader } from '../../server/loading/configuration-loader.t
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
 import { trialMetrics } from '../../server/trial/trial-metrics.ts';
 import { youngCollector } from '../heap-bounds.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../../kube/ports.ts';
 import { version } from '../version.ts';
 import { createControllingPart } from './controlling-part.ts';
 import type { OperatorOptions } from './operator-options.ts';
 import { offsetClock } from './offset-clock.ts';
-import { PrometheusOperatorMetrics } from './operator-metrics.ts';
+import { prometheusOperatorMetrics } from './operator-metrics.ts';
 import { createServingPart } from './serving-part.ts';
 
 /** A running operator. */
@@ -38,7 +38,7 @@ export async function startOperator(
   const client = new ApiClient(kubeConfig, { userAgent: `injector/${version} (${role} ${identity})` });
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const metrics = new PrometheusOperatorMetrics(registry);
+  const metrics = prometheusOperatorMetrics(registry);
   const { testClockOffsetFile } = options;
   const clock = testClockOffsetFile === undefined ? systemClock : offsetClock(systemClock, testClockOffsetFile, logger);
   const context = { client, namespace, identity, clock, random: Math.random, logger, metrics };

@@ -9,7 +9,6 @@ import { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 import { createAdmissionServer } from '../../server/admission-server.ts';
 import { certificatesCheck } from '../../server/health/certificates-check.ts';
 import { listenerCheck } from '../../server/health/listener-check.ts';
-import type { ReadinessCheck } from '../../server/health/readiness.ts';
 import { withPathProbe } from '../../server/admission/path-probe-route.ts';
 import { revisionRoute } from '../../server/admission/pod-routes.ts';
 import { comparisonBounds, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
@@ -20,49 +19,30 @@ import { validateRoute } from '../../server/admission/validate-route.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { measuredWorker } from '../../server/worker/worker-metrics.ts';
 import type { OperatorOptions } from './operator-options.ts';
-import type { PartContext } from './part-context.ts';
+import type { PartContext } from './controlling-part.ts';
 import { validateReview } from './validate-review.ts';
 import type { Injector } from '../../inject/injector.ts';
 
-/** What serves admission, in a process of role `webhook` or `all`. */
-export interface ServingPart {
-  readonly checks: readonly ReadinessCheck[];
-  /** @throws ConfigurationError when the address or port cannot be used. */
-  listen(): Promise<void>;
-  /** Closes the listener when the process cannot go on. */
-  close(): Promise<void>;
-  /** Begins to follow the cluster and to report; returns at once. */
-  start(): void;
-  /** Takes it out of service without losing an admission; its Lease goes last, since it answers until then. */
-  stop(): Promise<void>;
-}
-
-/** Hands the replica that follows the cluster and the server that answers from memory the same registries. */
+/**
+ * What serves admission, in a process of role `webhook` or `all`. Hands the replica that follows the cluster and the server that answers from memory the same
+ * registries.
+ */
 export function createServingPart(
   options: OperatorOptions,
   context: PartContext,
   registry: Registry,
   load: LoadConfiguration,
-): ServingPart {
+) {
   const { namespace, identity, metrics, ...shared } = context;
   const { operatorClass, requestsPerConnection, testLeaseTimeScale: timeScale = 1 } = options;
   const clock = (): number => performance.now();
   const worker = measuredWorker(registry, { log: shared.logger, clock });
   const injectors = new InjectorRegistry();
   const certificates = new ServingCertificates();
-  const replica = new Replica({
-    ...shared,
-    namespace,
-    operatorClass,
-    registry: injectors,
-    load,
-    certificates,
-    observer: metrics,
-  });
+  const own = { ...shared, namespace, operatorClass };
+  const replica = new Replica({ ...own, registry: injectors, load, certificates, observer: metrics });
   const reporter = new ReplicaReporter({
-    ...shared,
-    namespace,
-    operatorClass,
+    ...own,
     identity,
     instance: randomBytes(4).toString('hex'),
     timeScale,
@@ -90,15 +70,16 @@ export function createServingPart(
     clock,
     ...(requestsPerConnection !== undefined && { limits: { requestsPerConnection } }),
   });
-  const synced = {
-    name: 'synced',
-    check: () => (replica.ready && proxyConfigs.settled ? undefined : 'configurations are not loaded yet'),
-  };
+  const isSynced = (): boolean => replica.ready && proxyConfigs.settled;
+  const synced = { name: 'synced', check: () => (isSynced() ? undefined : 'configurations are not loaded yet') };
   const valid = certificatesCheck(certificates, () => shared.clock.now());
   return {
     checks: [synced, servingCheck(server), listenerCheck(server), valid],
+    /** @throws ConfigurationError when the address or port cannot be used. */
     listen: () => server.listen(),
+    /** Closes the listener when the process cannot go on. */
     close: () => server.close(0),
+    /** Begins to follow the cluster and to report; returns at once. */
     start() {
       replica.subscribe(() => {
         reporter.changed();
@@ -108,6 +89,7 @@ export function createServingPart(
       proxyConfigs.start();
       reviewed.start();
     },
+    /** Takes it out of service without losing an admission; its Lease goes last, since it answers until then. */
     async stop() {
       reporter.drain();
       await shutDown(server, { ...defaultShutDownTimes, drain: options.drainSeconds * 1000 });

@@ -73,17 +73,28 @@ export function registerTagGauges<State>(
   states: ReadonlyMap<string, State>,
 ): void {
   for (const { name, help, labels, of } of gauges) {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['tag', ...labels],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [tag, state] of states) {
-          for (const [values, figure] of of(state)) this.set({ tag, ...values }, figure);
-        }
-      },
-    });
+    gaugeOf(registry, name, help, ['tag', ...labels], () =>
+      [...states].flatMap(([tag, state]) => of(state).map(([values, figure]) => [{ tag, ...values }, figure] as const)),
+    );
   }
+}
+
+/** A gauge whose series are read when somebody asks. */
+export function gaugeOf(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  series: () => readonly (readonly [labels: Record<string, string>, figure: number])[],
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [labels, figure] of series()) this.set(labels, figure);
+    },
+  });
 }

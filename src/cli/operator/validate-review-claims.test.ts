@@ -7,6 +7,8 @@ import { validateReview } from './validate-review.ts';
 const apiVersion = 'sidecar-injector.io/v1alpha1';
 const ready = { conditions: [condition('True', 'Serving', 'all well')] };
 
+const waiting = { conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')] };
+
 function condition(status: 'True' | 'False', reason: string, message: string) {
   return { type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
 }
@@ -21,35 +23,27 @@ function tag(name: string, revision: string, spec: object = {}, status: object =
 }
 
 const logs = { keys: { injection: 'logs', revision: 'logs/rev', inject: 'logs/inject', status: 'logs/status' } };
-const custom = (team: string) => ({
-  webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team } } },
-});
+const custom = { webhook: { selection: 'Custom', namespaceSelector: { matchLabels: { team: 'a' } } } };
 /** One that is called by a url, with the certificate of a Secret if that is named. */
 function at(name: string, url: string, secret?: string): KubernetesObject {
   const certificate = secret === undefined ? {} : { certificate: { provider: 'Secret', secretRef: { name: secret } } };
   return config(name, { webhook: { url }, ...certificate });
 }
 
+const prod = tag('prod', '1-24', {}, { injectorConfig: '1-24' });
 const stored: KubernetesObject[] = [
   at('outside', 'https://outside.example.com'),
   at('shared', 'https://shared.example.com', 'tls'),
   config('1-24'),
   config('1-25'),
-  config('unready', {}, { conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')] }),
-  config(
-    'edited',
-    {},
-    {
-      conditions: [condition('False', 'WaitingForReplicas', 'a replica is missing')],
-      config: { hash: '0123abcd' },
-    },
-  ),
+  config('unready', {}, waiting),
+  config('edited', {}, { ...waiting, config: { hash: '0123abcd' } }),
   config('paused', { paused: true }),
-  config('custom', { ...custom('a'), webhook: { ...custom('a').webhook, keys: { ...logs.keys, status: 'x' } } }),
+  config('custom', { webhook: { ...custom.webhook, keys: { ...logs.keys, status: 'x' } } }),
   config('logs', { revision: 'logs', webhook: logs }),
   config('other-class', { revision: 'elsewhere', operatorClass: 'other' }),
   config('going', { revision: 'leaving' }, ready, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
-  tag('prod', '1-24', {}, { injectorConfig: '1-24' }),
+  prod,
 ];
 
 /** The first mistake about an object beside those that are stored, as `field: message`. */
@@ -95,7 +89,7 @@ describe('the review of a RevisionTag', () => {
       /^spec\.revision: spec\.revision 1-26: .*\(there are 1-24, 1-25, .*\); create it, or name another one$/,
     ],
     [
-      'to a revision of another class',
+      'to one of another class',
       tag('canary', 'elsewhere'),
       null,
       /^spec\.revision: .*no InjectorConfig of operator class default/,
@@ -114,11 +108,11 @@ describe('the review of a RevisionTag', () => {
     [
       'moved to another family',
       tag('prod', 'logs'),
-      stored.at(-1)!,
+      prod,
       /^spec\.revision: .*other spec\.webhook\.keys than InjectorConfig 1-24/,
     ],
-    ['moved to a revision that is ready', tag('prod', '1-25'), stored.at(-1)!, /^none$/],
-    ['moved to an unknown revision', tag('prod', '1-26'), stored.at(-1)!, /^spec\.revision: /],
+    ['moved to a revision that is ready', tag('prod', '1-25'), prod, /^none$/],
+    ['moved to an unknown revision', tag('prod', '1-26'), prod, /^spec\.revision: /],
     ['unchanged, wherever it leads', tag('prod', '1-26'), tag('prod', '1-26'), /^none$/],
     [
       'named like a revision',
@@ -162,7 +156,7 @@ describe('the review of an InjectorConfig beside others', () => {
     ],
     [
       'with selectors of its own that could take the pods of others',
-      config('mine', custom('a')),
+      config('mine', custom),
       null,
       /^spec\.webhook\.selection: .*give one of the two its own spec\.webhook\.keys/,
     ],
@@ -172,13 +166,8 @@ describe('the review of an InjectorConfig beside others', () => {
       config('mine', { revision: '1-24' }),
       /^none$/,
     ],
-    ['that becomes the loser', config('1-25', custom('a')), config('1-25'), /^spec\.webhook\.selection: /],
-    [
-      'that is on its way out',
-      config('mine', { revision: '1-24' }, ready, { deletionTimestamp: 'now' }),
-      null,
-      /^none$/,
-    ],
+    ['that becomes the loser', config('1-25', custom), config('1-25'), /^spec\.webhook\.selection: /],
+    ['on its way out', config('mine', { revision: '1-24' }, ready, { deletionTimestamp: 'now' }), null, /^none$/],
     ['that keeps its keys', stored[2]!, stored[2]!, /^none$/],
     [
       'with the host of another',

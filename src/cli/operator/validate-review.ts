@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { ConfigurationError } from '../../api/errors.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
@@ -11,29 +12,24 @@ import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
 import type { Validation } from '../../server/admission/validate-route.ts';
+import { messageOf } from '../files.ts';
 import { inUseRefusal } from './in-use.ts';
 import { configMistakes, tagMistakes, tagsLeadingTo } from '../../operator/controller/review-mistakes.ts';
+import type { ReviewedObjects } from '../../operator/controller/reviewed-objects.ts';
 
 /** How long an answer waits for a trial, of the 5 s that the webhook has. Milliseconds. */
 const trialMs = 2000;
-
-/** What is known of the other InjectorConfigs and RevisionTags. */
-export interface KnownObjects {
-  readonly targets: TagTargets;
-  /** False: they have not been read yet, so nothing is known to be missing. */
-  readonly synced: boolean;
-}
 
 /**
  * What the validating webhook says of an InjectorConfig or RevisionTag. It refuses objects that no reconcile could ever act on, and what would take the
  * pods of somebody else. A template that does not compile is a warning: the object may be applied before what it refers to, nothing broken is ever
  * published, and the condition TemplatesValid says the same for as long as it lasts.
- * @param known absent, and until it has synced: an object is looked at by itself
+ * @param known the other InjectorConfigs and RevisionTags; without them, and until they have been read, an object is looked at by itself
  */
 export async function validateReview(
   load: LoadConfiguration,
   request: AdmissionRequest,
-  known?: KnownObjects,
+  known?: Pick<ReviewedObjects, 'targets' | 'synced'>,
 ): Promise<Validation> {
   const targets = known?.synced === true ? known.targets : undefined;
   if (request.operation === 'DELETE') return validateDeletion(request.oldObject, targets);
@@ -80,25 +76,13 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
   const { injection } = config.spec;
   if (Object.keys(injection).some((field) => field.endsWith('From'))) return [];
   try {
-    const loaded = await inTime(load(configurationFiles(config)));
+    // What takes longer goes on, for whoever asks next.
+    const late = setTimeout(trialMs, undefined, { ref: false });
+    const loaded = await Promise.race([load(configurationFiles(config)), late]);
     if (loaded !== undefined) return [...loaded.warnings];
     const seconds = String(trialMs / 1000);
     return [`not published yet: trying it takes longer than ${seconds} s; the condition TemplatesValid will say more`];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return [`${error instanceof ConfigurationError ? 'not published' : 'not published yet'}: ${message}`];
-  }
-}
-
-/** What takes longer goes on, for whoever asks next. */
-async function inTime<Value>(value: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, trialMs, undefined);
-  });
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    clearTimeout(timer);
+    return [`${error instanceof ConfigurationError ? 'not published' : 'not published yet'}: ${messageOf(error)}`];
   }
 }

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Terminal } from '../terminal.ts';
+import type { PodCounts } from '../usage/usage-report.ts';
 
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
@@ -25,10 +26,14 @@ export function writeReport<Item>(
   items: readonly Item[],
   { columns, row, empty }: TableOf<Item>,
 ): void {
-  if (format === 'json') terminal.out(`${JSON.stringify(items, undefined, 2)}\n`);
-  else if (format === 'yaml') terminal.out(stringify(items));
+  if (format !== 'table') writeData(terminal, format, items);
   else if (items.length === 0) terminal.error(empty);
   else terminal.out(formatTable(columns, items.map(row)));
+}
+
+/** Prints something whole, for programs. */
+export function writeData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): void {
+  terminal.out(format === 'json' ? `${JSON.stringify(data, undefined, 2)}\n` : stringify(data));
 }
 
 /** Lines with columns three spaces apart, as kubectl prints them; the last column is not padded. */
@@ -41,4 +46,21 @@ export function formatTable(columns: readonly string[], rows: readonly (readonly
     )
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
+}
+
+/** `15 (3 stale, 1 missing)`: how many pods have to do with something, and what is not as it would be now. */
+export function formatPodCounts({ current, stale, missing }: PodCounts): string {
+  const apart = [stale > 0 ? `${stale} stale` : '', missing > 0 ? `${missing} missing` : ''].filter(Boolean);
+  return `${current + stale + missing}${apart.length === 0 ? '' : ` (${apart.join(', ')})`}`;
+}
+
+/** The first five names of a list, and how many there are when there are more. */
+export function formatNames(names: readonly string[]): string {
+  if (names.length === 0) return '-';
+  return names.length <= 5 ? names.join(',') : `${names.slice(0, 5).join(',')}… (${names.length})`;
+}
+
+/** `2 namespaces`, `1 pod`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

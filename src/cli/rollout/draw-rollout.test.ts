@@ -34,13 +34,8 @@ describe('a rollout as a picture', () => {
   });
 
   it('shows what a shadow step has found', () => {
-    const shadowReport = {
-      compared: 12,
-      failed: 1,
-      differing: 2,
-      changed: ['spec.containers[proxy].image', 'x'],
-      error: 'nil',
-    };
+    const changed = ['spec.containers[proxy].image', 'x'];
+    const shadowReport = { compared: 12, failed: 1, differing: 2, changed, error: 'nil' };
     const lines = drawRollout(rolloutTag({ ...paused, step: 0, shadow: true, weight: 0, shadowReport }), wide, now);
     assert.deepEqual(lines.slice(7, 10), [
       'shadow   12 pods compared: 1 failed, 2 differ',
@@ -62,10 +57,8 @@ describe('a rollout as a picture', () => {
   });
 
   it('shows restarts between pods and steps, with the first workloads that wait or are left alone', () => {
-    const tag = rolloutTag(paused, {
-      spec: { strategy: { ...strategy, restart: {} } },
-      status: { restarts: restarting },
-    });
+    const spec = { strategy: { ...strategy, restart: {} } };
+    const tag = rolloutTag(paused, { spec, status: { restarts: restarting } });
     assert.deepEqual(drawRollout(tag, wide, now).slice(6, 15), [
       'canary   50 of 53 pods ready, 0 failing (1-25, configuration 00000000)',
       '',
@@ -201,9 +194,7 @@ describe('a rollout in one line', () => {
 
   it('counts steps that the spec has lost', () => {
     const { steps } = strategy.canary;
-    assert.match(
-      rolloutLine(rolloutTag({ ...paused, step: 7 }, { spec: { strategy: { canary: { steps } } } })),
-      /step 8 of 8,/,
-    );
+    const tag = rolloutTag({ ...paused, step: 7 }, { spec: { strategy: { canary: { steps } } } });
+    assert.match(rolloutLine(tag), /step 8 of 8,/);
   });
 });

@@ -38,13 +38,11 @@ export function drawRollout(tag: RevisionTag, { columns, rows }: Screen, now: Da
 
 function heading(tag: RevisionTag, now: Date): string {
   const { metadata, spec, status } = tag;
-  const rollout = status?.rollout;
-  const { stable, canary, startedAt } = rollout ?? {};
-  const way =
-    canary === undefined ? `revision ${spec.revision}` : `revision ${stable?.revision ?? '?'} -> ${canary.revision}`;
+  const { stable, canary, startedAt } = status?.rollout ?? {};
+  const way = canary === undefined ? spec.revision : `${stable?.revision ?? '?'} -> ${canary.revision}`;
   const since =
     canary === undefined || startedAt === undefined ? '' : `, for ${duration(now.getTime() - Date.parse(startedAt))}`;
-  return `RevisionTag ${metadata.name}: ${way}: ${phaseOf(tag)}${since}`;
+  return `RevisionTag ${metadata.name}: revision ${way}: ${phaseOf(tag)}${since}`;
 }
 
 function figures(rollout: RolloutState, columns: number): string[] {
@@ -67,11 +65,12 @@ function restarts(tag: RevisionTag, columns: number, room: number): string[] {
 
 function shadow(report: NonNullable<RolloutState['shadowReport']>, columns: number): string[] {
   const { compared, failed, differing, changed, error } = report;
-  const lines = [`shadow   ${compared} pods compared: ${failed} failed, ${differing} differ`];
-  if (changed.length > 0)
-    lines.push(...wrap(`differing: ${changed.join(', ')}`, columns - 9, 2).map((line) => `         ${line}`));
-  if (error !== undefined) lines.push(...wrap(`error: ${error}`, columns - 9, 2).map((line) => `         ${line}`));
-  return lines;
+  const below = (text: string): string[] => wrap(text, columns - 9, 2).map((line) => `         ${line}`);
+  return [
+    `shadow   ${compared} pods compared: ${failed} failed, ${differing} differ`,
+    ...(changed.length > 0 ? below(`differing: ${changed.join(', ')}`) : []),
+    ...(error === undefined ? [] : below(`error: ${error}`)),
+  ];
 }
 
 function bar({ weight }: RolloutState): string {
@@ -82,8 +81,8 @@ function bar({ weight }: RolloutState): string {
 function stepLines(tag: RevisionTag, now: Date): string[] {
   const steps = tag.spec.strategy?.canary?.steps ?? [];
   const underWay = rolloutUnderWay(tag);
-  const isPromoted =
-    tag.status?.rollout?.phase === 'Promoted' && tag.status.rollout.stable.revision === tag.spec.revision;
+  const { phase, stable } = tag.status?.rollout ?? {};
+  const isPromoted = phase === 'Promoted' && stable?.revision === tag.spec.revision;
   return steps.map((step, index) => {
     const mark = isPromoted || index < (underWay?.step ?? 0) ? 'x' : index === underWay?.step ? '>' : ' ';
     const weight = step.shadow ? 'shadow' : `${step.weight} %`;

@@ -1,6 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
 import type { RestartStatus } from '../../api/revision-tag/rollout-status.ts';
-import { plural } from '../report/pod-counts.ts';
+import { plural } from '../report/write-report.ts';
 import { cut, oneLine, wrap } from './wrap.ts';
 
 /** How many workloads of a list are named in a picture. */

@@ -40,13 +40,7 @@ describe('the end of a watched rollout', () => {
   const ends: [string, RevisionTag, boolean, boolean, RegExp][] = [
     ['it was promoted', rolloutTag(promoted), true, true, /1-25 is stable now/],
     ['it was rolled back', rolloutTag(rolledBack), false, false, /9 of 53 pods/],
-    [
-      'the request was answered',
-      rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')),
-      true,
-      false,
-      /9 of 53/,
-    ],
+    ['it was answered', rolloutTag({ ...rolledBack, action: answer }, asked('retry:1')), true, false, /9 of 53/],
     ['nobody can read the request', rolloutTag(rolledBack, asked('again')), true, false, /9 of 53/],
     ['the spec was set back', rolloutTag(rolloutState(), back), true, false, /ended: pods get revision 1-24/],
     ['there was nothing to do', rolloutTag(rolloutState(), back), false, true, /^no rollout is under way: pods get/],

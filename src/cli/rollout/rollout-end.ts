@@ -44,12 +44,11 @@ function endOfMove(tag: RevisionTag, wasUnderWay: boolean): RolloutEnd | undefin
   const { spec, status } = tag;
   if (!isObserved(tag) || pendingAction(tag) !== undefined || rolloutUnderWay(tag) !== undefined) return undefined;
   const rollout = status?.rollout;
-  if (rollout === undefined || spec.strategy?.canary === undefined) {
-    const isThere = status?.stableRevision === spec.revision && spec.strategy?.canary === undefined;
-    return isThere
-      ? { isWanted: true, message: `pods get revision ${spec.revision}; the tag has no canary strategy` }
-      : undefined;
+  if (spec.strategy?.canary === undefined) {
+    if (status?.stableRevision !== spec.revision) return undefined;
+    return { isWanted: true, message: `pods get revision ${spec.revision}; the tag has no canary strategy` };
   }
+  if (rollout === undefined) return undefined;
   const { phase, stable, message } = rollout;
   if (phase === 'RolledBack') return { isWanted: false, message };
   if (stable.revision !== spec.revision) return undefined;

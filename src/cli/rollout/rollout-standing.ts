@@ -1,9 +1,6 @@
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import {
-  parseRolloutAction,
-  rolloutActionAnnotation,
-  type RolloutAction,
-} from '../../api/revision-tag/rollout-action.ts';
+import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import type { RolloutAction } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 
 /** A rollout under way: two revisions are in force. */
@@ -11,12 +8,8 @@ export type RolloutUnderWay = RolloutState & Required<Pick<RolloutState, 'canary
 
 /** The rollout of a tag that is under way; undefined at rest. */
 export function rolloutUnderWay({ status }: Pick<RevisionTag, 'status'>): RolloutUnderWay | undefined {
-  const rollout = status?.rollout;
-  return rollout !== undefined && isUnderWay(rollout) ? rollout : undefined;
-}
-
-function isUnderWay(rollout: RolloutState): rollout is RolloutUnderWay {
-  return rollout.canary !== undefined && rollout.step !== undefined;
+  const { canary, step } = status?.rollout ?? {};
+  return canary === undefined || step === undefined ? undefined : (status?.rollout as RolloutUnderWay);
 }
 
 /** Whether the status is that of the spec as it is now. */

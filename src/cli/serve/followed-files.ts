@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../files.ts';
 
 /** What follows the text of files, read again every so often. */
 export interface FollowedFilesOptions<Text, Value> {
@@ -35,7 +36,7 @@ export class FollowedFiles<Text, Value> {
   async check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    const { read, load, onLoaded } = this.#options;
+    const { read, load, onLoaded, onProblem } = this.#options;
     try {
       const text = read();
       if (this.#seen !== undefined && isDeepStrictEqual(text, this.#seen)) return;
@@ -44,7 +45,10 @@ export class FollowedFiles<Text, Value> {
       this.#problem = undefined;
       onLoaded(this.#value);
     } catch (error) {
-      this.#complain(error instanceof Error ? error.message : String(error));
+      // Once for each problem, not once a second.
+      const problem = messageOf(error);
+      if (problem !== this.#problem) onProblem(problem);
+      this.#problem = problem;
     } finally {
       this.#isChecking = false;
     }
@@ -58,12 +62,5 @@ export class FollowedFiles<Text, Value> {
     return () => {
       clearInterval(timer);
     };
-  }
-
-  /** Once for each problem, not once a second. */
-  #complain(problem: string): void {
-    if (problem === this.#problem) return;
-    this.#problem = problem;
-    this.#options.onProblem(problem);
   }
 }

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { issueAuthority } from '../../certs/authority.ts';
 import { issueServingCertificate } from '../../certs/serving-certificate.ts';
+import { temporaryFolder } from '../testdata/temporary-folder.ts';
 import { loadPair, onePair, readPair, type PairTexts } from './serving-pair.ts';
 
 describe('the serving pair of files', () => {
   let pair: PairTexts;
   let otherKey: string;
-  let folder: string;
+  const { path, write } = temporaryFolder();
   const keys = () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     return {
@@ -24,17 +22,10 @@ describe('the serving pair of files', () => {
     const authority = issueAuthority('test', caKeys, options);
     pair = issueServingCertificate(authority, { service: 'a', namespace: 'b' }, leafKeys, options);
     otherKey = caKeys.privateKeyPem;
-    folder = mkdtempSync(join(tmpdir(), 'serving-pair-'));
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
   });
 
   it('is read from its two files and served for every name', () => {
-    const files = [join(folder, 'cert'), join(folder, 'key')] as const;
-    writeFileSync(files[0], pair.certificatePem);
-    writeFileSync(files[1], pair.privateKeyPem);
-    const loaded = loadPair(readPair(...files));
+    const loaded = loadPair(readPair(write('cert', pair.certificatePem), write('key', pair.privateKeyPem)));
     const pairs = onePair(() => loaded);
     assert.equal(pairs.defaultPair(), loaded);
     assert.equal(pairs.forServerName('anything'), undefined);
@@ -57,6 +48,6 @@ describe('the serving pair of files', () => {
   }
 
   it('names the flag of a file that is missing', () => {
-    assert.throws(() => readPair(join(folder, 'none'), ''), /--tls-cert .*none: ENOENT/);
+    assert.throws(() => readPair(path('none'), ''), /--tls-cert .*none: ENOENT/);
   });
 });

@@ -17,14 +17,12 @@ export async function findTag(client: Pick<ApiClient, 'find' | 'listAll'>, name:
   const tag = await readTag(client, name);
   if (tag !== undefined) return tag;
   const { items } = await client.listAll(revisionTags);
-  throw noSuchTag(
-    name,
-    items.map(({ metadata }) => metadata.name ?? ''),
-  );
+  throw noSuchTag(name, items);
 }
 
 /** That there is no tag of this name, and which there are. */
-export function noSuchTag(name: string, known: readonly string[]): Error {
-  const there = known.length === 0 ? 'there is none' : `there are ${[...known].sort().join(', ')}`;
+export function noSuchTag(name: string, tags: readonly { readonly metadata: { name?: string } }[]): Error {
+  const known = tags.map(({ metadata }) => metadata.name ?? '').sort();
+  const there = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`;
   return new Error(`there is no tag ${name}; ${there}`);
 }

@@ -9,48 +9,33 @@ import { revisionTags } from '../../operator/cluster-view.ts';
 const interval = 200;
 
 /**
- * Waits until new pods get what a tag asks for.
+ * Waits until new pods get what a tag asks for, or until the rollout to it is under way.
  * @param generation of the tag as it was written
+ * @param isRollout whether the tag gets there in steps
  * @param seconds how long at most
  * @returns why they do not yet; undefined when they do
  */
-export function untilInForce(
+export async function untilInForce(
   client: Pick<ApiClient, 'find'>,
   name: string,
   generation: number,
+  isRollout: boolean,
   seconds: number,
-): Promise<string | undefined> {
-  return until(client, name, seconds, (tag) => whyNotInForce(tag, generation));
-}
-
-/** The same until the rollout to what a tag asks for is under way, or done. */
-export function untilBegun(
-  client: Pick<ApiClient, 'find'>,
-  name: string,
-  generation: number,
-  seconds: number,
-): Promise<string | undefined> {
-  return until(client, name, seconds, (tag) => {
-    const why = whyNotInForce(tag, generation);
-    const isSeen = (tag.status?.observedGeneration ?? 0) >= generation;
-    return isSeen && rolloutUnderWay(tag)?.canary.revision === tag.spec.revision ? undefined : why;
-  });
-}
-
-async function until(
-  client: Pick<ApiClient, 'find'>,
-  name: string,
-  seconds: number,
-  whyNot: (tag: RevisionTag) => string | undefined,
 ): Promise<string | undefined> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const tag = await client.find<RevisionTag>(revisionTags, name);
     if (tag === undefined) return 'somebody has deleted it';
-    const why = whyNot(tag);
+    if (isRollout && hasBegun(tag, generation)) return undefined;
+    const why = whyNotInForce(tag, generation);
     if (why === undefined || performance.now() >= end) return why;
     await sleep(interval);
   }
+}
+
+function hasBegun(tag: RevisionTag, generation: number): boolean {
+  const isSeen = (tag.status?.observedGeneration ?? 0) >= generation;
+  return isSeen && rolloutUnderWay(tag)?.canary.revision === tag.spec.revision;
 }
 
 function whyNotInForce({ metadata, spec, status }: RevisionTag, generation: number): string | undefined {

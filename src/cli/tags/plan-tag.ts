@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { nameOf } from '../../selection/pod-claims.ts';
+import { foreignOverlap } from '../../selection/foreign-overlap.ts';
+import { areOverlapping, claimOfTag, nameOf, podClaims, winningClaim } from '../../selection/pod-claims.ts';
+import type { PodClaim } from '../../selection/pod-claims.ts';
 import { configOfRevision, configOfTag, type Installation } from '../usage/installation.ts';
 import { readinessOf } from '../usage/readiness.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
-import { tagRivals } from './tag-rivals.ts';
 
 /** What `tag set` would do, told before anything is touched. */
 export type TagPlan =
@@ -28,11 +29,8 @@ export function planTag(request: TagRequest, overwrite: boolean, installation: I
   const config = configOfRevision(installation, revision, before);
   if (config === undefined) return refuse(unknownRevision(revision, installation));
   const tag = tagManifest(request, config.spec.operatorClass, before);
-  const { namesake, concerns } = tagRivals(
-    before === undefined ? tag : { ...tag, metadata: before.metadata },
-    config,
-    installation,
-  );
+  const written = before === undefined ? tag : { ...tag, metadata: before.metadata };
+  const { namesake, concerns } = tagRivals(written, config, installation);
   if (name !== defaultRevision && namesake !== undefined) {
     return refuse(
       `tag ${name}: ${nameOf(namesake)} has the revision ${name}: what follows ${name} could mean either; name the tag otherwise`,
@@ -93,4 +91,42 @@ function whyUnready(config: InjectorConfig): string | undefined {
   if (config.spec.paused) return `${named} is paused (spec.paused); \`injector enable\` resumes it`;
   const { ready, reason, message } = readinessOf(config);
   return ready ? undefined : `${named} is not ready: ${reason}: ${message}`;
+}
+
+/**
+ * Who else would take pods that the tag would take, as the operator will find.
+ * @param tag as it would be; without creationTimestamp when it is new, so that everybody is older
+ * @param config where it would lead
+ * @returns an InjectorConfig whose revision has the tag's name, so that labels could not tell them apart; and what a person should know before
+ */
+function tagRivals(
+  tag: RevisionTag,
+  config: InjectorConfig,
+  installation: Installation,
+): { namesake: PodClaim | undefined; concerns: string[] } {
+  const { creationTimestamp = '9999' } = tag.metadata;
+  const mine = claimOfTag({ ...tag, metadata: { ...tag.metadata, creationTimestamp } }, config);
+  const tags = [...installation.tags.filter(({ metadata }) => metadata.name !== tag.metadata.name), tag];
+  const targetOf = (each: RevisionTag): InjectorConfig | undefined => configOfTag(installation, each);
+  const claims = podClaims({ configs: installation.configs, tags, targetOf });
+  const rivals = claims.filter((other) => areOverlapping(mine, other));
+  const namesake = rivals.find(({ kind, isCustom }) => kind === 'InjectorConfig' && !isCustom);
+  const winner = winningClaim(mine, rivals);
+  const foreign = foreignConcern(mine, config, installation);
+  return { namesake, concerns: [...rivals.map((rival) => concern(rival, winner)), ...foreign] };
+}
+
+function concern(rival: PodClaim, winner: PodClaim | undefined): string {
+  const loses = winner === undefined ? `${nameOf(rival)} would lose its webhook` : 'the tag would publish nothing';
+  return `the tag and ${nameOf(rival)} would take the same pods: ${loses}, since the older one stays (Overlap)`;
+}
+
+/** Somebody else's injector. What is in force already is not withdrawn because of it. */
+function foreignConcern(mine: PodClaim, { spec }: InjectorConfig, { configurations, tags }: Installation): string[] {
+  const isInForce = tags.some(({ metadata, status }) => metadata.name === mine.name && status?.hash !== undefined);
+  const foreign = spec.webhook.takeover || isInForce ? undefined : foreignOverlap(mine, configurations);
+  if (foreign === undefined) return [];
+  return [
+    `MutatingWebhookConfiguration ${foreign.configuration} (webhook ${foreign.webhook}) of another injector takes the same pods by the same labels: the tag would publish nothing while it is there, unless spec.webhook.takeover of the InjectorConfig is set (ForeignOverlap)`,
+  ];
 }

@@ -1,19 +1,15 @@
-import { group } from '../../api/injector-config/injector-config.ts';
-import { revisionTagPlural } from '../../api/revision-tag/revision-tag.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Right } from '../kill-switch/check-rights.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** What changing a tag needs: to see who follows it, and the verbs on the tag itself. */
-export function tagRights(...verbs: readonly string[]): Right[] {
-  const list = (resourceGroup: string, resource: string): Right => ({ verb: 'list', group: resourceGroup, resource });
+export function tagRights(...verbs: readonly string[]): string[] {
   return [
-    list(group, 'injectorconfigs'),
-    list('admissionregistration.k8s.io', 'mutatingwebhookconfigurations'),
-    list('', 'namespaces'),
-    list('', 'pods'),
-    ...verbs.map((verb): Right => ({ verb, group, resource: revisionTagPlural })),
+    'list injectorconfigs.sidecar-injector.io',
+    'list mutatingwebhookconfigurations.admissionregistration.k8s.io',
+    'list namespaces',
+    'list pods',
+    ...verbs.map((verb) => `${verb} revisiontags.sidecar-injector.io`),
   ];
 }
 

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { group } from '../../api/injector-config/injector-config.ts';
-import { type RevisionTag, revisionTagPlural } from '../../api/revision-tag/revision-tag.ts';
-import {
-  formatRolloutAction,
-  type RolloutAction,
-  rolloutActionAnnotation,
-  type RolloutVerb,
-} from '../../api/revision-tag/rollout-action.ts';
+import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { formatRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
+import type { RolloutAction, RolloutVerb } from '../../api/revision-tag/rollout-action.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
@@ -39,10 +35,7 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
     .option('--timeout <seconds>', 'how long to wait for the answer (0: not at all)', parseSeconds, 60)
     .action((name: string, options: ActionOptions) =>
       withCluster(options, async (client) => {
-        await checkRights(
-          client,
-          ['get', 'patch'].map((right) => ({ verb: right, group, resource: revisionTagPlural })),
-        );
+        await checkRights(client, ['get revisiontags.sidecar-injector.io', 'patch revisiontags.sidecar-injector.io']);
         const tag = await findTag(client, name);
         const why = whyNotNow(tag, verb);
         if (why !== undefined) throw new Error(`${why}; nothing was changed`);
@@ -52,16 +45,8 @@ export function tagActionCommand(verb: RolloutVerb, terminal: Terminal): Command
           terminal.out(`RevisionTag ${name}: asked for ${verb}\n`);
           return;
         }
-        const deadline = performance.now() + options.timeout * 1000;
-        const { isDone, message } = await followAction({
-          action,
-          read: () => readTag(client, name),
-          pause: async () => {
-            await sleep(interval);
-            return performance.now() < deadline;
-          },
-        });
-        if (!isDone) throw new Error(`RevisionTag ${name}: ${verb}: ${message}`);
+        const { state, message } = await answerTo(action, client, name, options.timeout);
+        if (state !== 'Done') throw new Error(`RevisionTag ${name}: ${verb}: ${message}`);
         terminal.out(`RevisionTag ${name}: ${message}\n`);
       }),
     );
@@ -98,31 +83,21 @@ function whyNotNow(tag: RevisionTag, verb: RolloutVerb): string | undefined {
     : undefined;
 }
 
-interface FollowActionOptions {
-  readonly action: RolloutAction;
-  /** Reads the tag as it is now; undefined when it is gone. */
-  readonly read: () => Promise<RevisionTag | undefined>;
-  /** Waits before the next look; false when there is no time left. */
-  readonly pause: () => Promise<boolean>;
-}
-
-/** What became of a request. */
-interface ActionResult {
-  readonly isDone: boolean;
-  /** What was done, or why not. */
-  readonly message: string;
-}
-
-/** Follows a request until the operator has answered it, by the status alone. */
-async function followAction({ action, read, pause }: FollowActionOptions): Promise<ActionResult> {
+/** Waits until the operator has answered a request, by the status alone; without an answer the message says why. */
+async function answerTo(
+  { verb, nonce }: RolloutAction,
+  client: ApiClient,
+  name: string,
+  seconds: number,
+): Promise<{ state?: 'Done' | 'Refused'; message: string }> {
+  const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const tag = await read();
-    if (tag === undefined) return { isDone: false, message: 'somebody has deleted the tag' };
+    const tag = await readTag(client, name);
+    if (tag === undefined) return { message: 'somebody has deleted the tag' };
     const answer = tag.status?.rollout?.action;
-    if (answer?.nonce === action.nonce && answer.verb === action.verb) {
-      return { isDone: answer.state === 'Done', message: answer.message };
-    }
-    if (!(await pause())) return { isDone: false, message: unanswered(tag) };
+    if (answer?.nonce === nonce && answer.verb === verb) return answer;
+    await sleep(interval);
+    if (performance.now() >= deadline) return { message: unanswered(tag) };
   }
 }
 

@@ -31,12 +31,7 @@ async function removeTag(client: ApiClient, name: string, isAgreed: boolean, ter
   await checkRights(client, tagRights('list', 'patch', 'delete'));
   const installation = await readInstallation(client);
   const tag = installation.tags.find(({ metadata }) => metadata.name === name);
-  if (tag === undefined) {
-    throw noSuchTag(
-      name,
-      installation.tags.map(({ metadata }) => metadata.name),
-    );
-  }
+  if (tag === undefined) throw noSuchTag(name, installation.tags);
   const followers = await readFollowers(client, installation, tag);
   const isUsed = hasFollowers(followers);
   if (isUsed) {

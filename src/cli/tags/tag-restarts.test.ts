@@ -57,12 +57,14 @@ describe('injector, with a tag that restarts workloads', () => {
       const waiting: RestartStatus = { ...restarting, phase: 'Waiting', inProgress: 0, message: '39 wait' };
       const { out, code } = await watched([waiting, restartStatus('1-25')]);
       assert.deepEqual(
-        out.split('\n').map((line) => line.replace(/^\S+Z /, '')),
+        out
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.replace(/^\S+Z /, '')),
         [
           'Ready: pods get revision 1-25; restarts Restarting, 40 workloads stale, 1 restarting: 1 restarting, 38 to come',
           'Ready: pods get revision 1-25; restarts Waiting, 40 workloads stale, 0 restarting: 39 wait',
           'Ready: pods get revision 1-25; restarts Idle, 0 workloads stale, 0 restarting: nothing to restart',
-          '',
         ],
       );
       assert.equal(code, 0);
@@ -100,22 +102,18 @@ describe('injector, with a tag that restarts workloads', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { restarts?: object; steps?: object });
-      assert.deepEqual(
-        records.map(({ restarts, steps }) => [restarts, steps]),
-        [
-          [restarting, []],
-          [restartStatus('1-25'), []],
-        ],
-      );
+      const told = records.map(({ restarts, steps }) => [restarts, steps]);
+      assert.deepEqual(told, [
+        [restarting, []],
+        [restartStatus('1-25'), []],
+      ]);
     });
   });
 
   it('tag list and status say how restarts go on, where a tag asks for them', async () => {
     put(atRest(restarting, restartOnly));
-    assert.match(
-      (await injector('tag list')).out,
-      /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 stale\) +True/,
-    );
+    const list = await injector('tag list');
+    assert.match(list.out, /PODS +RESTARTS +READY\nprod +1-25 .* Restarting \(40 stale\) +True/);
     assert.match((await injector('status')).out, /MISSING +RESTARTS\nprod .* Restarting \(40 stale\)\n/);
     const inShort = { phase: 'Restarting', stale: 40, inProgress: 1 };
     const [listed] = JSON.parse((await injector('tag list -o json')).out) as { restarts?: object }[];

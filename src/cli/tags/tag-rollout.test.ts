@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { parseRolloutAction, rolloutActionAnnotation } from '../../api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../api/revision-tag/rollout-status.ts';
 import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
-import { failure } from '../../kube/testdata/fake-api-server.ts';
-import { asSoonAs } from '../testdata/as-soon-as.ts';
+import { asSoonAs } from '../testdata/recording-terminal.ts';
 import type { Seen, Surroundings } from '../testdata/recording-terminal.ts';
-import { RevisionCluster } from '../testdata/revision-cluster.ts';
+import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
 import { paused, promoted, rolledBack, rolloutState, rolloutTag, strategy } from '../testdata/rollout-tag.ts';
 
 describe('injector tag, with a rollout', () => {
@@ -86,13 +85,7 @@ describe('injector tag, with a rollout', () => {
 
     it('asks although the operator writes its status at the same moment', async () => {
       put(paused);
-      cluster.memory.faults.push({
-        matches: (method, path) => method === 'PATCH' && path.endsWith('/prod'),
-        answer: (response) => {
-          failure(response, 409, 'Conflict', 'modified');
-        },
-        times: 2,
-      });
+      cluster.memory.faults.push(refusal('PATCH', 'revisiontags/prod', 409, 'modified', 2));
       assert.equal((await tag('abort prod --timeout 0')).code, 0);
     });
 
@@ -115,7 +108,7 @@ describe('injector tag, with a rollout', () => {
       [
         'the end of no pause',
         'resume prod',
-        rolloutState({ ...paused, pausedAt: undefined as never }),
+        { ...paused, pausedAt: undefined as never },
         /step 2 is not paused: step 2/,
       ],
       [
@@ -196,18 +189,9 @@ describe('injector tag, with a rollout', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>);
       assert.equal(records.length, 2);
-      const [first] = records;
-      assert.deepEqual(Object.keys(first ?? {}), [
-        'time',
-        'tag',
-        'revision',
-        'stableRevision',
-        'ready',
-        'steps',
-        'rollout',
-      ]);
-      assert.deepEqual(first?.['rollout'], paused);
-      assert.deepEqual([first['tag'], first['revision'], first['stableRevision']], ['prod', '1-25', '1-24']);
+      const { time, ready, steps, ...first } = records[0] ?? {};
+      assert.deepEqual(first, { tag: 'prod', revision: '1-25', stableRevision: '1-24', rollout: paused });
+      for (const told of [time, ready, steps]) assert.ok(told);
     });
 
     it('draws over itself on a terminal', async () => {
@@ -241,13 +225,7 @@ describe('injector tag, with a rollout', () => {
       put(paused);
       const { errors, code } = await tag('watch prod', {
         onOut: () => {
-          cluster.memory.faults.push({
-            matches: (method, path) => method === 'GET' && path.endsWith('/prod'),
-            answer: (response) => {
-              failure(response, 503, 'ServiceUnavailable', 'starting');
-            },
-            times: 2,
-          });
+          cluster.memory.faults.push(refusal('GET', 'revisiontags/prod', 503, 'starting', 2));
           write(promoted);
         },
       });
@@ -282,12 +260,9 @@ describe('injector tag, with a rollout', () => {
         write({ ...paused, stable, canary });
       });
       const { out, code } = await tag('set prod -r 1-26 --overwrite --timeout 20');
-      assert.equal(code, 0);
-      assert.equal(
-        out,
-        'RevisionTag prod: a rollout from revision 1-25 to 1-26 begins, in 4 steps (spec.strategy.canary)\n' +
-          'the rollout is under way\n`injector tag watch prod` shows it\n',
-      );
+      const begins = 'a rollout from revision 1-25 to 1-26 begins, in 4 steps (spec.strategy.canary)';
+      const shows = 'the rollout is under way\n`injector tag watch prod` shows it';
+      assert.deepEqual([out, code], [`RevisionTag prod: ${begins}\n${shows}\n`, 0]);
       assert.equal(prod().spec.revision, '1-26');
       assert.equal(prod().spec.strategy?.canary?.steps.length, strategy.canary.steps.length);
     });
@@ -330,10 +305,8 @@ describe('injector tag, with a rollout', () => {
 
     it('moves at once where there is no strategy', async () => {
       put(promoted, { isAtOnce: true });
-      assert.match(
-        (await tag('set prod -r 1-26 --overwrite --timeout 0')).out,
-        /^RevisionTag prod: moved from revision 1-25/,
-      );
+      const { out } = await tag('set prod -r 1-26 --overwrite --timeout 0');
+      assert.match(out, /^RevisionTag prod: moved from revision 1-25/);
     });
   });
 

@@ -6,7 +6,7 @@ import { checkRights } from '../kill-switch/check-rights.ts';
 import { parseSeconds } from '../option-values.ts';
 import { describeFollowers, hasFollowers, readFollowers } from './followers.ts';
 import { agrees, tagRights } from './precautions.ts';
-import { untilBegun, untilInForce } from './follow-tag.ts';
+import { untilInForce } from './follow-tag.ts';
 import { planTag } from './plan-tag.ts';
 import { tagManifest, type TagRequest } from './tag-manifest.ts';
 import { writeTag } from './write-tag.ts';
@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts';
 import { keysOfTag } from '../usage/installation.ts';
 import { readInstallation } from '../usage/read-installation.ts';
 import { restartBounds } from '../../api/revision-tag/rollout-strategy.ts';
-import { plural } from '../report/pod-counts.ts';
+import { plural } from '../report/write-report.ts';
 import { restartLine } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 
@@ -65,12 +65,10 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   const isRollout = before !== undefined && beginsRollout(before, revision);
   terminal.out(`RevisionTag ${name}: ${describeMove(tag, before, isRollout)}\n`);
   if (options.timeout > 0) {
-    const wait = isRollout ? untilBegun : untilInForce;
-    const why = await wait(client, name, written.metadata.generation ?? 0, options.timeout);
+    const { timeout } = options;
+    const why = await untilInForce(client, name, written.metadata.generation ?? 0, isRollout, timeout);
     if (why !== undefined) {
-      throw new Error(
-        `RevisionTag ${name}: not in force after ${options.timeout} s, pods get what they got before: ${why}`,
-      );
+      throw new Error(`RevisionTag ${name}: not in force after ${timeout} s, pods get what they got before: ${why}`);
     }
     terminal.out(isRollout ? 'the rollout is under way\n' : 'new pods get it now\n');
   }
@@ -82,11 +80,13 @@ async function setTag(client: ApiClient, request: TagRequest, options: SetOption
   }
   const keys = keysOfTag(installation, tag);
   const label = name === defaultRevision ? `${keys.injection}=enabled` : `${keys.revision}=${name}`;
-  terminal.out(
-    hasFollowers(followers)
-      ? `it is followed by ${describeFollowers(followers)}; ${restarts ?? 'pods that run already get it when they are restarted'}: \`${restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`}\`\n`
-      : `namespaces follow it by their label: kubectl label namespace NAME ${label}\n`,
-  );
+  if (!hasFollowers(followers)) {
+    terminal.out(`namespaces follow it by their label: kubectl label namespace NAME ${label}\n`);
+    return;
+  }
+  const then = restarts ?? 'pods that run already get it when they are restarted';
+  const command = restarts === undefined ? 'injector status --stale' : `injector tag watch ${name}`;
+  terminal.out(`it is followed by ${describeFollowers(followers)}; ${then}: \`${command}\`\n`);
 }
 
 /**

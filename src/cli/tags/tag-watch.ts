@@ -43,7 +43,7 @@ export function tagWatchCommand(terminal: Terminal): Command {
           abort.abort();
         });
         try {
-          await watchTag(client, name, { terminal, show: shower(output, terminal), signal: abort.signal });
+          await watchTag(client, name, terminal, output, abort.signal);
         } finally {
           stop();
         }
@@ -51,14 +51,15 @@ export function tagWatchCommand(terminal: Terminal): Command {
     );
 }
 
-interface Watching {
-  readonly terminal: Terminal;
-  readonly show: (tag: RevisionTag) => void;
-  /** Ends it, which is nobody's failure. */
-  readonly signal: AbortSignal;
-}
-
-async function watchTag(client: ApiClient, name: string, { terminal, show, signal }: Watching): Promise<void> {
+/** @param signal ends it, which is nobody's failure */
+async function watchTag(
+  client: ApiClient,
+  name: string,
+  terminal: Terminal,
+  output: WatchOptions['output'],
+  signal: AbortSignal,
+): Promise<void> {
+  const show = shower(output, terminal);
   let tag = await findTag(client, name);
   if (tag.spec.strategy?.canary === undefined && !asksForRestarts(tag) && rolloutUnderWay(tag) === undefined) {
     throw new Error(
@@ -102,45 +103,29 @@ async function readAgain(
   return undefined;
 }
 
-/** Shows a tag each time that there is something new to show. */
+/** Escape sequences of ECMA-48, which every terminal has: the cursor goes up so many lines; all below it is erased. */
+const up = (lines: number): string => `\u001B[${lines}A`;
+const eraseBelow = '\u001B[J';
+
+/** Shows a tag each time that there is something new to show; on a screen as lines that are drawn over those before. */
 function shower(output: WatchOptions['output'], terminal: Terminal): (tag: RevisionTag) => void {
-  const picture = new Picture(terminal);
+  let drawn: readonly string[] = [];
   let before: unknown;
   return (tag) => {
     const screen = terminal.screen();
     const now = new Date();
     if (output === 'text' && screen !== undefined) {
-      picture.draw(drawRollout(tag, screen, now));
+      const lines = drawRollout(tag, screen, now);
+      if (isDeepStrictEqual(lines, drawn)) return;
+      const back = drawn.length === 0 ? '' : `${up(drawn.length)}\r${eraseBelow}`;
+      terminal.out(`${back}${lines.join('\n')}\n`);
+      drawn = lines;
       return;
     }
     const after = output === 'json' ? rolloutRecord(tag) : rolloutLine(tag);
     if (isDeepStrictEqual(before, after)) return;
     before = after;
     const time = now.toISOString();
-    terminal.out(
-      output === 'json' ? `${JSON.stringify({ time, ...(after as object) })}\n` : `${time} ${after as string}\n`,
-    );
+    terminal.out(typeof after === 'string' ? `${time} ${after}\n` : `${JSON.stringify({ time, ...after })}\n`);
   };
-}
-
-/** Escape sequences of ECMA-48, which every terminal has: the cursor goes up so many lines; all below it is erased. */
-const up = (lines: number): string => `\u001B[${lines}A`;
-const eraseBelow = '\u001B[J';
-
-/** Lines on a terminal that are drawn over themselves when they change. */
-class Picture {
-  readonly #terminal: Terminal;
-  #drawn: readonly string[] = [];
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  /** Draws the lines in place of those before. */
-  draw(lines: readonly string[]): void {
-    if (lines.join('\n') === this.#drawn.join('\n')) return;
-    const back = this.#drawn.length === 0 ? '' : `${up(this.#drawn.length)}\r${eraseBelow}`;
-    this.#terminal.out(`${back}${lines.join('\n')}\n`);
-    this.#drawn = lines;
-  }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
-import { failure, json } from '../../kube/testdata/fake-api-server.ts';
-import { asSoonAs } from '../testdata/as-soon-as.ts';
-import { RevisionCluster, ready } from '../testdata/revision-cluster.ts';
+import { json } from '../../kube/testdata/fake-api-server.ts';
+import { asSoonAs } from '../testdata/recording-terminal.ts';
+import { RevisionCluster, ready, refusal } from '../testdata/revision-cluster.ts';
 import { runCommand, type Seen } from '../testdata/recording-terminal.ts';
 
 describe('injector tag', () => {
@@ -28,12 +28,8 @@ describe('injector tag', () => {
   describe('set', () => {
     it('creates a tag, for namespaces to follow', async () => {
       const { out, code } = await tag('set canary -r 1-25 --timeout 0');
-      assert.equal(code, 0);
-      assert.equal(
-        out,
-        'RevisionTag canary: created, leads to revision 1-25\n' +
-          'namespaces follow it by their label: kubectl label namespace NAME istio.io/rev=canary\n',
-      );
+      const label = 'namespaces follow it by their label: kubectl label namespace NAME istio.io/rev=canary';
+      assert.deepEqual([out, code], [`RevisionTag canary: created, leads to revision 1-25\n${label}\n`, 0]);
       assert.deepEqual(specOf('canary'), { revision: '1-25' });
       assert.deepEqual(cluster.changes, ['POST revisiontags canary']);
     });
@@ -51,13 +47,7 @@ describe('injector tag', () => {
     });
 
     it('moves it although the operator writes its status at the same moment', async () => {
-      cluster.memory.faults.push({
-        matches: (method, path) => method === 'PATCH' && path.endsWith('/prod'),
-        answer: (response) => {
-          failure(response, 409, 'Conflict', 'modified');
-        },
-        times: 2,
-      });
+      cluster.memory.faults.push(refusal('PATCH', 'revisiontags/prod', 409, 'modified', 2));
       assert.equal((await tag('set prod -r 1-25 --overwrite --timeout 0')).code, 0);
     });
 
@@ -66,12 +56,8 @@ describe('injector tag', () => {
       const isWritten = (): boolean => (specOf('prod') as { revision: string }).revision === '1-25';
       asSoonAs(isWritten, () => {
         cluster.memory.edit('revisiontags', 'prod', undefined, (object) => {
-          const generation = object.metadata.generation;
-          object.status = {
-            observedGeneration: generation,
-            stableRevision: '1-25',
-            conditions: [ready('True', 'Published')],
-          };
+          const conditions = [ready('True', 'Published')];
+          object.status = { observedGeneration: object.metadata.generation, stableRevision: '1-25', conditions };
         });
       });
       const { out, code } = await moved;
@@ -92,8 +78,7 @@ describe('injector tag', () => {
     });
 
     it('sets the flag of tag default, keeps it, and takes it back', async () => {
-      const flag = (): unknown =>
-        (specOf('default') as { enableNamespacesByDefault?: boolean }).enableNamespacesByDefault;
+      const flag = (): unknown => (specOf('default') as Record<string, unknown>)['enableNamespacesByDefault'];
       await tag('set default -r 1-24 --auto-inject-namespaces --timeout 0');
       assert.equal(flag(), true);
       await tag('set default -r 1-25 --overwrite --timeout 0');
@@ -102,6 +87,7 @@ describe('injector tag', () => {
       assert.equal(flag(), false);
     });
 
+    const blue = { operatorClass: 'blue' };
     const refusals: [string, string, RegExp, number, (() => void)?][] = [
       ['a tag with the name of a revision', 'set 1-25 -r 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
       ['an unknown revision', 'set x -r 1-99', /--revision 1-99: no InjectorConfig has .*; there are 1-24, 1-25/, 1],
@@ -114,13 +100,7 @@ describe('injector tag', () => {
       ["default's flag elsewhere", 'set x -r 1-25 --auto-inject-namespaces', /belongs to tag default/, 2],
       ['a call without a revision', 'set x', /required option '-r, --revision/, 2],
       ['an unready revision for a tag in use', 'set prod -r 1-25 --overwrite', /not ready/, 1, unready('1-25')],
-      [
-        'another class',
-        'set prod -r 1-25 --overwrite',
-        /operator class default, .* by blue/,
-        1,
-        spec('1-25', { operatorClass: 'blue' }),
-      ],
+      ['another class', 'set prod -r 1-25 --overwrite', /operator class default, .* by blue/, 1, spec('1-25', blue)],
     ];
     for (const [what, argv, message, status, prepare] of refusals) {
       it(`refuses ${what}, and leaves everything as it was`, async () => {
@@ -166,20 +146,13 @@ describe('injector tag', () => {
     });
 
     it("asks first where Istio's own injector takes the same pods, unless the InjectorConfig takes over", async () => {
-      const selector = (key: string, value: string): object => ({
-        matchExpressions: [{ key, operator: 'In', values: [value] }],
-      });
+      const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }];
+      const namespaceSelector = { matchExpressions: [{ key: 'istio.io/rev', operator: 'In', values: ['mesh'] }] };
       cluster.memory.put('mutatingwebhookconfigurations', {
         apiVersion: 'admissionregistration.k8s.io/v1',
         kind: 'MutatingWebhookConfiguration',
         metadata: { name: 'istio-revision-tag-mesh' },
-        webhooks: [
-          {
-            name: 'rev.namespace.sidecar-injector.istio.io',
-            rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
-            namespaceSelector: selector('istio.io/rev', 'mesh'),
-          },
-        ],
+        webhooks: [{ name: 'rev.namespace.sidecar-injector.istio.io', rules, namespaceSelector }],
       });
       cluster.memory.writes.length = 0;
       const { errors, code } = await tag('set mesh -r 1-25', 'n');
@@ -200,7 +173,7 @@ describe('injector tag', () => {
 
     it('leaves everything as it was when the write is refused', async () => {
       const before = cluster.memory.get('revisiontags', 'prod');
-      refuse('PATCH', 422);
+      cluster.memory.faults.push(refusal('PATCH', 'revisiontags', 422));
       const { errors, out, code } = await tag('set prod -r 1-25 --overwrite');
       assert.deepEqual([errors, out, code], ['error: no', '', 1]);
       assert.deepEqual(cluster.memory.get('revisiontags', 'prod'), before);
@@ -243,20 +216,14 @@ describe('injector tag', () => {
     it('prints what set would apply, and needs no cluster', async () => {
       const { out, code } = await runCommand(['tag', 'generate', 'prod', '-r', '1-25', '--overwrite', '-y']);
       assert.equal(code, 0);
-      const manifest = {
-        apiVersion: 'sidecar-injector.io/v1alpha1',
-        kind: 'RevisionTag',
-        metadata: { name: 'prod' },
-        spec: { revision: '1-25' },
+      const manifest = (name: string, spec: object) => {
+        return { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name }, spec };
       };
-      assert.deepEqual(parse(out), manifest);
+      assert.deepEqual(parse(out), manifest('prod', { revision: '1-25' }));
       const flags = ['-r', '1-25', '--auto-inject-namespaces', '-o', 'json'];
       const whole = await runCommand(['tag', 'generate', 'default', ...flags]);
-      assert.deepEqual(JSON.parse(whole.out), {
-        ...manifest,
-        metadata: { name: 'default' },
-        spec: { revision: '1-25', enableNamespacesByDefault: true },
-      });
+      const spec = { revision: '1-25', enableNamespacesByDefault: true };
+      assert.deepEqual(JSON.parse(whole.out), manifest('default', spec));
     });
 
     it('refuses what no cluster would take', async () => {
@@ -375,14 +342,12 @@ describe('injector tag', () => {
 
     it('leaves everything as it was when the API server refuses', async () => {
       const before = cluster.memory.get('revisiontags', 'prod');
-      refuse('DELETE', 403);
+      cluster.memory.faults.push(refusal('DELETE', 'revisiontags', 403));
       const { errors, code } = await tag('remove prod -y');
       assert.match(errors, /error: no$/);
       assert.equal(code, 1);
-      assert.deepEqual(
-        cluster.memory.get('revisiontags', 'prod')?.metadata.annotations,
-        before?.metadata.annotations ?? {},
-      );
+      const after = cluster.memory.get('revisiontags', 'prod');
+      assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations ?? {});
     });
 
     it('names the tags there are', async () => {
@@ -404,14 +369,5 @@ describe('injector tag', () => {
         object.spec = { ...(object.spec as object), ...change };
       });
     };
-  }
-
-  function refuse(method: string, code: number): void {
-    cluster.memory.faults.push({
-      matches: (each, path) => each === method && path.includes('revisiontags'),
-      answer: (response) => {
-        failure(response, code, 'No', 'no');
-      },
-    });
   }
 });

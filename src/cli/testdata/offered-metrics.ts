@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { ServerMetrics } from '../../server/metrics/server-metrics.ts';
 import { trialMetrics } from '../../server/trial/trial-metrics.ts';
 import { measuredWorker } from '../../server/worker/worker-metrics.ts';
-import { PrometheusOperatorMetrics } from '../operator/operator-metrics.ts';
+import { prometheusOperatorMetrics } from '../operator/operator-metrics.ts';
 
 export interface OfferedMetric {
   readonly name: string;
@@ -14,7 +14,8 @@ export interface OfferedMetric {
 /** Everything that a process of role `all` offers of its own. */
 export function offeredMetrics(): OfferedMetric[] {
   const registry = new Registry();
-  for (const Metrics of [ServerMetrics, PrometheusOperatorMetrics]) new Metrics(registry);
+  new ServerMetrics(registry);
+  prometheusOperatorMetrics(registry);
   trialMetrics(registry);
   const quiet = (): void => undefined;
   measuredWorker(registry, { log: { error: quiet, warn: quiet, info: quiet, debug: quiet }, clock: () => 0 });

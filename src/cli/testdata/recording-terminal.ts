@@ -18,16 +18,17 @@ export interface Surroundings {
   readonly onOut?: (out: string, interrupt: () => void) => void;
 }
 
+/** A terminal, and what a person has seen on it so far. */
+export interface RecordingTerminal {
+  readonly terminal: Terminal;
+  readonly seen: () => Seen;
+}
+
 /**
- * Runs the command line with the given arguments and standard input.
+ * A terminal with this standard input.
  * @param answer what the person answers to every question; without it nobody sits at the terminal
  */
-export async function runCommand(
-  argv: readonly string[],
-  input = '',
-  answer?: string,
-  { screen, onOut }: Surroundings = {},
-): Promise<Seen> {
+export function recordingTerminal(input = '', answer?: string, { screen, onOut }: Surroundings = {}): RecordingTerminal {
   let out = '';
   const errors: string[] = [];
   const questions: string[] = [];
@@ -58,6 +59,26 @@ export async function runCommand(
       code = value;
     },
   };
+  return { terminal, seen: () => ({ out, errors: errors.join('\n'), code, questions }) };
+}
+
+/** Runs the command line with the given arguments; see {@link recordingTerminal}. */
+export async function runCommand(
+  argv: readonly string[],
+  input?: string,
+  answer?: string,
+  surroundings?: Surroundings,
+): Promise<Seen> {
+  const { terminal, seen } = recordingTerminal(input, answer, surroundings);
   await run(terminal, argv);
-  return { out, errors: errors.join('\n'), code, questions };
+  return seen();
+}
+
+/** Does something once a condition holds, as somebody would who watches what a command writes; how fast the command is does not matter. */
+export function asSoonAs(holds: () => boolean, act: () => void): void {
+  const timer = setInterval(() => {
+    if (!holds()) return;
+    clearInterval(timer);
+    act();
+  }, 2).unref();
 }

@@ -6,11 +6,12 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../api/labels.ts';
 import { hashedConfigMapName } from '../../api/names.ts';
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
-import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
-import type { RevisionTag } from '../../api/revision-tag/revision-tag.ts';
+import { injectorConfig } from '../../api/testdata/injector-config.ts';
+import { revisionTag } from '../../api/testdata/revision-tag.ts';
 import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
-import { MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
+import { failure } from '../../kube/testdata/fake-api-server.ts';
+import { type Fault, MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
 import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
 
 const context = {
@@ -47,11 +48,12 @@ export class RevisionCluster {
 
   /** An InjectorConfig that is Ready and published; returns the hash. */
   addRevision(name: string, spec: Record<string, unknown> = {}): string {
-    const config = parseInjectorConfig(injectorConfig(name, spec));
+    const sidecar = `spec:\n  containers:\n  - name: proxy\n    image: ${name}\n`;
+    const config = injectorConfig(name, { injection: { templates: { sidecar } }, ...spec });
     const files = configurationFiles(config, {});
     const hash = configurationHash(files);
     this.memory.put('injectorconfigs', {
-      ...injectorConfig(name, spec),
+      ...config,
       status: {
         observedGeneration: 1,
         conditions: [ready('True', 'Serving')],
@@ -69,10 +71,8 @@ export class RevisionCluster {
       },
       data: { ...files },
     });
-    this.memory.put(
-      'mutatingwebhookconfigurations',
-      webhookConfiguration({ config, hash, caBundlePem: 'ca' }, context),
-    );
+    const webhook = webhookConfiguration({ config, hash, caBundlePem: 'ca' }, context);
+    this.memory.put('mutatingwebhookconfigurations', webhook);
     return hash;
   }
 
@@ -82,20 +82,10 @@ export class RevisionCluster {
     const config = parseInjectorConfig(stored);
     const hash = config.status?.config?.hash ?? '';
     const revision = config.spec.revision ?? injectorConfigName;
-    const tag: RevisionTag = parseRevisionTag({
-      apiVersion: 'sidecar-injector.io/v1alpha1',
-      kind: 'RevisionTag',
-      metadata: { name },
-      spec: { revision, ...spec },
-      status: {
-        observedGeneration: 1,
-        stableRevision: revision,
-        injectorConfig: injectorConfigName,
-        hash,
-        conditions: [ready('True', 'Published')],
-      },
-    });
-    this.memory.put('revisiontags', { ...tag });
+    const tag = revisionTag(name, { revision, ...spec });
+    const conditions = [ready('True', 'Published')];
+    const status = { observedGeneration: 1, stableRevision: revision, injectorConfig: injectorConfigName, hash, conditions };
+    this.memory.put('revisiontags', { ...tag, status });
     const configuration = webhookConfiguration({ tag, config, hash, caBundlePem: 'ca' }, context);
     this.memory.put('mutatingwebhookconfigurations', configuration);
   }
@@ -107,7 +97,9 @@ export class RevisionCluster {
   /** A pod of Deployment `app`, injected by `injectedBy` (`N.<hash8>`) unless that is undefined. */
   addPod(namespace: string, app: string, injectedBy?: string, more: Partial<KubernetesObject['metadata']> = {}): void {
     const count = this.memory.names('pods').length;
-    const annotations = injectedBy === undefined ? {} : { 'sidecar-injector.io/config': injectedBy };
+    const status = JSON.stringify({ revision: injectedBy?.split('.')[0] });
+    const annotations =
+      injectedBy === undefined ? {} : { 'sidecar.istio.io/status': status, 'sidecar-injector.io/config': injectedBy };
     this.memory.put('pods', {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -117,7 +109,7 @@ export class RevisionCluster {
         namespace,
         ...more,
         labels: { 'pod-template-hash': '7d9', ...more.labels },
-        annotations: { ...(injectedBy === undefined ? {} : { 'sidecar.istio.io/status': JSON.stringify({ revision: injectedBy.split('.')[0] }) }), ...annotations, ...more.annotations },
+        annotations: { ...annotations, ...more.annotations },
         ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `${app}-7d9`, uid: app, controller: true }],
       },
       spec: { containers: [] },
@@ -129,12 +121,10 @@ export function ready(status: 'True' | 'False', reason: string, message = ''): R
   return { type: 'Ready', status, reason, message, lastTransitionTime: '2026-01-01T00:00:00Z' };
 }
 
-function injectorConfig(name: string, spec: Record<string, unknown>): KubernetesObject {
-  const template = `spec:\n  containers:\n  - name: proxy\n    image: ${name}\n`;
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection: { templates: { sidecar: template } }, ...spec },
+/** A refusal of what a method asks of a path with this part in it. */
+export function refusal(method: string, part: string, code: number, message = 'no', times = Infinity): Fault {
+  const answer: Fault['answer'] = (response) => {
+    failure(response, code, 'No', message);
   };
+  return { matches: (each, path) => each === method && path.includes(part), answer, times };
 }

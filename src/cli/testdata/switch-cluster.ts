@@ -6,6 +6,7 @@ import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
 import { formatRoute } from '../../routing/route.ts';
 import { disableCommand } from '../commands/disable.ts';
 import { enableCommand } from '../commands/enable.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 const hash = '0123abcd';
 
@@ -23,12 +24,7 @@ export class SwitchCluster extends MemoryCluster {
     this.put('injectorconfigs', injectorConfig('second', { revision: 'green' }));
     this.#webhook('sidecar-injector-blue', { 'sidecar-injector.io/revision': 'blue' });
     this.#webhook('sidecar-injector-second', { 'sidecar-injector.io/revision': 'green' });
-    this.put('mutatingwebhookconfigurations', {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: 'injector-operator', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
-      webhooks: [],
-    });
+    this.#webhook('injector-operator', { 'app.kubernetes.io/managed-by': 'Helm' }, null);
     this.writes.length = 0;
   }
 
@@ -47,21 +43,7 @@ export class SwitchCluster extends MemoryCluster {
 
   /** Runs `injector` with these arguments, the first of which is `disable` or `enable`. Rejects as the command does. */
   async run(...argv: string[]): Promise<SwitchOutcome> {
-    let out = '';
-    let code = 0;
-    const terminal = {
-      out: (text: string) => {
-        out += text;
-      },
-      error: () => undefined,
-      readInput: () => Promise.resolve(''),
-      ask: () => Promise.resolve(undefined),
-      screen: () => undefined,
-      onInterrupt: () => () => undefined,
-      setExitCode: (value: number) => {
-        code = value;
-      },
-    };
+    const { terminal, seen } = recordingTerminal();
     const connect = (): ApiClient => new ApiClient(this.server.kubeConfig(), {});
     const [name, ...flags] = argv;
     const command = name === 'enable' ? enableCommand(terminal, connect) : disableCommand(terminal, connect);
@@ -69,6 +51,7 @@ export class SwitchCluster extends MemoryCluster {
       .exitOverride()
       .configureOutput({ writeErr: () => undefined })
       .parseAsync(flags, { from: 'user' });
+    const { out, code } = seen();
     return { out: out.trimEnd().split('\n'), code };
   }
 
@@ -91,12 +74,12 @@ export class SwitchCluster extends MemoryCluster {
     this.#webhook(tagWebhookConfiguration(tag), labels, { clientConfig });
   }
 
-  #webhook(name: string, labels: Record<string, string>, fields: object = {}): void {
+  #webhook(name: string, labels: Record<string, string>, fields: object | null = {}): void {
     const webhook: KubernetesObject = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'MutatingWebhookConfiguration',
       metadata: { name, labels: { 'app.kubernetes.io/managed-by': 'sidecar-injector', ...labels } },
-      webhooks: [{ name: 'rev.object.sidecar-injector.io', ...fields }],
+      webhooks: fields === null ? [] : [{ name: 'rev.object.sidecar-injector.io', ...fields }],
     };
     this.put('mutatingwebhookconfigurations', webhook);
   }

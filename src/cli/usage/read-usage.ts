@@ -7,14 +7,14 @@ import { loadInjector } from '../../inject/injector.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
-import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import type { SelectingWebhook } from '../../selection/selecting-webhook.ts';
 import { SelectingWebhookIndex } from '../../selection/selecting-webhook-index.ts';
 import { memberOf } from '../../operator/usage/judge-pod.ts';
 import { SelectingWebhookReader } from '../../selection/read-selecting-webhooks.ts';
 import { ourWebhooksOf } from '../../operator/webhooks/published-webhook.ts';
+import { withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { configOfTag, type Installation } from './installation.ts';
-import { forEachPod } from './read-installation.ts';
+import { forEachPod, readInstallation } from './read-installation.ts';
 import { type UsageReport, UsageTally } from './usage-report.ts';
 import { configMaps } from '../../operator/cluster-view.ts';
 
@@ -22,6 +22,14 @@ import { configMaps } from '../../operator/cluster-view.ts';
 export interface ReadUsage extends UsageReport {
   /** Sentences for people. */
   readonly notes: readonly string[];
+}
+
+/** Reads a cluster, and judges its pods. */
+export function readClusterUsage(options: ClusterOptions): Promise<{ installation: Installation; usage: ReadUsage }> {
+  return withCluster(options, async (client) => {
+    const installation = await readInstallation(client);
+    return { installation, usage: await readUsage(client, installation) };
+  });
 }
 
 /**
@@ -45,7 +53,10 @@ export async function readUsage(
   const rules = new Map<string, DecisionRules>();
   const notes: string[] = [];
   const targetOf = (tag: RevisionTag): InjectorConfig | undefined => configOfTag(installation, tag);
-  for (const selectingWebhook of selectingWebhooksOf(configurations, { configs, tags, targetOf })) {
+  const [ownNamespace = ''] = [...operatorNamespaces.values()].filter((each) => each !== undefined);
+  const reader = new SelectingWebhookReader(ownNamespace);
+  // Everybody who takes pods, or will once there is a webhook.
+  for (const selectingWebhook of reader.read(configurations, { configs, tags, targetOf }).values()) {
     selectingWebhooks.set(selectingWebhook);
     if (selectingWebhook.hash === undefined || rules.has(configurationOf(selectingWebhook))) continue;
     const found = await findRules(client, selectingWebhook, operatorNamespaces.get(selectingWebhook.id));
@@ -67,15 +78,6 @@ export async function readUsage(
     tally.add(pod, namespaces.get(pod.metadata.namespace ?? '') ?? {});
   });
   return { ...tally.report(), notes };
-}
-
-/** Everybody who takes pods, or will once there is a webhook. */
-function selectingWebhooksOf(
-  configurations: readonly KubernetesObject[],
-  claiming: ClaimingObjects,
-): Iterable<SelectingWebhook> {
-  const [ownNamespace = ''] = configurations.flatMap((configuration) => serviceNamespace(configuration) ?? []);
-  return new SelectingWebhookReader(ownNamespace).read(configurations, claiming).values();
 }
 
 /** The rules of a configuration, or why they are not to be had. */

@@ -4,19 +4,16 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
 /** One injector of the cluster, as `injector revisions` lists it. */
-export interface RevisionReport {
+export interface RevisionReport extends Partial<Readiness> {
   readonly revision: string;
   /** The InjectorConfig; for a foreign injector its MutatingWebhookConfiguration. */
   readonly name: string;
   /** An injector of somebody else, seen by its webhooks. */
   readonly foreign: boolean;
-  readonly ready?: boolean;
-  readonly reason?: string;
-  readonly message?: string;
   /** Of the configuration that is served: 8 hex digits. */
   readonly hash?: string;
   /** The tags that lead to it. */
@@ -41,9 +38,8 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     .filter((tag) => configOfTag(installation, tag)?.metadata.name === name)
     .map(({ metadata }) => metadata.name)
     .sort();
-  const isReplaced =
-    revision === defaultRevision && installation.tags.some(({ metadata }) => metadata.name === revision);
-  const names = new Set([...(isReplaced ? [] : [revision]), ...tags]);
+  const isTag = installation.tags.some(({ metadata }) => metadata.name === revision);
+  const names = new Set([...(isTag && revision === defaultRevision ? [] : [revision]), ...tags]);
   const { keys } = config.spec.webhook;
   const { hash } = config.status?.config ?? {};
   const { notAfter } = config.status?.certificate ?? {};

@@ -3,11 +3,11 @@ import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout
 import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
 /** One tag, as `injector tag list` shows it. */
-export interface TagReport {
+export interface TagReport extends Readiness {
   readonly tag: string;
   /** What is asked for. */
   readonly revision: string;
@@ -21,9 +21,6 @@ export interface TagReport {
   readonly namespaces: readonly string[];
   /** Those that follow it now. */
   readonly pods: PodCounts;
-  readonly ready: boolean;
-  readonly reason: string;
-  readonly message: string;
 }
 
 /** Where a rollout stands, in short; `injector tag watch` shows it whole. */

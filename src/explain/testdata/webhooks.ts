@@ -1,4 +1,4 @@
-import type { KubernetesObject, LabelSelector } from '../../api/kubernetes/kubernetes.ts';
+import type { KubernetesObject, LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes/kubernetes.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import type { Surroundings } from '../explain-creation.ts';
@@ -32,25 +32,18 @@ export function configuration(name: string, webhooks: readonly MutatingWebhook[]
   };
 }
 
+const open: LabelSelectorRequirement = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] };
+const { injection, inject } = istioKeys;
+
 /** Istio's selectors of the default revision, the two that matter here. */
 export const selectors: Record<'namespace' | 'object', { namespaceSelector: LabelSelector; objectSelector: LabelSelector }> = {
   namespace: {
-    namespaceSelector: {
-      matchExpressions: [
-        { key: istioKeys.injection, operator: 'In', values: ['enabled'] },
-        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] },
-      ],
-    },
-    objectSelector: { matchExpressions: [{ key: istioKeys.inject, operator: 'NotIn', values: ['false'] }] },
+    namespaceSelector: { matchExpressions: [{ key: injection, operator: 'In', values: ['enabled'] }, open] },
+    objectSelector: { matchExpressions: [{ key: inject, operator: 'NotIn', values: ['false'] }] },
   },
   object: {
-    namespaceSelector: {
-      matchExpressions: [
-        { key: istioKeys.injection, operator: 'DoesNotExist' },
-        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'closed'] },
-      ],
-    },
-    objectSelector: { matchExpressions: [{ key: istioKeys.inject, operator: 'In', values: ['true'] }] },
+    namespaceSelector: { matchExpressions: [{ key: injection, operator: 'DoesNotExist' }, open] },
+    objectSelector: { matchExpressions: [{ key: inject, operator: 'In', values: ['true'] }] },
   },
 };
 
