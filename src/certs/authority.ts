@@ -1,6 +1,5 @@
 import type { KeyPair } from './key-pair.ts';
-import { randomSerialNumber } from './random-source.ts';
-import type { RandomBytes } from './random-source.ts';
+import { randomSerialNumber, type RandomBytes } from './random-source.ts';
 import { signCertificate } from './sign-certificate.ts';
 import { authorityValidity } from './validity.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { CertificatePolicyError } from './certificate-policy.ts';
 import { subjectAltNames } from './certificate-names.ts';
 
 const base = { service: 'sidecar-injector-a', namespace: 'injection' };

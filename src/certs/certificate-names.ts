@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { CertificatePolicyError } from './certificate-policy.ts';
 
 /** What the API server may call the webhook by. */
 export interface CertificateNames {
@@ -41,9 +41,7 @@ export function subjectAltNames(names: CertificateNames): SubjectAltNames {
     }
   }
   for (const name of dns) {
-    if (!isDnsName(name)) {
-      throw new CertificatePolicyError('service', `${JSON.stringify(name)} is not a DNS name`);
-    }
+    if (!isDnsName(name)) throw new CertificatePolicyError('service', `${JSON.stringify(name)} is not a DNS name`);
   }
   return { dns: [...dns], ip: [...ip] };
 }

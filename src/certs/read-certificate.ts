@@ -24,9 +24,7 @@ export function readCertificate(pem: string): CertificateFacts {
   parsed.delete(pem);
   parsed.set(pem, facts);
   for (const oldest of parsed.keys()) {
-    if (parsed.size <= mostParsed) {
-      break;
-    }
+    if (parsed.size <= mostParsed) break;
     parsed.delete(oldest);
   }
   return facts;

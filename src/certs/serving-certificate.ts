@@ -1,9 +1,7 @@
 import type { Authority } from './authority.ts';
-import { subjectAltNames } from './certificate-names.ts';
-import type { CertificateNames } from './certificate-names.ts';
+import { subjectAltNames, type CertificateNames } from './certificate-names.ts';
 import type { KeyPair } from './key-pair.ts';
-import { randomSerialNumber } from './random-source.ts';
-import type { RandomBytes } from './random-source.ts';
+import { randomSerialNumber, type RandomBytes } from './random-source.ts';
 import { readCertificate } from './read-certificate.ts';
 import { signCertificate } from './sign-certificate.ts';
 import { leafValidity } from './validity.ts';

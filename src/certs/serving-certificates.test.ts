@@ -102,28 +102,6 @@ describe('ServingCertificates', () => {
     assert.equal(certificates.all().length, 1);
   });
 
-  it('tells listeners of changes, and of nothing else', () => {
-    const certificates = new ServingCertificates();
-    const heard: string[] = [];
-    const stop = certificates.onChange(({ owner, certificate }) =>
-      heard.push(`${owner} ${certificate?.fingerprint ?? 'gone'}`),
-    );
-    const [one, two] = [pairOf('a'), pairOf('a', 2)];
-    certificates.offer('a', one, now);
-    certificates.offer('a', one, now);
-    certificates.offer('a', { ...one, caPem: '' }, now);
-    certificates.offer('a', two, now);
-    certificates.remove('a');
-    certificates.remove('a');
-    stop();
-    certificates.offer('a', one, now);
-    assert.deepEqual(
-      heard.map((line) => line.replace(/[0-9a-f]{64}/, 'fingerprint')),
-      ['a fingerprint', 'a fingerprint', 'a gone'],
-    );
-    assert.equal(new Set(heard).size, 3);
-  });
-
   it('moves the default on when its owner goes, and says when each certificate expires', () => {
     const certificates = new ServingCertificates();
     certificates.offer('a', pairOf('a'), now);

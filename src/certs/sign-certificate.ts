@@ -1,20 +1,14 @@
 import { sign } from 'node:crypto';
 import forge from 'node-forge';
 import type { KeyPair } from './key-pair.ts';
-
-/** A distinguished name in the order in which it is encoded; at most 64 characters each (RFC 5280, upper bounds). */
-export interface DistinguishedName {
-  readonly organizationName: string;
-  readonly commonName: string;
-}
+import type { Validity } from './validity.ts';
 
 /** Everything that is signed, except extensions that follow from the keys. */
-export interface CertificateRequest {
+interface CertificateRequest extends Validity {
   readonly serialNumber: string;
-  readonly subject: DistinguishedName;
+  /** A distinguished name in the order in which it is encoded; at most 64 characters each (RFC 5280, upper bounds). */
+  readonly subject: { readonly organizationName: string; readonly commonName: string };
   readonly publicKeyPem: string;
-  readonly notBefore: Date;
-  readonly notAfter: Date;
   /** Extensions in node-forge's notation, without the two key identifiers. */
   readonly extensions: readonly object[];
 }

@@ -55,9 +55,7 @@ export function verifyChain(certificatePem: string, caPem: string, expected: Cha
   }
   const faults: ChainFault[] = [];
   const add = (reason: ChainFault['reason'], message: string | undefined): void => {
-    if (message !== undefined) {
-      faults.push({ reason, message });
-    }
+    if (message !== undefined) faults.push({ reason, message });
   };
   add('NotYetValid', expected.now < leaf.notBefore ? `valid only from ${leaf.notBefore.toISOString()}` : undefined);
   add('Expired', expected.now >= leaf.notAfter ? `expired at ${leaf.notAfter.toISOString()}` : undefined);
@@ -119,9 +117,7 @@ function hasChain(
   roots: readonly BundleEntry[],
   now: Date,
 ): boolean {
-  if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) {
-    return true;
-  }
+  if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
     isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
   return (
@@ -152,9 +148,7 @@ const refusedAlgorithms: Readonly<Record<string, string>> = {
 function signatureFault(certificate: X509Certificate): string | undefined {
   const algorithm = signatureAlgorithm(certificate);
   const refused = refusedAlgorithms[algorithm];
-  if (refused !== undefined) {
-    return `the signature algorithm ${refused} is not accepted by the API server`;
-  }
+  if (refused !== undefined) return `the signature algorithm ${refused} is not accepted by the API server`;
   if (certificate.serialNumber.startsWith('-')) {
     return 'the serial number is negative, which the API server does not accept';
   }

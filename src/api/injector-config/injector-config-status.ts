@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { usageStatusFields } from './usage-status.ts';
-import { conditionsSchema } from '../kubernetes/condition-schema.ts';
+import { conditionsSchema, optionalTime } from '../kubernetes/field-types.ts';
 
 /** `status`, written by the operator alone. */
 export const injectorConfigStatusSchema = z.object({
@@ -23,14 +23,10 @@ export const injectorConfigStatusSchema = z.object({
     .describe('The configuration that is served.'),
   certificate: z
     .object({
-      notAfter: z
-        .string()
-        .meta({ format: 'date-time' })
-        .exactOptional()
-        .describe('When the serving certificate expires.'),
-      renewAt: z.string().meta({ format: 'date-time' }).exactOptional().describe('When the next renewal is due.'),
+      notAfter: optionalTime('When the serving certificate expires.'),
+      renewAt: optionalTime('When the next renewal is due.'),
       fingerprint: z.string().max(128).exactOptional().describe('SHA-256 of the serving certificate, in hex.'),
-      caNotAfter: z.string().meta({ format: 'date-time' }).exactOptional().describe('When the authority expires.'),
+      caNotAfter: optionalTime('When the authority expires.'),
       phase: z.string().max(64).exactOptional().describe('Phase of the rotation.'),
       rotateRequest: z
         .object({

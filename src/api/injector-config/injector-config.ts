@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dnsLabel, dnsSubdomainPattern, duration } from '../kubernetes/field-types.ts';
+import { dnsLabel, dnsSubdomainPattern, duration, text } from '../kubernetes/field-types.ts';
 import { injectionSchema } from './injection-schema.ts';
 import type { injectorConfigStatusSchema } from './injector-config-status.ts';
 import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
@@ -15,12 +15,9 @@ const certificateSchema = z.object({
     ),
   secretRef: z
     .object({
-      name: z
-        .string()
-        .min(1)
-        .max(253)
-        .regex(dnsSubdomainPattern, 'must be the name of a Secret')
-        .describe("Name of the Secret, in the operator's own namespace."),
+      name: text(253, dnsSubdomainPattern, 'must be the name of a Secret').describe(
+        "Name of the Secret, in the operator's own namespace.",
+      ),
     })
     .exactOptional()
     .describe(
@@ -72,14 +69,17 @@ export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
 /** `status`; every field is absent until the operator has written it. */
 export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
 
-/** An injector: cluster-scoped, named after its revision or for itself. */
-export interface InjectorConfig extends KubernetesObject {
+/** An object of our group, as its schema reads it. */
+export interface Resource<Kind extends string, Spec, Status> extends KubernetesObject {
   apiVersion: typeof apiVersion;
-  kind: typeof injectorConfigKind;
+  kind: Kind;
   metadata: ObjectMeta & { name: string };
-  spec: InjectorConfigSpec;
-  status?: InjectorConfigStatus;
+  spec: Spec;
+  status?: Status;
 }
+
+/** An injector: cluster-scoped, named after its revision or for itself. */
+export type InjectorConfig = Resource<typeof injectorConfigKind, InjectorConfigSpec, InjectorConfigStatus>;
 
 /** The revision of an InjectorConfig: spec.revision, or its name. */
 export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): string {

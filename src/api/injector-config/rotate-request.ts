@@ -25,6 +25,6 @@ export function formatRotateRequest({ target, nonce }: RotateRequest): string {
  * @throws ConfigurationError naming the annotation, its value and what it must be.
  */
 export function parseRotateRequest(value: string): RotateRequest {
-  const { word: target, nonce } = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
+  const [target, nonce] = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
   return { target, nonce };
 }

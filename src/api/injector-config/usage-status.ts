@@ -1,17 +1,18 @@
 import { z } from 'zod';
+import { count } from '../kubernetes/field-types.ts';
 
 /** How many names a list of a status holds at most. */
 export const listedNames = 20;
 
-const count = (text: string) => z.int().min(0).describe(text);
 const names = (text: string) => z.array(z.string().max(520)).max(listedNames).describe(text);
 
-const workload = {
+/** What a status says of each workload that it lists. */
+export const workloadFields = {
   namespace: z.string().max(63).describe('Its namespace.'),
   kind: z.string().max(63).describe('Its kind.'),
   name: z.string().max(253).describe('Its name.'),
-  pods: count('How many of its pods.'),
 };
+const countedWorkload = { ...workloadFields, pods: count('How many of its pods.') };
 
 /**
  * The parts of a status that say who uses an InjectorConfig or a tag, and whether what runs is what would be injected now. Counts are of pods that
@@ -45,11 +46,11 @@ export const usageStatusFields = {
     .object({
       count: count('How many workloads those pods belong to.'),
       stale: z
-        .array(z.object(workload))
+        .array(z.object(countedWorkload))
         .max(listedNames)
         .describe('The first 20 workloads with stale pods: to be restarted.'),
       missing: z
-        .array(z.object({ ...workload, reason: z.string().max(64).describe('Why they have none.') }))
+        .array(z.object({ ...countedWorkload, reason: z.string().max(64).describe('Why they have none.') }))
         .max(listedNames)
         .describe('The first 20 workloads with pods that would be injected now and are not.'),
     })
@@ -60,12 +61,7 @@ export const usageStatusFields = {
 /** Who uses an InjectorConfig or a tag. */
 export type UsageStatus = z.output<z.ZodObject<typeof usageStatusFields>>;
 
-/** The names of these parts. */
-export const usageFields = Object.keys(usageStatusFields) as (keyof UsageStatus)[];
-
 /** What a status says of usage. */
 export function usageOf(status: UsageStatus | undefined): UsageStatus {
-  return Object.fromEntries(
-    usageFields.flatMap((field) => (status?.[field] === undefined ? [] : [[field, status[field]]])),
-  );
+  return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => Object.hasOwn(usageStatusFields, field)));
 }

@@ -1,7 +1,7 @@
 import type { Mistake } from '../mistake.ts';
 import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
 import type { InjectorConfig } from './injector-config.ts';
-import { nameRules, specRules } from './injector-config-rules.ts';
+import { brokenRules, nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 
 /** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
@@ -14,8 +14,8 @@ const maximumConfigurationBytes = 900 * 1024;
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [
-    ...nameRules.filter((rule) => !rule.holds(config)).map(({ field, message }) => ({ field, message })),
-    ...specRules.filter((rule) => !rule.holds(config.spec)).map(({ field, message }) => ({ field, message })),
+    ...brokenRules(nameRules, config),
+    ...brokenRules(specRules, config.spec),
     ...templateNameMistakes(config),
     ...annotationMistakes(injection.injectedAnnotations),
     ...selectorListMistakes('spec.injection.alwaysInjectSelector', injection.alwaysInjectSelector),

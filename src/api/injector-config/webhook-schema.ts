@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import { boundedRecord, dnsLabel, labelSelector, qualifiedName } from '../kubernetes/field-types.ts';
+import { boundedRecord, dnsLabel, labelSelector, list, qualifiedName, text } from '../kubernetes/field-types.ts';
 import { istioKeys } from './webhook-keys.ts';
 
 /** Kubernetes allows 64 matchConditions a webhook; the generated ones need some of them. */
 const maximumMatchConditions = 56;
 
+const conditionName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
 const matchCondition = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(317)
-    .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/, 'must be a qualified name')
-    .describe('Name of the condition, unique in the list.'),
+  name: text(317, conditionName, 'must be a qualified name').describe('Name of the condition, unique in the list.'),
   expression: z
     .string()
     .min(1)
@@ -58,10 +55,7 @@ export const webhookSchema = z.object({
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
     .default([])
     .describe('Further conditions; those for host-network pods, opted-out pods and mirror pods are always there.'),
-  excludedNamespaces: z
-    .array(dnsLabel())
-    .max(256)
-    .meta({ 'x-kubernetes-list-type': 'set' })
+  excludedNamespaces: list(dnsLabel(), 256, 'set')
     .default([])
     .describe("Namespaces whose pods never reach the webhook, beside the system's and the operator's own."),
   selection: z
@@ -89,10 +83,7 @@ export const webhookSchema = z.object({
     .describe(
       "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
     ),
-  toleratedManagers: z
-    .array(z.string().min(1).max(128))
-    .max(16)
-    .meta({ 'x-kubernetes-list-type': 'set' })
+  toleratedManagers: list(z.string().min(1).max(128), 16, 'set')
     .default(['admissionsenforcer'])
     .describe(
       'Field managers that may add expressions to the namespaceSelectors, which is then said in the condition Narrowed; of all others it is taken back. The default is that of AKS.',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { dnsLabel } from '../kubernetes/field-types.ts';
-import { defaultOperatorClass, type apiVersion } from '../injector-config/injector-config.ts';
-import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
+import { defaultOperatorClass, type Resource } from '../injector-config/injector-config.ts';
 import type { revisionTagStatusSchema } from './revision-tag-status.ts';
 import { rolloutStrategySchema } from './rollout-strategy.ts';
 
@@ -36,10 +35,4 @@ export type RevisionTagSpec = z.output<typeof revisionTagSpecSchema>;
 export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 
 /** A second name for a revision: cluster-scoped, named as namespaces and pods name it. */
-export interface RevisionTag extends KubernetesObject {
-  apiVersion: typeof apiVersion;
-  kind: typeof revisionTagKind;
-  metadata: ObjectMeta & { name: string };
-  spec: RevisionTagSpec;
-  status?: RevisionTagStatus;
-}
+export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;

@@ -28,6 +28,6 @@ export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
  * @throws ConfigurationError naming the annotation, its value and what it must be.
  */
 export function parseRolloutAction(value: string): RolloutAction {
-  const { word: verb, nonce } = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
+  const [verb, nonce] = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
   return { verb, nonce };
 }

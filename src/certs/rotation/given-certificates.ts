@@ -1,8 +1,7 @@
-import { parseBundle } from '../bundle.ts';
+import { joinBundle, parseBundle } from '../bundle.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
-import type { ChainExpectation, ChainFault, ServingPair } from '../verify-chain.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
 
 /** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */
 export interface GivenCertificates {
@@ -41,20 +40,16 @@ export function checkGivenPair(
       ? [{ reason: 'Untrusted', message: 'no certificate in PEM was found where the authorities are expected' }]
       : [];
   const found = verifyServingPair(pair, expected).filter(
-    ({ reason }) => reason !== 'Untrusted' || noAuthority.length === 0,
+    ({ reason }) => reason !== 'Untrusted' || authorities.length > 0,
   );
   const [fault, ...others] = [...found, ...noAuthority].map((each) => ({ ...each, key: keyOf(each) }));
-  if (fault !== undefined) {
-    return { faults: [fault, ...others] };
-  }
+  if (fault !== undefined) return { faults: [fault, ...others] };
   const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
   if (authority === undefined) {
     // verifyServingPair found a chain to one of them.
     throw new Error('no single authority verifies a certificate that all of them together do');
   }
-  const certificatePem = parseBundle(pair.certificatePem)
-    .map(({ pem }) => pem)
-    .join('');
+  const certificatePem = joinBundle([pair.certificatePem]);
   return { given: { certificatePem, privateKeyPem: pair.privateKeyPem, authorityPem: authority.pem, origin } };
 }
 

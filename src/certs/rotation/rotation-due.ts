@@ -1,7 +1,5 @@
-import type { CertificateNames } from '../certificate-names.ts';
-import { subjectAltNames } from '../certificate-names.ts';
-import type { CertificatePolicy } from '../certificate-policy.ts';
-import { durationText } from '../duration-text.ts';
+import { subjectAltNames, type CertificateNames } from '../certificate-names.ts';
+import { durationText, type CertificatePolicy } from '../certificate-policy.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { renewalTime } from './rotation-schedule.ts';
@@ -15,9 +13,7 @@ export function authorityDue(
   policy: CertificatePolicy,
   now: Date,
 ): string | undefined {
-  if (authority?.privateKeyPem === undefined) {
-    return 'no authority with a key is stored';
-  }
+  if (authority?.privateKeyPem === undefined) return 'no authority with a key is stored';
   return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
 }
 
@@ -34,28 +30,18 @@ export function leafDue(
 ): string | undefined {
   const { policy, names, now } = context;
   const { notAfter: until } = leafValidity(now, policy.leafDuration, readCertificate(authority.certificatePem));
-  if (until <= now) {
-    return undefined;
-  }
-  if (leaf === undefined) {
-    return 'no serving certificate is stored';
-  }
+  if (until <= now) return undefined;
+  if (leaf === undefined) return 'no serving certificate is stored';
   const facts = readCertificate(leaf.certificatePem);
   if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore)) {
     return 'the serving certificate is not of the present authority';
   }
-  if (context.requested) {
-    return 'asked for';
-  }
+  if (context.requested) return 'asked for';
   const { dns, ip } = subjectAltNames(names);
   const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
-  if (missing.length > 0) {
-    return `the serving certificate lacks ${missing.join(', ')}`;
-  }
+  if (missing.length > 0) return `the serving certificate lacks ${missing.join(', ')}`;
   const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
-  if (changed !== undefined) {
-    return changed;
-  }
+  if (changed !== undefined) return changed;
   // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
   return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
-import { readRotationSecret } from './read-rotation-secret.ts';
-import type { ReadRotationState } from './read-rotation-secret.ts';
+import { readRotationSecret, writeRotationSecret, type ReadRotationState, type SecretText } from './rotation-secret.ts';
 import { World } from '../testdata/world.ts';
-import { writeRotationSecret } from './write-rotation-secret.ts';
-import type { SecretText } from './write-rotation-secret.ts';
 
 const terms = { issuedAt: new Date('2029-01-01T00:00:00Z'), duration: 1000, keySize: 2048, jitter: 0.5 };
 const defaults = {

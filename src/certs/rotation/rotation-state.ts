@@ -64,3 +64,12 @@ export interface RotationChange {
   /** One sentence with the reason. */
   readonly message: string;
 }
+
+/** A change of which there is nothing more to say. */
+export function changeOf(
+  kind: RotationChange['kind'],
+  subject: RotationChange['subject'],
+  message: string,
+): RotationChange {
+  return { kind, subject, message };
+}

@@ -47,9 +47,7 @@ function bundle(change: (pem: string) => string): Damage {
     const names = [...world.configurations.keys()];
     const name = names[seed % names.length];
     const pem = name === undefined ? undefined : world.configurations.get(name)?.bundles.at(-1)?.pem;
-    if (name !== undefined && pem !== undefined) {
-      world.publish(name, change(pem), true);
-    }
+    if (name !== undefined && pem !== undefined) world.publish(name, change(pem), true);
   };
 }
 

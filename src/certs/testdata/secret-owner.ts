@@ -35,9 +35,7 @@ export class SecretOwner {
     if (this.#authority === undefined || endsIn(this.#authority.certificatePem, now) < lives.leaf) {
       await this.replaceAuthority(now);
     }
-    if (this.#pair === undefined || endsIn(this.#pair.certificatePem, now) < lives.leaf / 2) {
-      await this.renewLeaf(now);
-    }
+    if (this.#pair === undefined || endsIn(this.#pair.certificatePem, now) < lives.leaf / 2) await this.renewLeaf(now);
     return this.#pair!;
   }
 

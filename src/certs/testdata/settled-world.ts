@@ -22,9 +22,7 @@ export async function worldBeforeRotation(): Promise<World> {
     world.advance(world.last!.nextAt.getTime() - world.now);
     // Without a write: only to look.
     await world.pass(0);
-    if (decided(world).includes('Staged Authority')) {
-      return world;
-    }
+    if (decided(world).includes('Staged Authority')) return world;
     await world.pass();
     world.sync(0);
     world.sync(1);

@@ -113,9 +113,7 @@ export class World {
 
   /** Replicas see the serving Secret. */
   sync(replica: number): void {
-    if (this.serving !== undefined) {
-      this.replicas[replica]?.offer('a', this.serving, new Date(this.now));
-    }
+    if (this.serving !== undefined) this.replicas[replica]?.offer('a', this.serving, new Date(this.now));
   }
 
   advance(milliseconds: number): void {
@@ -158,9 +156,7 @@ export class World {
       this.replicas.forEach((_, index) => {
         this.sync(index);
       });
-      if (phase === 'Stable') {
-        break;
-      }
+      if (phase === 'Stable') break;
       this.advance(nextAt.getTime() - this.now);
     }
     const { phase, caBundlePem, serving } = await this.pass();

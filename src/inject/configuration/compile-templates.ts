@@ -47,12 +47,7 @@ function* compileOne(
     if (!(error instanceof TemplateError)) throw error;
     const field = legacy ? 'config.template' : `config.templates.${name}`;
     const { line, column } = error.position;
-    throw new ConfigurationError(
-      field,
-      `${field}: line ${line}, column ${column + 1}: ${error.reason}\n${error.caret()}`,
-      {
-        cause: error,
-      },
-    );
+    const place = `${field}: line ${line}, column ${column + 1}`;
+    throw new ConfigurationError(field, `${place}: ${error.reason}\n${error.caret()}`, { cause: error });
   }
 }

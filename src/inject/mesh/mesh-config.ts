@@ -50,7 +50,7 @@ export const defaultMeshConfig: Message = applyToMessage(
  * @throws ConfigurationError
  */
 export function loadMeshConfig(text: string): Message {
-  const mesh = failingAs('mesh', () => mergeMesh(parseYaml(text)));
+  const mesh = readMesh(text);
   const problems = proxyConfigProblems(mesh.defaultConfig as Message);
   if (problems.length > 0) {
     throw new ConfigurationError(
@@ -59,6 +59,15 @@ export function loadMeshConfig(text: string): Message {
     );
   }
   return mesh;
+}
+
+function readMesh(text: string): Message {
+  try {
+    return mergeMesh(parseYaml(text));
+  } catch (error) {
+    if (!(error instanceof MessageError || error instanceof YamlError)) throw error;
+    throw new ConfigurationError('mesh', `cannot parse mesh config: ${error.message}`, { cause: error });
+  }
 }
 
 function mergeMesh(yaml: unknown): Message {
@@ -88,15 +97,4 @@ function mergeProviders(configured: unknown): Message[] {
     else merged.push(provider);
   }
   return merged;
-}
-
-function failingAs<Result>(field: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MessageError || error instanceof YamlError) {
-      throw new ConfigurationError(field, `cannot parse mesh config: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
 }

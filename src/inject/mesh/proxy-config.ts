@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
 import { applyToMessage, type Message } from './decode-message.ts';
 import { messageType } from './message-type.ts';
 
@@ -25,6 +26,18 @@ export const defaultProxyConfig: Message = applyToMessage(
 /** A ProxyConfig of JSON alone. @throws MessageError */
 export function decodeProxyConfig(json: unknown): Message {
   return applyToMessage(type, {}, json);
+}
+
+/** The pod annotation that changes the proxy's configuration. */
+export const proxyConfigAnnotation = 'proxy.istio.io/config';
+
+/** The annotation's value as a message of its own; `undefined` for one that cannot be read, which the validation of annotations reports. */
+export function annotationProxyConfig(value: string): Message | undefined {
+  try {
+    return decodeProxyConfig(parseYaml(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

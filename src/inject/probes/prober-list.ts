@@ -3,7 +3,7 @@ import { podStruct } from '../kubernetes/pod-schema.ts';
 import { containersOf, initContainersOf, type Handler, type Pod } from '../pod/pod.ts';
 import { encodeGoJson } from '../pod/go-json.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { proberPaths } from './prober-paths.ts';
+import { handlersOf } from './handlers.ts';
 
 /** What the agent does for one probe or hook, as JSON text. */
 export type ProberList = ReadonlyMap<string, string>;
@@ -18,19 +18,12 @@ const grpcType = podStruct('v1.GRPCAction');
  */
 export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
-  const add = (path: string, handler: Handler | undefined, timeoutSeconds: unknown): void => {
-    const prober = handler === undefined ? undefined : describeProber(handler, timeoutSeconds, statusPort);
-    if (prober !== undefined) probers.set(path, prober);
-  };
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
     if (container.name === proxyContainer) continue;
-    const paths = proberPaths(container.name);
-    const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
-    add(paths.readiness, readinessProbe, readinessProbe?.timeoutSeconds);
-    add(paths.liveness, livenessProbe, livenessProbe?.timeoutSeconds);
-    add(paths.startup, startupProbe, startupProbe?.timeoutSeconds);
-    add(paths.preStop, lifecycle?.preStop, undefined);
-    add(paths.postStart, lifecycle?.postStart, undefined);
+    for (const { path, handler } of handlersOf(container)) {
+      const prober = describeProber(handler, statusPort);
+      if (prober !== undefined) probers.set(path, prober);
+    }
   }
   return probers;
 }
@@ -41,20 +34,15 @@ export function encodeProbers(probers: ProberList): string {
   return `{${paths.map((path) => `${JSON.stringify(path)}:${probers.get(path) ?? 'null'}`).join(',')}}`;
 }
 
-function describeProber(
-  { httpGet, tcpSocket, grpc }: Handler,
-  timeoutSeconds: unknown,
-  statusPort: number,
-): string | undefined {
-  // A port that is still a name belongs to nothing the agent could call.
-  const callable = (port: number | string): boolean => typeof port === 'number' && port !== statusPort;
+function describeProber(handler: Handler, statusPort: number): string | undefined {
+  const { httpGet, tcpSocket, grpc, timeoutSeconds } = handler;
   const timeout =
     typeof timeoutSeconds === 'number' && timeoutSeconds !== 0 ? `,"timeoutSeconds":${timeoutSeconds}` : '';
-  if (httpGet !== undefined) {
-    return callable(httpGet.port) ? `{"httpGet":${encodeGoJson(httpGetType, httpGet)}${timeout}}` : undefined;
-  }
-  if (tcpSocket !== undefined) {
-    return callable(tcpSocket.port) ? `{"tcpSocket":${encodeGoJson(tcpSocketType, tcpSocket)}${timeout}}` : undefined;
-  }
-  return grpc === undefined ? undefined : `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
+  const action = httpGet ?? tcpSocket;
+  if (action === undefined) return grpc && `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
+  // A port that is still a name belongs to nothing the agent could call.
+  if (typeof action.port !== 'number' || action.port === statusPort) return undefined;
+  return httpGet === undefined
+    ? `{"tcpSocket":${encodeGoJson(tcpSocketType, action)}${timeout}}`
+    : `{"httpGet":${encodeGoJson(httpGetType, action)}${timeout}}`;
 }

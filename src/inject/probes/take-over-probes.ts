@@ -14,7 +14,7 @@ import {
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
 import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
-import { mapHandlers } from './map-handlers.ts';
+import { mapHandlers, type ContainerHandler } from './handlers.ts';
 import { without } from '../pod/without.ts';
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
@@ -94,7 +94,7 @@ export function resolveNamedPorts(pod: Pod): Pod {
   return mapContainers(pod, (container) =>
     container.name === proxyContainer
       ? container
-      : mapHandlers(container, (handler) => resolveHandler(handler, container)),
+      : mapHandlers(container, ({ handler }) => resolveHandler(handler, container)),
   );
 }
 
@@ -114,13 +114,14 @@ function portNumber(name: string, container: Container): number | undefined {
 
 /** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */
 export function rewriteProbes(pod: Pod, statusPort: number): Pod {
-  return mapContainers(pod, (container) => {
-    if (container.name === proxyContainer) return container;
-    return mapHandlers(container, (handler, path, kind) => rewriteHandler(handler, path, kind, statusPort));
-  });
+  return mapContainers(pod, (container) =>
+    container.name === proxyContainer
+      ? container
+      : mapHandlers(container, (place) => rewriteHandler(place, statusPort)),
+  );
 }
 
-function rewriteHandler(handler: Handler, path: string, kind: 'probe' | 'hook', port: number): Handler {
+function rewriteHandler({ handler, path, kind }: ContainerHandler, port: number): Handler {
   if (handler.httpGet !== undefined) {
     // The agent speaks TLS to the application where it has to; the kubelet speaks plain HTTP to the agent.
     const scheme = handler.httpGet.scheme === 'HTTPS' ? { scheme: 'HTTP' } : {};

@@ -7,7 +7,7 @@ import { templateFunctions } from '../configuration/template-functions.ts';
 import { builtins } from '../../template/functions/go/builtins.ts';
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
-import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 import { authorReads, type AuthorReads, type Use } from './author-reads.ts';
 import { namesOf } from './data-places.ts';
 import { isListPlace } from './json-place.ts';

@@ -1,6 +1,6 @@
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
-import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 
 /** Why an annotation of Istio's family is structural; a name that ends in `*` stands for all that begin so. */
 export const istioStructuralAnnotations: ReadonlyMap<string, string> = new Map([

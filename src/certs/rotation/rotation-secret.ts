@@ -1,9 +1,102 @@
+import { z } from 'zod';
 import { parseBundle } from '../bundle.ts';
-import { readRotationRecord } from './rotation-record.ts';
-import type { ReadRotationRecord } from './rotation-record.ts';
-import type { IssueTerms, RetiringAuthority, RotationState } from './rotation-state.ts';
+import { readCertificate } from '../read-certificate.ts';
 import { keyMatches } from '../verify-chain.ts';
-import type { SecretText } from './write-rotation-secret.ts';
+import type { IssueTerms, RetiringAuthority, RotationState, StoredAuthority } from './rotation-state.ts';
+
+const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+const fingerprint = z.string();
+
+const terms = z.object({
+  issuedAt: time,
+  duration: z.number().positive(),
+  keySize: z.int().positive(),
+  jitter: z.number().min(0).lt(1),
+});
+
+const authority = z.object({
+  fingerprint,
+  terms,
+  /** Somebody else has the key. */
+  given: z.literal(true).exactOptional(),
+  publishedAt: time.exactOptional(),
+  lastLeafNotAfter: time.exactOptional(),
+});
+
+/** `rotation.json` of the stored Secret: the times of each part, and its fingerprint, by which a lost or foreign part is noticed. */
+const record = z.object({
+  version: z.literal(1),
+  authority: authority.exactOptional(),
+  staged: authority.exactOptional(),
+  leaf: z.object({ fingerprint, terms }).exactOptional(),
+  retiring: z.array(z.object({ fingerprint, retireAfter: time })),
+  request: z
+    .object({
+      nonce: z.string(),
+      target: z.enum(['leaf', 'authority', 'authority-force']),
+      state: z.enum(['Accepted', 'Done']),
+    })
+    .exactOptional(),
+});
+
+/** The record, as it is read. */
+export type RotationRecord = z.output<typeof record>;
+type AuthorityRecord = NonNullable<RotationRecord['authority']>;
+
+/** Reads the record; undefined when it is missing, damaged or of a version that this operator does not know. */
+export function readRotationRecord(json: string | undefined): RotationRecord | undefined {
+  try {
+    return record.safeParse(JSON.parse(json ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The decoded `data` of a Secret. */
+export type SecretText = Readonly<Record<string, string>>;
+
+/**
+ * The Secret's data for a state: certificates and keys in PEM under `ca.*` (signs), `staged.*` (the next authority), `tls.*` (the leaf) and
+ * `retiring.crt`; times and fingerprints in `rotation.json`. Equal states give equal data.
+ */
+export function writeRotationSecret(state: RotationState): SecretText {
+  const { authority, staged, leaf, retiring, request } = state;
+  const written = record.encode({
+    version: 1,
+    ...(authority && { authority: recordOf(authority) }),
+    ...(staged && { staged: recordOf(staged) }),
+    ...(leaf && { leaf: { fingerprint: fingerprintOf(leaf), terms: leaf.terms } }),
+    retiring: retiring.map((each) => ({ fingerprint: fingerprintOf(each), retireAfter: each.retireAfter })),
+    ...(request && { request }),
+  });
+  return {
+    'rotation.json': JSON.stringify(written),
+    ...(authority && { 'ca.crt': authority.certificatePem }),
+    ...(authority?.privateKeyPem !== undefined && { 'ca.key': authority.privateKeyPem }),
+    ...(staged && { 'staged.crt': staged.certificatePem }),
+    ...(staged?.privateKeyPem !== undefined && { 'staged.key': staged.privateKeyPem }),
+    ...(leaf && { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem }),
+    ...(retiring.length > 0 && { 'retiring.crt': retiring.map(({ certificatePem }) => certificatePem).join('') }),
+  };
+}
+
+function recordOf(stored: StoredAuthority): AuthorityRecord {
+  const { terms, publishedAt, lastLeafNotAfter } = stored;
+  return {
+    fingerprint: fingerprintOf(stored),
+    terms,
+    ...(stored.privateKeyPem === undefined && { given: true as const }),
+    ...(publishedAt && { publishedAt }),
+    ...(lastLeafNotAfter && { lastLeafNotAfter }),
+  };
+}
+
+function fingerprintOf({ certificatePem }: { readonly certificatePem: string }): string {
+  return readCertificate(certificatePem).fingerprint;
+}
 
 /** What could be read of the Secret, and what could not. */
 export interface ReadRotationState {
@@ -26,9 +119,7 @@ export interface RecordDefaults {
 export function readRotationSecret(data: SecretText, defaults: RecordDefaults): ReadRotationState {
   const faults: string[] = [];
   const record = readRotationRecord(data['rotation.json']);
-  if (record === undefined) {
-    faults.push('rotation.json is missing or damaged');
-  }
+  if (record === undefined) faults.push('rotation.json is missing or damaged');
   const ca = readPart(data, 'ca', record?.authority, faults);
   const next = readPart(data, 'staged', record?.staged, faults);
   const tls = readPart(data, 'tls', record?.leaf, faults);
@@ -57,8 +148,6 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
     faults,
   };
 }
-
-type AuthorityRecord = NonNullable<ReadRotationRecord['authority']>;
 
 function historyOf(
   recorded: AuthorityRecord | undefined,
@@ -100,9 +189,7 @@ function readPart(
 ): Part | undefined {
   const certificate = data[`${name}.crt`];
   const privateKeyPem = data[`${name}.key`];
-  if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) {
-    return undefined;
-  }
+  if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) return undefined;
   const entries = parseBundle(certificate ?? '');
   const [entry] = entries;
   if (entry === undefined) {
@@ -115,9 +202,7 @@ function readPart(
   }
   const certificatePem = entries.map(({ pem }) => pem).join('');
   const isGiven = recorded?.given === true;
-  if (isGiven) {
-    return { certificatePem, isGiven };
-  }
+  if (isGiven) return { certificatePem, isGiven };
   if (privateKeyPem === undefined || !keyMatches(entry.x509, privateKeyPem)) {
     faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
     return { certificatePem, isGiven };
