@@ -23,16 +23,8 @@ describe('subjectAltNames', () => {
     });
   }
 
-  for (const host of [
-    '',
-    'https://injector',
-    'injector:443',
-    'a b',
-    '-a',
-    '*.example.com',
-    'ünïcode.example',
-    `${'a'.repeat(64)}.x`,
-  ]) {
+  const bad = ['', 'https://injector', 'injector:443', 'a b', '-a', '*.example.com', 'ünïcode.example'];
+  for (const host of [...bad, `${'a'.repeat(64)}.x`]) {
     it(`refuses the host ${JSON.stringify(host)}`, () => {
       assert.throws(
         () => subjectAltNames({ ...base, hosts: ['ok.example', host] }),

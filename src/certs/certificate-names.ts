@@ -10,12 +10,6 @@ export interface CertificateNames {
   readonly hosts?: readonly string[];
 }
 
-/** The entries of a subjectAltName extension. */
-export interface SubjectAltNames {
-  readonly dns: readonly string[];
-  readonly ip: readonly string[];
-}
-
 const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
 
 /**
@@ -23,7 +17,7 @@ const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
  * a webhook behind a Service, and the url's host for a webhook by url; the other forms are for people and probes.
  * @throws CertificatePolicyError for a host that is neither a DNS name nor an IP address.
  */
-export function subjectAltNames(names: CertificateNames): SubjectAltNames {
+export function subjectAltNames(names: CertificateNames): { readonly dns: string[]; readonly ip: string[] } {
   const base = `${names.service}.${names.namespace}`;
   const dns = new Set([`${base}.svc`, `${base}.svc.cluster.local`, base]);
   const ip = new Set<string>();

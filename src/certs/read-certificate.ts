@@ -23,10 +23,8 @@ export function readCertificate(pem: string): CertificateFacts {
   const facts = parsed.get(pem) ?? factsOf(new X509Certificate(pem));
   parsed.delete(pem);
   parsed.set(pem, facts);
-  for (const oldest of parsed.keys()) {
-    if (parsed.size <= mostParsed) break;
-    parsed.delete(oldest);
-  }
+  const [oldest = pem] = parsed.keys();
+  if (parsed.size > mostParsed) parsed.delete(oldest);
   return facts;
 }
 

@@ -49,9 +49,8 @@ export function verifyServingPair(pair: ServingPair, expected: ChainExpectation)
 export function verifyChain(certificatePem: string, caPem: string, expected: ChainExpectation): ChainFault[] {
   const [leaf, ...intermediates] = parseBundle(certificatePem);
   if (leaf === undefined) {
-    return [
-      { reason: 'Unreadable', message: 'no certificate in PEM was found where the serving certificate is expected' },
-    ];
+    const message = 'no certificate in PEM was found where the serving certificate is expected';
+    return [{ reason: 'Unreadable', message }];
   }
   const faults: ChainFault[] = [];
   const add = (reason: ChainFault['reason'], message: string | undefined): void => {
@@ -62,10 +61,7 @@ export function verifyChain(certificatePem: string, caPem: string, expected: Cha
   add('Unsupported', signatureFault(leaf.x509));
   add('WrongUsage', usageFault(leaf.x509));
   for (const name of expected.names ?? []) {
-    add(
-      'NameMissing',
-      coversName(leaf.x509, name) ? undefined : `the certificate is not valid for ${JSON.stringify(name)}`,
-    );
+    if (!coversName(leaf.x509, name)) add('NameMissing', `the certificate is not valid for ${JSON.stringify(name)}`);
   }
   if (!hasChain(leaf, intermediates, parseBundle(caPem), expected.now)) {
     add('Untrusted', 'no valid chain leads from the serving certificate to an authority of the bundle');
@@ -120,19 +116,11 @@ function hasChain(
   if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
     isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
-  return (
-    roots.some(signedBy) ||
-    intermediates.some(
-      (issuer) =>
-        signedBy(issuer) &&
-        hasChain(
-          issuer,
-          intermediates.filter((other) => other !== issuer),
-          roots,
-          now,
-        ),
-    )
-  );
+  const continues = (issuer: BundleEntry): boolean => {
+    const others = intermediates.filter((other) => other !== issuer);
+    return signedBy(issuer) && hasChain(issuer, others, roots, now);
+  };
+  return roots.some(signedBy) || intermediates.some(continues);
 }
 
 /** Signature algorithms that Go's crypto/x509 no longer verifies: md2, md5 and sha1 with RSA; sha1 with DSA and ECDSA. */

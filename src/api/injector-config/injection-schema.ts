@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { boundedRecord, configMapReference, freeForm, labelSelector, list } from '../kubernetes/field-types.ts';
+import {
+  boundedRecord,
+  choice,
+  configMapReference,
+  flag,
+  freeForm,
+  labelSelector,
+  list,
+} from '../kubernetes/field-types.ts';
 
 /** Longer texts would not fit beside the rest in a ConfigMap (1 MiB for the whole object). */
 const maximumTemplateLength = 600_000;
@@ -29,10 +37,9 @@ export const injectionSchema = z.object({
     .describe(
       'What happens to a selected pod that says nothing of its own: enabled (when omitted) injects it, disabled leaves it alone.',
     ),
-  enableNamespacesByDefault: z
-    .boolean()
-    .default(false)
-    .describe('Whether the default revision also takes namespaces and pods that carry none of the labels.'),
+  enableNamespacesByDefault: flag(
+    'Whether the default revision also takes namespaces and pods that carry none of the labels.',
+  ),
   templates: boundedRecord(z.string().max(maximumTemplateLength), 32)
     .exactOptional()
     .describe('Go templates by name; each renders to a part of a Pod that is merged onto the pod.'),
@@ -82,10 +89,9 @@ export const injectionSchema = z.object({
   annotationOverrides: annotationOverridesSchema
     .exactOptional()
     .describe("Which annotations and labels a pod's author may use to steer the templates."),
-  nativeSidecars: z
-    .enum(['Auto', 'Enabled', 'Disabled'])
-    .default('Auto')
-    .describe(
-      'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
-    ),
+  nativeSidecars: choice(
+    ['Auto', 'Enabled', 'Disabled'],
+    'Auto',
+    'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
+  ),
 });

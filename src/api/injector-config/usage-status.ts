@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count } from '../kubernetes/field-types.ts';
+import { count, optionalObject } from '../kubernetes/field-types.ts';
 
 /** How many names a list of a status holds at most. */
 export const listedNames = 20;
@@ -19,29 +19,20 @@ const countedWorkload = { ...workloadFields, pods: count('How many of its pods.'
  * have not ended; the operator writes them at most every 30 s.
  */
 export const usageStatusFields = {
-  injected: z
-    .object({
-      current: count('Pods that are injected as they would be now.'),
-      stale: count('Pods that are injected otherwise than they would be now, or would not be injected any more.'),
-      missing: count('Pods that would be injected now and are not.'),
-      total: count('All of them.'),
-    })
-    .exactOptional()
-    .describe('Pods, by whether they have what they would get now; at most every 30 s.'),
-  namespaces: z
-    .object({
-      count: count('How many there are.'),
-      names: names('The first 20 of them.'),
-    })
-    .exactOptional()
-    .describe('Namespaces whose labels lead here.'),
-  pods: z
-    .object({
-      count: count('How many there are.'),
-      names: names('The first 20 of them, as namespace/name.'),
-    })
-    .exactOptional()
-    .describe('Pods that were injected from here, or would be now.'),
+  injected: optionalObject('Pods, by whether they have what they would get now; at most every 30 s.', {
+    current: count('Pods that are injected as they would be now.'),
+    stale: count('Pods that are injected otherwise than they would be now, or would not be injected any more.'),
+    missing: count('Pods that would be injected now and are not.'),
+    total: count('All of them.'),
+  }),
+  namespaces: optionalObject('Namespaces whose labels lead here.', {
+    count: count('How many there are.'),
+    names: names('The first 20 of them.'),
+  }),
+  pods: optionalObject('Pods that were injected from here, or would be now.', {
+    count: count('How many there are.'),
+    names: names('The first 20 of them, as namespace/name.'),
+  }),
   workloads: z
     .object({
       count: count('How many workloads those pods belong to.'),

@@ -18,8 +18,9 @@ export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
     ...brokenRules(specRules, config.spec),
     ...templateNameMistakes(config),
     ...annotationMistakes(injection.injectedAnnotations),
-    ...selectorListMistakes('spec.injection.alwaysInjectSelector', injection.alwaysInjectSelector),
-    ...selectorListMistakes('spec.injection.neverInjectSelector', injection.neverInjectSelector),
+    ...(['alwaysInjectSelector', 'neverInjectSelector'] as const).flatMap((name) =>
+      injection[name].flatMap((selector, index) => labelSelectorMistakes(`spec.injection.${name}[${index}]`, selector)),
+    ),
     ...labelSelectorMistakes('spec.webhook.namespaceSelector', webhook.namespaceSelector),
     ...labelSelectorMistakes('spec.webhook.objectSelector', webhook.objectSelector),
     ...sizeMistakes(config),
@@ -57,13 +58,6 @@ function annotationMistakes(annotations: Readonly<Record<string, string>>): Mist
       field,
       message: `${field}: ${JSON.stringify(name)} is not an annotation name such as example.com/team; correct it`,
     }));
-}
-
-function selectorListMistakes(
-  field: string,
-  selectors: InjectorConfig['spec']['injection']['alwaysInjectSelector'],
-): Mistake[] {
-  return selectors.flatMap((selector, index) => labelSelectorMistakes(`${field}[${index}]`, selector));
 }
 
 function sizeMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {

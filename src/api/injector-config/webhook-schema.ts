@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { boundedRecord, dnsLabel, labelSelector, list, qualifiedName, text } from '../kubernetes/field-types.ts';
+import {
+  boundedRecord,
+  choice,
+  dnsLabel,
+  flag,
+  labelSelector,
+  list,
+  qualifiedName,
+  text,
+} from '../kubernetes/field-types.ts';
 import { istioKeys } from './webhook-keys.ts';
 
 /** Kubernetes allows 64 matchConditions a webhook; the generated ones need some of them. */
@@ -29,26 +38,27 @@ const webhookKeys = z.object({
 
 /** `spec.webhook`: which pods reach the webhook, and how the API server calls it. */
 export const webhookSchema = z.object({
-  failurePolicy: z
-    .enum(['Fail', 'Ignore'])
-    .default('Fail')
-    .describe(
-      'What the API server does with a selected pod when the webhook does not answer: Fail refuses it, Ignore creates it plain.',
-    ),
+  failurePolicy: choice(
+    ['Fail', 'Ignore'],
+    'Fail',
+    'What the API server does with a selected pod when the webhook does not answer: Fail refuses it, Ignore creates it plain.',
+  ),
   timeoutSeconds: z
     .int32()
     .min(1)
     .max(30)
     .default(10)
     .describe('How long the API server waits for the webhook, in seconds.'),
-  reinvocationPolicy: z
-    .enum(['Never', 'IfNeeded'])
-    .default('Never')
-    .describe('Whether the webhook is called again when a later webhook changed the pod.'),
-  matchPolicy: z
-    .enum(['Exact', 'Equivalent'])
-    .default('Equivalent')
-    .describe('Whether the rules also match pods that arrive through an equivalent API version.'),
+  reinvocationPolicy: choice(
+    ['Never', 'IfNeeded'],
+    'Never',
+    'Whether the webhook is called again when a later webhook changed the pod.',
+  ),
+  matchPolicy: choice(
+    ['Exact', 'Equivalent'],
+    'Equivalent',
+    'Whether the rules also match pods that arrive through an equivalent API version.',
+  ),
   matchConditions: z
     .array(matchCondition)
     .max(maximumMatchConditions)
@@ -58,10 +68,11 @@ export const webhookSchema = z.object({
   excludedNamespaces: list(dnsLabel(), 256, 'set')
     .default([])
     .describe("Namespaces whose pods never reach the webhook, beside the system's and the operator's own."),
-  selection: z
-    .enum(['Revision', 'Custom'])
-    .default('Revision')
-    .describe('Revision selects by the labels named in keys; Custom makes one webhook with the selectors given here.'),
+  selection: choice(
+    ['Revision', 'Custom'],
+    'Revision',
+    'Revision selects by the labels named in keys; Custom makes one webhook with the selectors given here.',
+  ),
   namespaceSelector: labelSelector()
     .exactOptional()
     .describe('With selection Custom: the namespaces whose pods reach the webhook.'),
@@ -77,12 +88,9 @@ export const webhookSchema = z.object({
     .describe(
       'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',
     ),
-  takeover: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
-    ),
+  takeover: flag(
+    "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
+  ),
   toleratedManagers: list(z.string().min(1).max(128), 16, 'set')
     .default(['admissionsenforcer'])
     .describe(

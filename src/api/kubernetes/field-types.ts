@@ -46,6 +46,21 @@ export function count(description: string) {
   return z.int().min(0).describe(description);
 }
 
+/** What is off unless somebody turns it on. */
+export function flag(description: string) {
+  return z.boolean().default(false).describe(description);
+}
+
+/** One of some words; `usual` when none is given. */
+export function choice<const Words extends readonly string[]>(words: Words, usual: Words[number], description: string) {
+  return z.enum(words).default(usual).describe(description);
+}
+
+/** An object that may be absent as a whole. */
+export function optionalObject<Fields extends z.ZodRawShape>(description: string, fields: Fields) {
+  return z.object(fields).exactOptional().describe(description);
+}
+
 /** A time by RFC 3339, absent until there is one. */
 export function optionalTime(description: string) {
   return z.string().meta({ format: 'date-time' }).exactOptional().describe(description);

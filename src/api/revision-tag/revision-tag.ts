@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dnsLabel } from '../kubernetes/field-types.ts';
+import { dnsLabel, flag } from '../kubernetes/field-types.ts';
 import { defaultOperatorClass, type Resource } from '../injector-config/injector-config.ts';
 import type { revisionTagStatusSchema } from './revision-tag-status.ts';
 import { rolloutStrategySchema } from './rollout-strategy.ts';
@@ -18,12 +18,9 @@ export const revisionTagSpecSchema = z.object({
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
     .describe('Which operator looks after this object; it must be that of the InjectorConfig of the revision.'),
-  enableNamespacesByDefault: z
-    .boolean()
-    .default(false)
-    .describe(
-      'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
-    ),
+  enableNamespacesByDefault: flag(
+    'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
+  ),
   strategy: rolloutStrategySchema
     .exactOptional()
     .describe('How the tag gets from one revision to the next. Absent: at once, and nothing is restarted.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listedNames, workloadFields } from '../injector-config/usage-status.ts';
-import { count, optionalTime, whole } from '../kubernetes/field-types.ts';
+import { count, optionalObject, optionalTime, whole } from '../kubernetes/field-types.ts';
 
 /** A revision, and the configuration of it that pods get. */
 const place = z.object({
@@ -54,35 +54,26 @@ export const rolloutStatusSchema = z.object({
       'Of the stable revision when the rollout began: what failed then already is not the fault of the canary.',
     ),
   injectionErrors: count('Injections of the canary that failed.'),
-  shadowReport: z
-    .object({
-      compared: count('Admissions for which both were rendered.'),
-      failed: count('Those for which the canary failed.'),
-      differing: count('Those for which the pods differ.'),
-      changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
-      error: z.string().max(1024).exactOptional().describe('One of the errors.'),
-    })
-    .exactOptional()
-    .describe('What was found by rendering the canary beside the stable revision.'),
-  shadowBefore: z
-    .object({
-      compared: count('Comparisons before the step.'),
-      failed: count('Failures before the step.'),
-    })
-    .exactOptional()
-    .describe('What replicas had counted before the shadow step began.'),
+  shadowReport: optionalObject('What was found by rendering the canary beside the stable revision.', {
+    compared: count('Admissions for which both were rendered.'),
+    failed: count('Those for which the canary failed.'),
+    differing: count('Those for which the pods differ.'),
+    changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
+    error: z.string().max(1024).exactOptional().describe('One of the errors.'),
+  }),
+  shadowBefore: optionalObject('What replicas had counted before the shadow step began.', {
+    compared: count('Comparisons before the step.'),
+    failed: count('Failures before the step.'),
+  }),
   rolledBackFrom: place
     .exactOptional()
     .describe('The canary that was rolled back last; until it is tried again, or another one is promoted.'),
-  action: z
-    .object({
-      verb: z.string().max(20).describe('What was asked for.'),
-      nonce: z.string().max(63).describe('The nonce of the request.'),
-      state: z.enum(['Done', 'Refused']).describe('What became of it.'),
-      message: z.string().max(1024).describe('What was done, or why not.'),
-    })
-    .exactOptional()
-    .describe('The answer to the latest request (annotation sidecar-injector.io/action).'),
+  action: optionalObject('The answer to the latest request (annotation sidecar-injector.io/action).', {
+    verb: z.string().max(20).describe('What was asked for.'),
+    nonce: z.string().max(63).describe('The nonce of the request.'),
+    state: z.enum(['Done', 'Refused']).describe('What became of it.'),
+    message: z.string().max(1024).describe('What was done, or why not.'),
+  }),
 });
 
 /** `status.rollout`. */

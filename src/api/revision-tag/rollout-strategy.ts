@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, durationPattern, list, whole } from '../kubernetes/field-types.ts';
+import { choice, duration, durationPattern, flag, list, optionalObject, whole } from '../kubernetes/field-types.ts';
 
 /** What `pause` says when a person has to end it. */
 export const untilResumed = 'UntilResumed';
@@ -10,12 +10,9 @@ const step = z.object({
   weight: whole(0, 100).describe(
     'The share of the workloads that get the canary, in percent: of those known when the step begins exactly this share, rounded up.',
   ),
-  shadow: z
-    .boolean()
-    .default(false)
-    .describe(
-      'No workload gets the canary: it is rendered beside the stable revision and compared. Weight 0, before all other steps.',
-    ),
+  shadow: flag(
+    'No workload gets the canary: it is rendered beside the stable revision and compared. Weight 0, before all other steps.',
+  ),
   pause: z
     .string()
     .min(2)
@@ -72,15 +69,13 @@ export const rolloutStrategySchema = z.object({
   restart: restart
     .exactOptional()
     .describe('Restart workloads whose pods are stale, a few at a time. Absent: nothing is restarted.'),
-  rollback: z
-    .object({
-      restart: z
-        .enum(['None', 'Canary'])
-        .default('None')
-        .describe('Canary: workloads that got the canary are restarted back, within the bounds of restart.'),
-    })
-    .exactOptional()
-    .describe('What else a rollback does.'),
+  rollback: optionalObject('What else a rollback does.', {
+    restart: choice(
+      ['None', 'Canary'],
+      'None',
+      'Canary: workloads that got the canary are restarted back, within the bounds of restart.',
+    ),
+  }),
 });
 
 /** `spec.strategy` with its defaults. */

@@ -19,16 +19,7 @@ export function decodeCustom(type: CustomType, value: unknown, place: Place): un
 }
 
 /** What the zero value is encoded as. */
-export function zeroOfCustom(type: CustomType): unknown {
-  switch (type.format) {
-    case 'quantity':
-      return '0';
-    case 'int-or-string':
-      return 0;
-    default:
-      return null;
-  }
-}
+export const customZeros = { quantity: '0', 'int-or-string': 0, time: null, raw: null } as const;
 
 /** Go reads the text that stands in the JSON. That of a number may be a quantity; no other can, and is as good as none. */
 function decodeQuantity(value: unknown, place: Place): string {

@@ -1,5 +1,5 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
-import { decodeCustom, zeroOfCustom } from './custom-types.ts';
+import { customZeros, decodeCustom } from './custom-types.ts';
 import type { ListType, MapType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
 import { podType } from './pod-schema.ts';
 import { describeJson, typeMismatch, type Place, type PodTypeError } from './pod-type-error.ts';
@@ -118,7 +118,7 @@ class Decoding {
   }
 
   #item(type: ListType, item: unknown): unknown {
-    if (item === null) return zeroOfItem(type);
+    if (item === null) return type.elementPointer ? null : zeroOf(type.element);
     if (this.#items === undefined || !isJsonObject(item)) return this.#value(type.element, item);
     const found = this.#items.get(item);
     if (found?.type === type.element) return found.canonical;
@@ -246,10 +246,6 @@ function zeroOfField(field: StructField): unknown {
   return zeroOf(field.type);
 }
 
-function zeroOfItem(type: ListType): unknown {
-  return type.elementPointer ? null : zeroOf(type.element);
-}
-
 function zeroOf(type: ValueType): unknown {
   switch (type.kind) {
     case 'string':
@@ -263,7 +259,7 @@ function zeroOf(type: ValueType): unknown {
     case 'map':
       return null;
     case 'custom':
-      return zeroOfCustom(type);
+      return customZeros[type.format];
     case 'struct':
       return Object.fromEntries(type.alwaysEncoded.map((field) => [field.name, zeroOfField(field)]));
   }

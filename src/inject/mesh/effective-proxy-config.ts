@@ -1,3 +1,4 @@
+import { compareStrings } from '../../template/go-string.ts';
 import { compileLabelSelector, type LabelMatcher } from '../../selection/label-selector.ts';
 import type { ProxyConfigResource } from '../injection-request.ts';
 import { isJsonObject } from '../patch/json-value.ts';
@@ -52,13 +53,9 @@ function overlayFirst(base: Message, resources: readonly ProxyConfigResource[]):
 
 function byAge(left: ProxyConfigResource, right: ProxyConfigResource): number {
   return (
-    compare(left.metadata.creationTimestamp ?? '', right.metadata.creationTimestamp ?? '') ||
-    compare(left.metadata.name, right.metadata.name)
+    compareStrings(left.metadata.creationTimestamp ?? '', right.metadata.creationTimestamp ?? '') ||
+    compareStrings(left.metadata.name, right.metadata.name)
   );
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function withoutSelector(resource: ProxyConfigResource): boolean {

@@ -1,4 +1,8 @@
-import type { Container, Handler } from '../pod/pod.ts';
+import { compareStrings } from '../../template/go-string.ts';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { containersOf, initContainersOf, type Container, type Handler, type Pod } from '../pod/pod.ts';
+import { encodeGoJson } from '../pod/go-json.ts';
+import { proxyContainer } from '../pod/proxy-container.ts';
 
 /** A probe or hook of a container. */
 export interface ContainerHandler {
@@ -39,4 +43,46 @@ export function mapHandlers(container: Container, change: (place: ContainerHandl
   }
   if (lifecycle !== container.lifecycle) return { ...container, ...probes, ...(lifecycle && { lifecycle }) };
   return Object.keys(probes).length === 0 ? container : { ...container, ...probes };
+}
+
+/** What the agent does for one probe or hook, as JSON text. */
+export type ProberList = ReadonlyMap<string, string>;
+
+const httpGetType = podStruct('v1.HTTPGetAction');
+const tcpSocketType = podStruct('v1.TCPSocketAction');
+const grpcType = podStruct('v1.GRPCAction');
+
+/**
+ * The probes and hooks of a pod that the agent has to take over, by the path under which it does. Those that lead
+ * to the agent already are left out. The pod's named ports are resolved.
+ */
+export function listProbers(pod: Pod, statusPort: number): ProberList {
+  const probers = new Map<string, string>();
+  for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
+    if (container.name === proxyContainer) continue;
+    for (const { path, handler } of handlersOf(container)) {
+      const prober = describeProber(handler, statusPort);
+      if (prober !== undefined) probers.set(path, prober);
+    }
+  }
+  return probers;
+}
+
+/** The list as the agent reads it from its environment: one object, keys sorted. */
+export function encodeProbers(probers: ProberList): string {
+  const paths = [...probers.keys()].sort(compareStrings);
+  return `{${paths.map((path) => `${JSON.stringify(path)}:${probers.get(path) ?? 'null'}`).join(',')}}`;
+}
+
+function describeProber(handler: Handler, statusPort: number): string | undefined {
+  const { httpGet, tcpSocket, grpc, timeoutSeconds } = handler;
+  const timeout =
+    typeof timeoutSeconds === 'number' && timeoutSeconds !== 0 ? `,"timeoutSeconds":${timeoutSeconds}` : '';
+  const action = httpGet ?? tcpSocket;
+  if (action === undefined) return grpc && `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
+  // A port that is still a name belongs to nothing the agent could call.
+  if (typeof action.port !== 'number' || action.port === statusPort) return undefined;
+  return httpGet === undefined
+    ? `{"tcpSocket":${encodeGoJson(tcpSocketType, action)}${timeout}}`
+    : `{"httpGet":${encodeGoJson(httpGetType, action)}${timeout}}`;
 }

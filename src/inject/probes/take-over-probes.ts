@@ -13,8 +13,7 @@ import {
   type Handler,
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
-import { mapHandlers, type ContainerHandler } from './handlers.ts';
+import { encodeProbers, listProbers, mapHandlers, type ContainerHandler, type ProberList } from './handlers.ts';
 import { without } from '../pod/without.ts';
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
