@@ -11,10 +11,7 @@ export interface ParseOptions {
   readonly unknownFields?: 'drop' | 'refuse';
 }
 
-/**
- * Reads an object as the API server would: checks the schema and fills in the defaults.
- * @throws ConfigurationError that names the object, the field and the value.
- */
+/** Reads an object as the API server would. @throws ConfigurationError that names the object, the field and the value */
 export function parseResource<Kind extends string, Spec, Status>(
   kind: Kind,
   specSchema: z.ZodType<Spec>,
@@ -84,10 +81,7 @@ function show(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-/**
- * Paths of the fields that a schema dropped: there in `source`, gone from `parsed`.
- * @param at the path of `source` itself, e.g. `spec`
- */
+/** Paths, below `at`, of the fields that a schema dropped: there in `source`, gone from `parsed`. */
 function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
   if (Array.isArray(source) && Array.isArray(parsed)) {
     return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));

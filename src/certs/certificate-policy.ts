@@ -40,10 +40,7 @@ const longestDuration = 100 * 365 * day;
 /** X.509 times have whole seconds: below this a certificate could be born expired. */
 const shortestDuration = 2000;
 
-/**
- * Refuses a policy under which certificates could not be replaced in time.
- * @throws CertificatePolicyError naming the first field that is wrong.
- */
+/** Refuses a policy under which certificates could not be replaced in time. @throws CertificatePolicyError */
 export function checkCertificatePolicy(policy: CertificatePolicy): void {
   const { leafDuration, caDuration, renewalFraction, keySize, confirmationPeriod } = policy;
   const refuse = (field: keyof CertificatePolicy, value: string, problem: string): never => {

@@ -19,10 +19,7 @@ export interface ServingCertificate extends ServingPair {
 export class ServingCertificates {
   readonly #byOwner = new Map<string, ServingCertificate>();
 
-  /**
-   * Takes a pair over if it can serve.
-   * @returns the faults for which it was refused; empty when it is served now.
-   */
+  /** Takes a pair over if it can serve. @returns the faults for which it was refused; empty when it is served now */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
     const [leaf] = parseBundle(pair.certificatePem);
     // A leaf from the future is taken: it may be this replica's clock that is behind.

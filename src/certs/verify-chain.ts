@@ -34,10 +34,7 @@ export interface ChainExpectation {
   readonly names?: readonly string[];
 }
 
-/**
- * Checks a serving pair as the API server's TLS client (Go's crypto/x509) will: key, validity, names, usage, and a chain to one of `caPem`.
- * @returns every fault found; empty when the pair can serve.
- */
+/** Checks a serving pair as the API server's TLS client (Go's crypto/x509) will. @returns every fault; empty when it can serve */
 export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
   const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
   const [leaf] = parseBundle(pair.certificatePem);

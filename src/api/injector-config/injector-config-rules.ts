@@ -230,13 +230,8 @@ export function brokenRules<T>(rules: readonly ValidationRule<T>[], value: T): M
 
 /** Whether anything beside templates is written down of what a configuration in Istio's format holds; an empty map or list is its default. */
 function hasInlineConfiguration(injection: InjectorConfigSpec['injection']): boolean {
-  const { policy, defaultTemplates, aliases, injectedAnnotations } = injection;
-  const { alwaysInjectSelector, neverInjectSelector } = injection;
-  return (
-    policy !== undefined ||
-    defaultTemplates !== undefined ||
-    [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector].some(
-      (each) => Object.keys(each).length > 0,
-    )
-  );
+  const { aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector } = injection;
+  const collections = [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector];
+  if (injection.policy !== undefined || injection.defaultTemplates !== undefined) return true;
+  return collections.some((each) => Object.keys(each).length > 0);
 }

@@ -6,13 +6,19 @@ export const listedNames = 20;
 
 const names = (text: string) => z.array(z.string().max(520)).max(listedNames).describe(text);
 
-/** What a status says of each workload that it lists. */
-export const workloadFields = {
-  namespace: z.string().max(63).describe('Its namespace.'),
-  kind: z.string().max(63).describe('Its kind.'),
-  name: z.string().max(253).describe('Its name.'),
-};
-const countedWorkload = { ...workloadFields, pods: count('How many of its pods.') };
+/** Workloads that a status lists, with what it says of each beside its name. */
+export function workloadList<Fields extends z.ZodRawShape>(fields: Fields, description: string) {
+  const workload = z.object({
+    namespace: z.string().max(63).describe('Its namespace.'),
+    kind: z.string().max(63).describe('Its kind.'),
+    name: z.string().max(253).describe('Its name.'),
+    ...fields,
+  });
+  return z.array(workload).max(listedNames).describe(description);
+}
+
+const pods = count('How many of its pods.');
+const reason = z.string().max(64).describe('Why they have none.');
 
 /**
  * The parts of a status that say who uses an InjectorConfig or a tag, and whether what runs is what would be injected now. Counts are of pods that
@@ -33,20 +39,11 @@ export const usageStatusFields = {
     count: count('How many there are.'),
     names: names('The first 20 of them, as namespace/name.'),
   }),
-  workloads: z
-    .object({
-      count: count('How many workloads those pods belong to.'),
-      stale: z
-        .array(z.object(countedWorkload))
-        .max(listedNames)
-        .describe('The first 20 workloads with stale pods: to be restarted.'),
-      missing: z
-        .array(z.object({ ...countedWorkload, reason: z.string().max(64).describe('Why they have none.') }))
-        .max(listedNames)
-        .describe('The first 20 workloads with pods that would be injected now and are not.'),
-    })
-    .exactOptional()
-    .describe('The workloads of those pods.'),
+  workloads: optionalObject('The workloads of those pods.', {
+    count: count('How many workloads those pods belong to.'),
+    stale: workloadList({ pods }, 'The first 20 workloads with stale pods: to be restarted.'),
+    missing: workloadList({ pods, reason }, 'The first 20 workloads with pods that would be injected now and are not.'),
+  }),
 };
 
 /** Who uses an InjectorConfig or a tag. */

@@ -7,10 +7,7 @@ import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 /** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
 
-/**
- * Every mistake that shows without compiling templates and without looking at the cluster: the rules that the CRD has in CEL, and what CEL
- * does not say. For the validating webhook, for files on the command line and for reconcile.
- */
+/** Every mistake that shows without compiling templates or looking at the cluster: what CEL says, and what it cannot. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [

@@ -2,10 +2,7 @@ import { labelValuePattern, qualifiedNamePattern } from './field-types.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './kubernetes.ts';
 import type { Mistake } from '../mistake.ts';
 
-/**
- * What Kubernetes would refuse in a metav1.LabelSelector (apimachinery's ValidateLabelSelector) although its schema admits it.
- * @param field path of the selector, e.g. `spec.webhook.objectSelector`
- */
+/** What apimachinery's ValidateLabelSelector refuses in a selector although its schema admits it. @param field its path */
 export function labelSelectorMistakes(field: string, selector: LabelSelector | undefined): Mistake[] {
   const labels = Object.keys(selector?.matchLabels ?? {}).filter((key) => !qualifiedNamePattern.test(key));
   return [

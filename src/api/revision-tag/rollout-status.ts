@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listedNames, workloadFields } from '../injector-config/usage-status.ts';
+import { listedNames, workloadList } from '../injector-config/usage-status.ts';
 import { count, optionalObject, optionalTime, whole } from '../kubernetes/field-types.ts';
 
 /** A revision, and the configuration of it that pods get. */
@@ -84,17 +84,9 @@ export type RolloutPlace = z.output<typeof place>;
 /** Pods of one revision, counted. */
 export type PodCounts = z.output<typeof pods>;
 
-const workloads = (text: string) =>
-  z
-    .array(
-      z.object({
-        ...workloadFields,
-        reason: z.string().max(64).describe('Why.'),
-        message: z.string().max(2048).describe('A sentence for people.'),
-      }),
-    )
-    .max(listedNames)
-    .describe(text);
+const reason = z.string().max(64).describe('Why.');
+const message = z.string().max(2048).describe('A sentence for people.');
+const workloads = (description: string) => workloadList({ reason, message }, description);
 
 /** `status.restarts` of a RevisionTag: how the restarts of stale workloads go on. */
 export const restartStatusSchema = z.object({

@@ -14,10 +14,7 @@ export interface GivenCertificates {
   readonly origin: string;
 }
 
-/**
- * Where the certificates of a revision come from. Absent: the operator is its own authority. `Unavailable`: from somebody else who has none that
- * could serve now; what is served goes on being served.
- */
+/** Absent: the operator is its own authority. `Unavailable`: somebody else issues, and has none that could serve now. */
 export type CertificateSource = GivenCertificates | 'Unavailable';
 
 /** What is to be done about a fault, and in which key of a Secret it lies. */
@@ -25,10 +22,7 @@ export interface GivenFault extends ChainFault {
   readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
 }
 
-/**
- * Checks a pair that a user brings, as the API server will. Of the authorities beside it the first that verifies it is taken: what nobody needs is
- * not published.
- */
+/** Checks a pair that a user brings, as the API server will. Of its authorities only the first that verifies it is published. */
 export function checkGivenPair(
   pair: ServingPair,
   origin: string,
@@ -63,8 +57,6 @@ export function isAuthorityOf(
   authority: { readonly certificatePem: string } | undefined,
   given: GivenCertificates,
 ): boolean {
-  return (
-    authority !== undefined &&
-    readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint
-  );
+  if (authority === undefined) return false;
+  return readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint;
 }

@@ -1,9 +1,8 @@
 import { isAuthorityOf, type GivenCertificates } from './given-certificates.ts';
-import { readCertificate, shortName } from '../read-certificate.ts';
-import { latest } from './rotation-schedule.ts';
+import { readCertificate } from '../read-certificate.ts';
 import type { RotationInput } from './rotation-input.ts';
-import { changeOf, type RotationChange, type RotationState } from './rotation-state.ts';
-import { abandoned, staging } from './rotation-steps.ts';
+import type { RotationChange, RotationState } from './rotation-state.ts';
+import { abandoned, staging, withLeaf } from './rotation-steps.ts';
 
 /** Stages the authority of given certificates, unless it is in use or staged already. What else was staged makes way. */
 export function stageGiven(
@@ -35,15 +34,8 @@ export function takeGivenLeaf(
   const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
   if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
   const { notBefore, notAfter } = readCertificate(certificatePem);
-  changes.push(
-    changeOf('Issued', 'ServingCertificate', `serving certificate ${shortName(certificatePem)}: given by ${origin}`),
-  );
   // Of its whole life, not of what was left when we got it: that is what its owner goes by.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
-  return {
-    ...state,
-    authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },
-    leaf: { certificatePem, privateKeyPem, terms },
-  };
+  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `given by ${origin}`, changes);
 }

@@ -6,12 +6,7 @@ import type { AnsweredRequest, RotationState } from './rotation-state.ts';
 import type { Leaf } from '../serving-certificate.ts';
 
 /** A renewal that a person asks for. */
-export interface RenewalRequest {
-  /** Tells requests apart: one that was answered is not answered again. */
-  readonly nonce: string;
-  /** `authority-force` also drops the old authority, and with it whatever was signed with a stolen key, before its last leaf has expired. */
-  readonly target: AnsweredRequest['target'];
-}
+export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
 
 /** What a request asks to be made in this pass; undefined when it was begun before. */
 export function begins(state: RotationState, request: RenewalRequest | undefined): 'Leaf' | 'Authority' | undefined {

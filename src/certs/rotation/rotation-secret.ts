@@ -84,14 +84,14 @@ export function writeRotationSecret(state: RotationState): SecretText {
 }
 
 function recordOf(stored: StoredAuthority): AuthorityRecord {
-  const { terms, publishedAt, lastLeafNotAfter } = stored;
-  return {
-    fingerprint: fingerprintOf(stored),
-    terms,
-    ...(stored.privateKeyPem === undefined && { given: true as const }),
-    ...(publishedAt && { publishedAt }),
-    ...(lastLeafNotAfter && { lastLeafNotAfter }),
-  };
+  const given = stored.privateKeyPem === undefined && { given: true as const };
+  return { fingerprint: fingerprintOf(stored), ...given, ...historyOf(stored) };
+}
+
+type History = Pick<StoredAuthority, 'terms' | 'publishedAt' | 'lastLeafNotAfter'>;
+
+function historyOf({ terms, publishedAt, lastLeafNotAfter }: History): History {
+  return { terms, ...(publishedAt && { publishedAt }), ...(lastLeafNotAfter && { lastLeafNotAfter }) };
 }
 
 function fingerprintOf({ certificatePem }: { readonly certificatePem: string }): string {
@@ -120,73 +120,42 @@ export function readRotationSecret(data: SecretText, defaults: RecordDefaults): 
   const faults: string[] = [];
   const record = readRotationRecord(data['rotation.json']);
   if (record === undefined) faults.push('rotation.json is missing or damaged');
-  const ca = readPart(data, 'ca', record?.authority, faults);
-  const next = readPart(data, 'staged', record?.staged, faults);
-  const tls = readPart(data, 'tls', record?.leaf, faults);
-  const orphans = [ca, next].flatMap((part) =>
-    part !== undefined && !isUsable(part)
-      ? [{ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter }]
-      : [],
-  );
+  const orphans: RetiringAuthority[] = [];
+  // Without a record nobody knows which leaves it signed.
+  const unknownHistory = { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
+  const readAuthority = (name: string, recorded: AuthorityRecord | undefined): StoredAuthority | undefined => {
+    const part = readPart(data, name, recorded, faults);
+    if (part === undefined || part.privateKeyPem !== undefined || recorded?.given === true) {
+      return part && { ...part, ...historyOf(recorded ?? unknownHistory) };
+    }
+    orphans.push({ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter });
+    return undefined;
+  };
+  const authority = readAuthority('ca', record?.authority);
+  const staged = readAuthority('staged', record?.staged);
+  const { certificatePem, privateKeyPem } = readPart(data, 'tls', record?.leaf, faults) ?? {};
+  const terms = record?.leaf?.terms ?? defaults.leaf;
+  const retiring = readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults);
   return {
     state: {
-      ...(ca && isUsable(ca) && { authority: { ...authorityOf(ca), ...historyOf(record?.authority, defaults) } }),
-      ...(next && isUsable(next) && { staged: { ...authorityOf(next), ...historyOf(record?.staged, defaults) } }),
-      ...(isKeyed(tls) && {
-        leaf: {
-          certificatePem: tls.certificatePem,
-          privateKeyPem: tls.privateKeyPem,
-          terms: record?.leaf?.terms ?? defaults.leaf,
-        },
-      }),
-      retiring: [
-        ...readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults),
-        ...orphans,
-      ],
+      ...(authority && { authority }),
+      ...(staged && { staged }),
+      ...(certificatePem !== undefined &&
+        privateKeyPem !== undefined && { leaf: { certificatePem, privateKeyPem, terms } }),
+      retiring: [...retiring, ...orphans],
       ...(record?.request && { request: record.request }),
     },
     faults,
   };
 }
 
-function historyOf(
-  recorded: AuthorityRecord | undefined,
-  defaults: RecordDefaults,
-): Omit<AuthorityRecord, 'fingerprint' | 'given'> {
-  if (recorded === undefined) {
-    // Without a record nobody knows which leaves it signed.
-    return { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
-  }
-  const { terms, publishedAt, lastLeafNotAfter } = recorded;
-  return { terms, ...(publishedAt && { publishedAt }), ...(lastLeafNotAfter && { lastLeafNotAfter }) };
-}
-
-interface Part {
-  readonly certificatePem: string;
-  /** Only when it belongs to the certificate. */
-  readonly privateKeyPem?: string;
-  /** Somebody else has the key. */
-  readonly isGiven: boolean;
-}
-
-function isKeyed(part: Part | undefined): part is Required<Part> {
-  return part?.privateKeyPem !== undefined;
-}
-
-function isUsable(part: Part): boolean {
-  return part.isGiven || isKeyed(part);
-}
-
-function authorityOf({ certificatePem, privateKeyPem }: Part): Pick<Part, 'certificatePem' | 'privateKeyPem'> {
-  return { certificatePem, ...(privateKeyPem !== undefined && { privateKeyPem }) };
-}
-
+/** One certificate, with its key where that is here and belongs to it. */
 function readPart(
   data: SecretText,
   name: string,
   recorded: { readonly fingerprint: string; readonly given?: true } | undefined,
   faults: string[],
-): Part | undefined {
+): { readonly certificatePem: string; readonly privateKeyPem?: string } | undefined {
   const certificate = data[`${name}.crt`];
   const privateKeyPem = data[`${name}.key`];
   if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) return undefined;
@@ -201,13 +170,10 @@ function readPart(
     return undefined;
   }
   const certificatePem = entries.map(({ pem }) => pem).join('');
-  const isGiven = recorded?.given === true;
-  if (isGiven) return { certificatePem, isGiven };
-  if (privateKeyPem === undefined || !keyMatches(entry.x509, privateKeyPem)) {
-    faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
-    return { certificatePem, isGiven };
-  }
-  return { certificatePem, privateKeyPem, isGiven };
+  if (recorded?.given === true) return { certificatePem };
+  if (privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) return { certificatePem, privateKeyPem };
+  faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
+  return { certificatePem };
 }
 
 function readRetiring(

@@ -1,30 +1,33 @@
 import { issueAuthority } from '../authority.ts';
 import { subjectAltNames } from '../certificate-names.ts';
+import { durationText, type CertificatePolicy } from '../certificate-policy.ts';
 import { randomFraction } from '../random-source.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
 import { notePublication, servableAt, type RotationSituation } from './rotation-confirmation.ts';
-import { authorityDue, leafDue } from './rotation-due.ts';
 import { begins } from './rotation-request.ts';
-import { latest } from './rotation-schedule.ts';
+import { isAccepted } from './rotation-bundle.ts';
+import { latest, renewalTime } from './rotation-schedule.ts';
 import type { RotationInput } from './rotation-input.ts';
 import {
   changeOf,
+  type IssueTerms,
   type RetiringAuthority,
   type RotationChange,
   type RotationState,
   type StoredAuthority,
+  type StoredLeaf,
 } from './rotation-state.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { leafValidity } from '../sign-certificate.ts';
+import { coversName, verifyServingPair } from '../verify-chain.ts';
 
 /** Drops the authorities of which no leaf can be valid any more. */
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
   for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
-    const reason = `its last leaf expired at ${retireAfter.toISOString()}`;
-    changes.push(
-      changeOf('Retired', 'Authority', `authority ${shortName(certificatePem)} leaves the bundle: ${reason}`),
-    );
+    const named = `authority ${shortName(certificatePem)}`;
+    const message = `${named} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
+    changes.push(changeOf('Retired', 'Authority', message));
   }
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
 }
@@ -113,24 +116,86 @@ export async function renewLeaf(
   if (authority?.privateKeyPem === undefined) return state;
   const { certificatePem, privateKeyPem } = authority;
   const requested = begins(state, input.request) === 'Leaf';
-  const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
+  const reason = leafDue(state.leaf, authority, input, requested);
   if (reason === undefined) return state;
   const keys = await input.generateKeyPair(policy.keySize);
   const { leafDuration: duration } = policy;
   const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, { now, duration, random });
-  const { notAfter } = readCertificate(leaf.certificatePem);
   const { dns, ip } = subjectAltNames(names);
   const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
   if (fault !== undefined) {
     throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
   }
-  changes.push(
-    changeOf('Issued', 'ServingCertificate', `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`),
-  );
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
-  return {
-    ...state,
-    authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },
-    leaf: { ...leaf, terms },
-  };
+  return withLeaf(state, authority, { ...leaf, terms }, reason, changes);
+}
+
+/** A state with another leaf, of this authority. */
+export function withLeaf(
+  state: RotationState,
+  authority: StoredAuthority,
+  leaf: StoredLeaf,
+  reason: string,
+  changes: RotationChange[],
+): RotationState {
+  const message = `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`;
+  changes.push(changeOf('Issued', 'ServingCertificate', message));
+  const lastLeafNotAfter = latest(readCertificate(leaf.certificatePem).notAfter, authority.lastLeafNotAfter);
+  return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
+}
+
+/** Why a new authority is needed, in one sentence; undefined while the present one will do. */
+function authorityDue(
+  authority: StoredAuthority | undefined,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  if (authority?.privateKeyPem === undefined) return 'no authority with a key is stored';
+  return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
+}
+
+/** Why a new leaf is needed, in one sentence; undefined while the present one will do, or `authority` is too old to make a better one. */
+function leafDue(
+  leaf: StoredLeaf | undefined,
+  authority: StoredAuthority,
+  { policy, names, now }: RotationInput,
+  isRequested: boolean,
+): string | undefined {
+  const { notAfter: until } = leafValidity(now, policy.leafDuration, readCertificate(authority.certificatePem));
+  if (until <= now) return undefined;
+  if (leaf === undefined) return 'no serving certificate is stored';
+  const facts = readCertificate(leaf.certificatePem);
+  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore)) {
+    return 'the serving certificate is not of the present authority';
+  }
+  if (isRequested) return 'asked for';
+  const { dns, ip } = subjectAltNames(names);
+  const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
+  if (missing.length > 0) return `the serving certificate lacks ${missing.join(', ')}`;
+  const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
+  if (changed !== undefined) return changed;
+  // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
+  return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
+}
+
+function timeDue(
+  { certificatePem, terms }: StoredAuthority | StoredLeaf,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  const facts = readCertificate(certificatePem);
+  if (facts.notBefore > now) {
+    return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
+  }
+  const renewAt = renewalTime(facts.notAfter, terms, policy);
+  return renewAt <= now
+    ? `due for renewal since ${renewAt.toISOString()}, expires ${facts.notAfter.toISOString()}`
+    : undefined;
+}
+
+function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
+  if (terms.duration !== duration) {
+    return `issued for ${durationText(terms.duration)}, ${durationText(duration)} is wanted now`;
+  }
+  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, ${keySize} are wanted now`;
 }

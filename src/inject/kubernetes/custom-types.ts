@@ -5,17 +5,10 @@ import { canonicalQuantity, QuantityError } from './quantity.ts';
 const INT32 = 'int32';
 
 /** Decodes and encodes a value that is not null as the type's own methods do. @throws PodTypeError, which ends the decoding */
-export function decodeCustom(type: CustomType, value: unknown, place: Place): unknown {
-  switch (type.format) {
-    case 'quantity':
-      return decodeQuantity(value, place);
-    case 'int-or-string':
-      return decodeIntOrString(value, place);
-    case 'time':
-      return decodeTime(value, place);
-    case 'raw':
-      return value;
-  }
+export function decodeCustom({ format }: CustomType, value: unknown, place: Place): unknown {
+  if (format === 'quantity') return decodeQuantity(value, place);
+  if (format === 'int-or-string') return decodeIntOrString(value, place);
+  return format === 'time' ? decodeTime(value, place) : value;
 }
 
 /** What the zero value is encoded as. */
@@ -43,10 +36,8 @@ function decodeTime(value: unknown, place: Place): string | null {
   const time = canonicalTimestamp(value);
   if (time === undefined) {
     const layout = '2006-01-02T15:04:05Z07:00';
-    throw new PodTypeError(
-      place.path.join('.'),
-      `parsing time ${JSON.stringify(value)} as "${layout}": not a timestamp by RFC 3339`,
-    );
+    const problem = `parsing time ${JSON.stringify(value)} as "${layout}": not a timestamp by RFC 3339`;
+    throw new PodTypeError(place.path.join('.'), problem);
   }
   return time;
 }

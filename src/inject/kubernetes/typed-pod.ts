@@ -224,17 +224,11 @@ function addAlwaysEncoded(type: StructType, original: JsonObject, decoded: JsonO
 function isOmitted(field: StructField, value: unknown): boolean {
   if (field.omitZero && value === null) return true;
   if (!field.omitEmpty || field.pointer) return false;
-  switch (field.type.kind) {
-    case 'list':
-      return (value as unknown[]).length === 0;
-    case 'map':
-      return Object.keys(value as JsonObject).length === 0;
-    case 'struct':
-    case 'custom':
-      return false;
-    default:
-      return value === '' || value === false || value === 0;
-  }
+  const { kind } = field.type;
+  if (kind === 'struct' || kind === 'custom') return false;
+  if (kind === 'list') return (value as unknown[]).length === 0;
+  if (kind === 'map') return Object.keys(value as JsonObject).length === 0;
+  return value === '' || value === false || value === 0;
 }
 
 /** What Go encodes for a field that was absent or null. */
@@ -246,21 +240,10 @@ function zeroOfField(field: StructField): unknown {
   return zeroOf(field.type);
 }
 
+const zeros = { string: '', bool: false, int32: 0, int64: 0, list: null, map: null } as const;
+
 function zeroOf(type: ValueType): unknown {
-  switch (type.kind) {
-    case 'string':
-      return '';
-    case 'bool':
-      return false;
-    case 'int32':
-    case 'int64':
-      return 0;
-    case 'list':
-    case 'map':
-      return null;
-    case 'custom':
-      return customZeros[type.format];
-    case 'struct':
-      return Object.fromEntries(type.alwaysEncoded.map((field) => [field.name, zeroOfField(field)]));
-  }
+  if (type.kind === 'custom') return customZeros[type.format];
+  if (type.kind !== 'struct') return zeros[type.kind];
+  return Object.fromEntries(type.alwaysEncoded.map((field) => [field.name, zeroOfField(field)]));
 }

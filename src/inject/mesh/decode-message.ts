@@ -165,20 +165,15 @@ function unquote(value: unknown): unknown {
 }
 
 function decodeWellKnown(type: MessageType, json: unknown): unknown {
-  switch (type.name) {
-    case 'google.protobuf.Duration':
-      return decodeDuration(json);
-    case 'google.protobuf.Struct':
-      if (!isJsonObject(json))
-        throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
-      return json;
-    default: {
-      // The wrappers: a message of one field, in JSON just its value.
-      const [field] = type.fields;
-      if (field === undefined) throw new Error(`${type.name} has no field`);
-      return decodeValue(field, json);
-    }
+  if (type.name === 'google.protobuf.Duration') return decodeDuration(json);
+  if (type.name === 'google.protobuf.Struct') {
+    if (isJsonObject(json)) return json;
+    throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
   }
+  // The wrappers: a message of one field, in JSON just its value.
+  const [field] = type.fields;
+  if (field === undefined) throw new Error(`${type.name} has no field`);
+  return decodeValue(field, json);
 }
 
 function decodeDuration(json: unknown): string {

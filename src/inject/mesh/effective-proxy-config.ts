@@ -76,13 +76,9 @@ const known = new WeakMap<object, ReadResource>();
 function read({ spec }: ProxyConfigResource): ReadResource {
   const before = known.get(spec);
   if (before !== undefined) return before;
-  const { selector, concurrency, environmentVariables, image } = spec;
-  const config = {
-    ...(concurrency !== undefined && { concurrency }),
-    ...(environmentVariables !== undefined && { proxyMetadata: environmentVariables }),
-    ...(image !== undefined && { image }),
-  };
-  const resource = { selector: compileSelector(selector), message: decodeOrNothing(config) };
+  const { selector, concurrency, environmentVariables: proxyMetadata, image } = spec;
+  const message = decodeOrNothing({ concurrency, proxyMetadata, image });
+  const resource = { selector: compileSelector(selector), message };
   known.set(spec, resource);
   return resource;
 }

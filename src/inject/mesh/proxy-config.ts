@@ -6,22 +6,18 @@ import { messageType } from './message-type.ts';
 const type = messageType('istio.mesh.v1alpha1.ProxyConfig');
 
 /** Istio's ProxyConfig before anything is configured. */
-export const defaultProxyConfig: Message = applyToMessage(
-  type,
-  {},
-  {
-    configPath: './etc/istio/proxy',
-    binaryPath: '/usr/local/bin/envoy',
-    serviceCluster: 'istio-proxy',
-    drainDuration: '45s',
-    terminationDrainDuration: '5s',
-    proxyAdminPort: 15000,
-    controlPlaneAuthPolicy: 'MUTUAL_TLS',
-    discoveryAddress: 'istiod.istio-system.svc:15012',
-    statNameLength: 189,
-    statusPort: 15020,
-  },
-);
+export const defaultProxyConfig = decodeProxyConfig({
+  configPath: './etc/istio/proxy',
+  binaryPath: '/usr/local/bin/envoy',
+  serviceCluster: 'istio-proxy',
+  drainDuration: '45s',
+  terminationDrainDuration: '5s',
+  proxyAdminPort: 15000,
+  controlPlaneAuthPolicy: 'MUTUAL_TLS',
+  discoveryAddress: 'istiod.istio-system.svc:15012',
+  statNameLength: 189,
+  statusPort: 15020,
+});
 
 /** A ProxyConfig of JSON alone. @throws MessageError */
 export function decodeProxyConfig(json: unknown): Message {

@@ -22,7 +22,7 @@ const places = [
 ] as const;
 
 /** The probes and lifecycle hooks that a container has. */
-export function handlersOf(container: Container): ContainerHandler[] {
+function handlersOf(container: Container): ContainerHandler[] {
   const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
   const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
   return places.flatMap(([field, kind, root, name]) => {
@@ -52,10 +52,7 @@ const httpGetType = podStruct('v1.HTTPGetAction');
 const tcpSocketType = podStruct('v1.TCPSocketAction');
 const grpcType = podStruct('v1.GRPCAction');
 
-/**
- * The probes and hooks of a pod that the agent has to take over, by the path under which it does. Those that lead
- * to the agent already are left out. The pod's named ports are resolved.
- */
+/** The probes and hooks that the agent has to take over, by its path. The pod's named ports are resolved. */
 export function listProbers(pod: Pod, statusPort: number): ProberList {
   const probers = new Map<string, string>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {

@@ -57,10 +57,7 @@ function statusPortOf(pod: Pod, meshPort: number): number {
   return /^[+-]?\d+$/.test(own) ? Number(own) : 0;
 }
 
-/**
- * The proxy's environment with the probers. On a pod that was injected before, the probes are the agent's already: what the earlier
- * injection wrote down wins.
- */
+/** The proxy's environment with the probers; what an earlier injection wrote down wins over what is found now. */
 export function addProbers(
   again: boolean,
   env: readonly EnvironmentVariable[],
@@ -85,10 +82,7 @@ function readProbers(text: string): ProberList | undefined {
   }
 }
 
-/**
- * A pod whose probes and hooks name no ports: the agent calls them by number. A name is one of the container's ports or a number in quotes;
- * any other stays.
- */
+/** A pod whose probes and hooks name no ports, where they are ports of the container or numbers in quotes. */
 export function resolveNamedPorts(pod: Pod): Pod {
   return mapContainers(pod, (container) =>
     container.name === proxyContainer
