@@ -2,23 +2,15 @@ import { issueAuthority } from '../authority.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
-import { names, shortPolicy } from './world.ts';
-import type { World } from './world.ts';
+import { names, shortPolicy, type World } from './world.ts';
 
 /** A pair and an authority that the operator knows nothing of. */
 export async function foreignPair(now: number): Promise<ServingPair> {
   const keys = await keyPool();
-  const random = seededBytes(99);
-  const authority = issueAuthority('somebody-else', keys[6]!, {
-    now: new Date(now),
-    duration: shortPolicy.caDuration,
-    random,
-  });
-  const leaf = issueServingCertificate(authority, names, keys[7]!, {
-    now: new Date(now),
-    duration: shortPolicy.leafDuration,
-    random,
-  });
+  const { caDuration, leafDuration } = shortPolicy;
+  const options = { now: new Date(now), random: seededBytes(99) };
+  const authority = issueAuthority('somebody-else', keys[6]!, { ...options, duration: caDuration });
+  const leaf = issueServingCertificate(authority, names, keys[7]!, { ...options, duration: leafDuration });
   return { ...leaf, caPem: authority.certificatePem };
 }
 

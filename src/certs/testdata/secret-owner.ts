@@ -1,7 +1,5 @@
-import { issueAuthority } from '../authority.ts';
-import type { Authority } from '../authority.ts';
-import { checkGivenPair } from '../rotation/given-certificates.ts';
-import type { CertificateSource } from '../rotation/given-certificates.ts';
+import { issueAuthority, type Authority } from '../authority.ts';
+import { checkGivenPair, type CertificateSource } from '../rotation/given-certificates.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';

@@ -9,8 +9,7 @@ import type { RenewalRequest } from '../rotation/rotation-request.ts';
 import { readCertificate } from '../read-certificate.ts';
 import type { Leaf } from '../serving-certificate.ts';
 import { ServingCertificates } from '../serving-certificates.ts';
-import { verifyChain, verifyServingPair } from '../verify-chain.ts';
-import type { ServingPair } from '../verify-chain.ts';
+import { verifyChain, verifyServingPair, type ServingPair } from '../verify-chain.ts';
 import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
