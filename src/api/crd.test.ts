@@ -110,23 +110,53 @@ for (const definition of definitions) {
   });
 }
 
-describe('the CustomResourceDefinition of InjectorConfig', () => {
-  const definition = definitions[0]!;
-  const { version, root, all } = partsOf(definition);
+for (const [index, resource, name, shortName, heldFields, columns] of [
+  [
+    0,
+    'InjectorConfig',
+    'injectorconfigs.sidecar-injector.io',
+    'icfg',
+    ['.revision', '.operatorClass'],
+    'Revision, Ready, Reason, Expires, Renews, Authority Expires, Phase, Age',
+  ],
+  [
+    1,
+    'RevisionTag',
+    'revisiontags.sidecar-injector.io',
+    'rtag',
+    ['.operatorClass'],
+    'Revision, Stable, Ready, Reason, Rollout, Weight, Pods, Stale, Age',
+  ],
+] as const) {
+  describe(`the CustomResourceDefinition of ${resource}`, () => {
+    const definition = definitions[index]!;
+    const { version, root } = partsOf(definition);
 
-  it('names the resource', () => {
-    assert.equal(definition.metadata.name, 'injectorconfigs.sidecar-injector.io');
-    assert.deepEqual(definition.spec.names.shortNames, ['icfg']);
+    it('names the resource', () => {
+      assert.equal(definition.metadata.name, name);
+      assert.deepEqual(definition.spec.names.shortNames, [shortName]);
+    });
+
+    it(`has rules about changes of ${heldFields.join(' and ')} alone`, () => {
+      const rules = root.properties!.spec!['x-kubernetes-validations']!;
+      const ofChanges = rules.filter(({ rule }) => rule.includes('oldSelf')).map(({ fieldPath }) => fieldPath);
+      assert.deepEqual(ofChanges, heldFields);
+    });
+
+    it('prints what people ask for', () => {
+      assert.equal(version.additionalPrinterColumns.map((column) => column.name).join(', '), columns);
+    });
   });
+}
+
+describe('the CustomResourceDefinition of InjectorConfig', () => {
+  const { all } = partsOf(definitions[0]!);
 
   it('gives integers a format', () => {
     const at = (path: string) => all.find((entry) => entry.path === path)?.schema;
+    const integers = ['spec.webhook.timeoutSeconds', 'spec.certificate.keySize', 'status.observedGeneration'];
     assert.deepEqual(
-      [
-        at('spec.webhook.timeoutSeconds')?.format,
-        at('spec.certificate.keySize')?.format,
-        at('status.observedGeneration')?.format,
-      ],
+      integers.map((path) => at(path)?.format),
       ['int32', 'int32', 'int64'],
     );
     assert.equal(at('spec.certificate.keySize')?.type, 'integer');
@@ -135,49 +165,5 @@ describe('the CustomResourceDefinition of InjectorConfig', () => {
   it('leaves the shape of values and meshConfig to their owner', () => {
     const free = all.filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields']).map(({ path }) => path);
     assert.deepEqual(free, ['spec.injection.values', 'spec.injection.meshConfig']);
-  });
-
-  it('has rules about changes of what is written under it', () => {
-    const ofChanges = root.properties!.spec!['x-kubernetes-validations']!.filter(({ rule }) =>
-      rule.includes('oldSelf'),
-    );
-    assert.deepEqual(
-      ofChanges.map(({ fieldPath }) => fieldPath),
-      ['.revision', '.operatorClass'],
-    );
-  });
-
-  it('prints what people ask for', () => {
-    assert.deepEqual(
-      version.additionalPrinterColumns.map(({ name }) => name),
-      ['Revision', 'Ready', 'Reason', 'Expires', 'Renews', 'Authority Expires', 'Phase', 'Age'],
-    );
-  });
-});
-
-describe('the CustomResourceDefinition of RevisionTag', () => {
-  const definition = definitions[1]!;
-  const { version, root } = partsOf(definition);
-
-  it('names the resource', () => {
-    assert.equal(definition.metadata.name, 'revisiontags.sidecar-injector.io');
-    assert.deepEqual(definition.spec.names.shortNames, ['rtag']);
-  });
-
-  it('lets the revision move and holds the operator class', () => {
-    const ofChanges = root.properties!.spec!['x-kubernetes-validations']!.filter(({ rule }) =>
-      rule.includes('oldSelf'),
-    );
-    assert.deepEqual(
-      ofChanges.map(({ fieldPath }) => fieldPath),
-      ['.operatorClass'],
-    );
-  });
-
-  it('prints what people ask for', () => {
-    assert.deepEqual(
-      version.additionalPrinterColumns.map(({ name }) => name),
-      ['Revision', 'Stable', 'Ready', 'Reason', 'Rollout', 'Weight', 'Pods', 'Stale', 'Age'],
-    );
   });
 });

@@ -46,11 +46,8 @@ describe('names', () => {
 
   it('of one InjectorConfig are never those of another that is allowed', () => {
     const allowed = (name: string) => nameRules.every(({ holds }) => holds(injectorConfig(name)));
-    for (const taken of [
-      objectNames('a').servingSecret,
-      hashedConfigMapName('a', '0123abcd'),
-      tagWebhookConfiguration('prod'),
-    ]) {
+    const { servingSecret } = objectNames('a');
+    for (const taken of [servingSecret, hashedConfigMapName('a', '0123abcd'), tagWebhookConfiguration('prod')]) {
       const name = taken.replace(/^sidecar-injector-/, '');
       assert.equal(objectNames(name).configMap, taken);
       assert.equal(allowed(name), false, name);

@@ -1,39 +1,31 @@
-/** Names of everything that belongs to an InjectorConfig. `name` is its metadata.name, `hash` the 8 hex digits of its configuration. */
-export interface ObjectNames {
-  /** Secret with the keys of the authority and the phases of the rotation; for the controller only. */
-  readonly authoritySecret: string;
-  /** Secret of type kubernetes.io/tls that replicas serve. */
-  readonly servingSecret: string;
-  readonly service: string;
-  /** The ConfigMap for people and the command line. */
-  readonly configMap: string;
-  readonly webhookConfiguration: string;
-}
-
 const prefix = 'sidecar-injector';
 
-export function objectNames(name: string): ObjectNames {
+/** Names of everything that belongs to an InjectorConfig. @param name its metadata.name */
+export function objectNames(name: string) {
   const base = `${prefix}-${name}`;
   return {
+    /** Secret with the keys of the authority and the phases of the rotation; for the controller only. */
     authoritySecret: base,
+    /** Secret of type kubernetes.io/tls that replicas serve. */
     servingSecret: `${base}-serving`,
     service: base,
+    /** The ConfigMap for people and the command line. */
     configMap: base,
     webhookConfiguration: base,
   };
 }
 
-/** The immutable ConfigMap of one configuration. */
+/** The immutable ConfigMap of one configuration. @param hash the 8 hex digits of the configuration */
 export function hashedConfigMapName(name: string, hash: string): string {
   return `${prefix}-${name}-${hash}`;
 }
 
-/** The webhook configuration of everything that means default, whoever it belongs to: the tag of this name, else the InjectorConfig. */
-const defaultWebhookConfiguration = objectNames('default').webhookConfiguration;
-
-/** The MutatingWebhookConfiguration of a RevisionTag. InjectorConfigs cannot be called so: their names do not begin with `tag-`. */
+/**
+ * The MutatingWebhookConfiguration of a RevisionTag. InjectorConfigs cannot be called so: their names do not begin with `tag-`. What means default
+ * has one, whoever it belongs to: the tag of this name, else the InjectorConfig.
+ */
 export function tagWebhookConfiguration(tag: string): string {
-  return tag === 'default' ? defaultWebhookConfiguration : `${prefix}-tag-${tag}`;
+  return objectNames(tag === 'default' ? tag : `tag-${tag}`).webhookConfiguration;
 }
 
 /** By what the twin of a tag's webhook is called; see `pathProbeName`. */
@@ -41,9 +33,7 @@ export function tagProbeSubject(tag: string): string {
   return `tag-${tag}`;
 }
 
-/**
- * The RBAC Role that lets replicas read the serving Secrets, each by its name. The chart binds it, and knows its name by the same rule.
- */
+/** The RBAC Role that lets replicas read the serving Secrets, each by its name. The chart binds it, and knows its name by the same rule. */
 export function servingRoleName(operatorClass: string): string {
   return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
 }
@@ -57,14 +47,7 @@ export function replicaLeaseName(identity: string): string {
 export const validatePath = '/validate';
 
 /** Names of the validating webhook's objects, one set per operator class. */
-export interface ValidatorNames {
-  readonly webhookConfiguration: string;
-  readonly service: string;
-  readonly authoritySecret: string;
-  readonly servingSecret: string;
-}
-
-export function validatorNames(operatorClass: string): ValidatorNames {
+export function validatorNames(operatorClass: string) {
   const base = `injector-validator-${operatorClass}`;
   return {
     webhookConfiguration: `${prefix}-${operatorClass}-validator`,

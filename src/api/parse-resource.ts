@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConfigurationError } from './errors.ts';
-import { apiVersion } from './injector-config/injector-config.ts';
+import { apiVersion, type Resource } from './injector-config/injector-config.ts';
 import type { ObjectMeta } from './kubernetes/kubernetes.ts';
 
 export interface ParseOptions {
@@ -11,32 +11,14 @@ export interface ParseOptions {
   readonly unknownFields?: 'drop' | 'refuse';
 }
 
-/** What tells one of our resources from another. */
-export interface ResourceSchema<Kind extends string, Spec, Status> {
-  readonly kind: Kind;
-  readonly spec: z.ZodType<Spec>;
-  readonly status: z.ZodType<Status>;
-}
-
-/** An object of ours as its schema reads it. */
-export interface ParsedResource<Kind extends string, Spec, Status> {
-  apiVersion: typeof apiVersion;
-  kind: Kind;
-  metadata: ObjectMeta & { name: string };
-  spec: Spec;
-  status?: Status;
-  [field: string]: unknown;
-}
-
-/**
- * Reads an object as the API server would: checks the schema and fills in the defaults.
- * @throws ConfigurationError that names the object, the field and the value.
- */
+/** Reads an object as the API server would. @throws ConfigurationError that names the object, the field and the value */
 export function parseResource<Kind extends string, Spec, Status>(
-  { kind, spec: specSchema, status: statusSchema }: ResourceSchema<Kind, Spec, Status>,
+  kind: Kind,
+  specSchema: z.ZodType<Spec>,
+  statusSchema: z.ZodType<Status>,
   object: unknown,
-  options: ParseOptions = {},
-): ParsedResource<Kind, Spec, Status> {
+  options: ParseOptions,
+): Resource<Kind, Spec, Status> {
   const source = record(kind, object, 'the document');
   if (source.apiVersion !== apiVersion || source.kind !== kind) {
     throw new ConfigurationError(
@@ -72,17 +54,15 @@ export function parseResource<Kind extends string, Spec, Status>(
 }
 
 function record(kind: string, value: unknown, field: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigurationError(field, `${kind}: ${field} must be an object, found ${show(value)}`);
-  }
-  return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
+  throw new ConfigurationError(field, `${kind}: ${field} must be an object, found ${show(value)}`);
 }
 
 function mistake(named: string, spec: unknown, error: z.ZodError): ConfigurationError {
   const fields = error.issues.map(({ path }) => fieldName(['spec', ...path]));
   const lines = error.issues.map(({ path, message }, index) => {
     const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], spec);
-    return `${String(fields[index])}: ${lowerFirst(message)} (found ${show(value)})`;
+    return `${String(fields[index])}: ${message.charAt(0).toLowerCase()}${message.slice(1)} (found ${show(value)})`;
   });
   return new ConfigurationError(String(fields[0]), `${named}: ${lines.join('; ')}`, { cause: error });
 }
@@ -95,20 +75,13 @@ function fieldName(path: readonly PropertyKey[]): string {
     .slice(1);
 }
 
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
 /** A value short enough for one line. */
 function show(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-/**
- * Paths of the fields that a schema dropped: there in `source`, gone from `parsed`.
- * @param at the path of `source` itself, e.g. `spec`
- */
+/** Paths, below `at`, of the fields that a schema dropped: there in `source`, gone from `parsed`. */
 function unknownFields(source: unknown, parsed: unknown, at: string): string[] {
   if (Array.isArray(source) && Array.isArray(parsed)) {
     return source.flatMap((item: unknown, index) => unknownFields(item, parsed[index], `${at}[${index}]`));

@@ -1,22 +1,16 @@
 import { z } from 'zod';
 import { group, version } from './injector-config/injector-config.ts';
+import type { ValidationRule } from './injector-config/injector-config-rules.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
 
 /** A rule of CEL with its field, from the root of the object. */
-export interface CelRule {
-  readonly field: string;
-  readonly rule: string;
-  readonly message: string;
-}
+type CelRule = Pick<ValidationRule<never>, 'field' | 'rule' | 'message'>;
 
 /** What tells the definition of one of our resources from that of another. */
-export interface ResourceDefinition {
-  readonly names: {
-    readonly kind: string;
-    readonly plural: string;
-    readonly singular: string;
-    readonly shortNames: readonly string[];
-  };
+interface ResourceDefinition {
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortName: string;
   readonly description: string;
   readonly specDescription: string;
   readonly spec: z.ZodType;
@@ -29,7 +23,7 @@ export interface ResourceDefinition {
 }
 
 /** One column of `kubectl get`. */
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly description: string;
@@ -40,7 +34,7 @@ export interface PrinterColumn {
 
 /** A CustomResourceDefinition of our group: cluster-scoped, one version, with the status apart. */
 export function customResourceDefinition(resource: ResourceDefinition): KubernetesObject {
-  const { kind, plural, singular, shortNames } = resource.names;
+  const { kind, plural, shortName } = resource;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -52,8 +46,8 @@ export function customResourceDefinition(resource: ResourceDefinition): Kubernet
         kind,
         listKind: `${kind}List`,
         plural,
-        singular,
-        shortNames: [...shortNames],
+        singular: kind.toLowerCase(),
+        shortNames: [shortName],
         categories: ['sidecar-injector'],
       },
       versions: [
@@ -70,17 +64,17 @@ export function customResourceDefinition(resource: ResourceDefinition): Kubernet
   };
 }
 
+/** One column of `kubectl get`: a field by its path from the root of the object; a text unless `more` says otherwise. */
+export function column(name: string, path: string, description: string, more?: Partial<PrinterColumn>): PrinterColumn {
+  return { name, type: 'string', description, jsonPath: `.${path}`, ...more };
+}
+
 /** How old an object is, as a column. */
-export const ageColumn: PrinterColumn = {
-  name: 'Age',
-  type: 'date',
-  description: 'Time since creation.',
-  jsonPath: '.metadata.creationTimestamp',
-};
+export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', { type: 'date' });
 
 /** The status or reason of the condition Ready, as a column. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
-  return { name, type: 'string', description, jsonPath: `.status.conditions[?(@.type=="Ready")].${field}` };
+  return column(name, `status.conditions[?(@.type=="Ready")].${field}`, description);
 }
 
 function openAPIV3Schema(resource: ResourceDefinition): JsonSchema {

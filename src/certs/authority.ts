@@ -1,8 +1,6 @@
 import type { KeyPair } from './key-pair.ts';
-import { randomSerialNumber } from './random-source.ts';
-import type { RandomBytes } from './random-source.ts';
-import { signCertificate } from './sign-certificate.ts';
-import { authorityValidity } from './validity.ts';
+import { randomSerialNumber, type RandomBytes } from './random-source.ts';
+import { authorityValidity, signCertificate } from './sign-certificate.ts';
 
 /** A certificate authority that can sign. */
 export interface Authority {
@@ -11,9 +9,8 @@ export interface Authority {
 }
 
 /**
- * Issues a self-signed authority for one revision. Each has a subject of its own, so that chains stay unambiguous while a bundle holds several.
- * @param organization shown in the subject, at most 64 characters, e.g. the Service's name.
- * @param duration milliseconds.
+ * Issues a self-signed authority. Each has a subject of its own, so that chains stay unambiguous while a bundle holds several.
+ * @param organization shown in the subject, at most 64 characters; `duration` is in milliseconds
  */
 export function issueAuthority(
   organization: string,

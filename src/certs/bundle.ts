@@ -1,5 +1,4 @@
-import { readCertificate } from './read-certificate.ts';
-import type { CertificateFacts } from './read-certificate.ts';
+import { readCertificate, type CertificateFacts } from './read-certificate.ts';
 
 const begin = '-----BEGIN CERTIFICATE-----';
 const end = '-----END CERTIFICATE-----';
@@ -19,9 +18,7 @@ export function parseBundle(text: string): BundleEntry[] {
   for (const found of blocks(text)) {
     const pem = `${found.replaceAll('\r\n', '\n')}\n`;
     const facts = readable(pem);
-    if (facts !== undefined && !entries.has(facts.fingerprint)) {
-      entries.set(facts.fingerprint, { ...facts, pem });
-    }
+    if (facts !== undefined && !entries.has(facts.fingerprint)) entries.set(facts.fingerprint, { ...facts, pem });
   }
   return [...entries.values()];
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { CertificatePolicyError } from './certificate-policy.ts';
 import { subjectAltNames } from './certificate-names.ts';
 
 const base = { service: 'sidecar-injector-a', namespace: 'injection' };
@@ -23,16 +23,8 @@ describe('subjectAltNames', () => {
     });
   }
 
-  for (const host of [
-    '',
-    'https://injector',
-    'injector:443',
-    'a b',
-    '-a',
-    '*.example.com',
-    'ünïcode.example',
-    `${'a'.repeat(64)}.x`,
-  ]) {
+  const bad = ['', 'https://injector', 'injector:443', 'a b', '-a', '*.example.com', 'ünïcode.example'];
+  for (const host of [...bad, `${'a'.repeat(64)}.x`]) {
     it(`refuses the host ${JSON.stringify(host)}`, () => {
       assert.throws(
         () => subjectAltNames({ ...base, hosts: ['ok.example', host] }),

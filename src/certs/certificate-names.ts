@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { CertificatePolicyError } from './certificate-policy-error.ts';
+import { CertificatePolicyError } from './certificate-policy.ts';
 
 /** What the API server may call the webhook by. */
 export interface CertificateNames {
@@ -10,12 +10,6 @@ export interface CertificateNames {
   readonly hosts?: readonly string[];
 }
 
-/** The entries of a subjectAltName extension. */
-export interface SubjectAltNames {
-  readonly dns: readonly string[];
-  readonly ip: readonly string[];
-}
-
 const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
 
 /**
@@ -23,7 +17,7 @@ const label = /^[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$/;
  * a webhook behind a Service, and the url's host for a webhook by url; the other forms are for people and probes.
  * @throws CertificatePolicyError for a host that is neither a DNS name nor an IP address.
  */
-export function subjectAltNames(names: CertificateNames): SubjectAltNames {
+export function subjectAltNames(names: CertificateNames): { readonly dns: string[]; readonly ip: string[] } {
   const base = `${names.service}.${names.namespace}`;
   const dns = new Set([`${base}.svc`, `${base}.svc.cluster.local`, base]);
   const ip = new Set<string>();
@@ -41,9 +35,7 @@ export function subjectAltNames(names: CertificateNames): SubjectAltNames {
     }
   }
   for (const name of dns) {
-    if (!isDnsName(name)) {
-      throw new CertificatePolicyError('service', `${JSON.stringify(name)} is not a DNS name`);
-    }
+    if (!isDnsName(name)) throw new CertificatePolicyError('service', `${JSON.stringify(name)} is not a DNS name`);
   }
   return { dns: [...dns], ip: [...ip] };
 }

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { checkCertificatePolicy, defaultCertificatePolicy } from './certificate-policy.ts';
-import type { CertificatePolicy } from './certificate-policy.ts';
+import {
+  checkCertificatePolicy,
+  defaultCertificatePolicy,
+  durationText,
+  type CertificatePolicy,
+} from './certificate-policy.ts';
 
 const second = 1000;
 const day = 86_400 * second;
@@ -37,6 +41,24 @@ describe('checkCertificatePolicy', () => {
         },
         { name: 'CertificatePolicyError', field, message: new RegExp(field) },
       );
+    });
+  }
+});
+
+describe('durationText', () => {
+  const table: [number, string][] = [
+    [604_800_000, '168h'],
+    [5_400_000, '90m'],
+    [61_000, '61s'],
+    [1500, '1.5s'],
+    [0, '0s'],
+    [-3_600_000, '-1h'],
+    [NaN, 'NaNs'],
+    [Infinity, 'Infinitys'],
+  ];
+  for (const [milliseconds, text] of table) {
+    it(`writes ${text}`, () => {
+      assert.equal(durationText(milliseconds), text);
     });
   }
 });

@@ -1,5 +1,16 @@
-import { CertificatePolicyError } from './certificate-policy-error.ts';
-import { durationText } from './duration-text.ts';
+/**
+ * A certificate policy, name or provided certificate that can never work. Retrying will not help until the configuration changes.
+ * `src/certs` may import nothing, so this is the twin of the API's ConfigurationError: the caller prefixes `field` with its own path.
+ */
+export class CertificatePolicyError extends Error {
+  override readonly name = 'CertificatePolicyError';
+  /** The field of the policy or names, e.g. `leafDuration` or `hosts[1]`. */
+  readonly field: string;
+  constructor(field: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.field = field;
+  }
+}
 
 /** How long certificates live and how they are replaced. All durations are milliseconds. */
 export interface CertificatePolicy {
@@ -29,49 +40,41 @@ const longestDuration = 100 * 365 * day;
 /** X.509 times have whole seconds: below this a certificate could be born expired. */
 const shortestDuration = 2000;
 
-/**
- * Refuses a policy under which certificates could not be replaced in time.
- * @throws CertificatePolicyError naming the first field that is wrong.
- */
+/** Refuses a policy under which certificates could not be replaced in time. @throws CertificatePolicyError */
 export function checkCertificatePolicy(policy: CertificatePolicy): void {
-  checkDuration('leafDuration', policy.leafDuration);
-  checkDuration('caDuration', policy.caDuration);
   const { leafDuration, caDuration, renewalFraction, keySize, confirmationPeriod } = policy;
+  const refuse = (field: keyof CertificatePolicy, value: string, problem: string): never => {
+    throw new CertificatePolicyError(field, `${field} ${value} ${problem}`);
+  };
+  for (const field of ['leafDuration', 'caDuration'] as const) {
+    if (policy[field] >= shortestDuration && policy[field] <= longestDuration) continue;
+    const bounds = `at least ${durationText(shortestDuration)} and at most ${durationText(longestDuration)}`;
+    refuse(field, `(${durationText(policy[field])})`, `must be ${bounds}`);
+  }
   if (leafDuration >= caDuration) {
-    throw new CertificatePolicyError(
-      'leafDuration',
-      `leafDuration (${durationText(leafDuration)}) must be shorter than caDuration (${durationText(caDuration)})`,
-    );
+    const longest = durationText(caDuration);
+    refuse('leafDuration', `(${durationText(leafDuration)})`, `must be shorter than caDuration (${longest})`);
   }
   if (!(renewalFraction > 0 && renewalFraction < 1)) {
-    throw new CertificatePolicyError(
-      'renewalFraction',
-      `renewalFraction ${renewalFraction} must lie between 0 and 1, both excluded`,
-    );
+    refuse('renewalFraction', String(renewalFraction), 'must lie between 0 and 1, both excluded');
   }
-  if (!keySizes.includes(keySize)) {
-    throw new CertificatePolicyError('keySize', `keySize ${keySize} is not one of ${keySizes.join(', ')}`);
-  }
-  if (!(confirmationPeriod >= 0)) {
-    throw new CertificatePolicyError(
-      'confirmationPeriod',
-      `confirmationPeriod (${durationText(confirmationPeriod)}) must not be negative`,
-    );
-  }
+  if (!keySizes.includes(keySize)) refuse('keySize', String(keySize), `is not one of ${keySizes.join(', ')}`);
+  const period = `(${durationText(confirmationPeriod)})`;
+  if (!(confirmationPeriod >= 0)) refuse('confirmationPeriod', period, 'must not be negative');
   const overlap = caDuration * (1 - renewalFraction);
   if (confirmationPeriod >= overlap) {
-    throw new CertificatePolicyError(
-      'confirmationPeriod',
-      `confirmationPeriod (${durationText(confirmationPeriod)}) must be shorter than what is left of an authority's life at its renewal (${durationText(overlap)})`,
-    );
+    const rest = `what is left of an authority's life at its renewal (${durationText(overlap)})`;
+    refuse('confirmationPeriod', period, `must be shorter than ${rest}`);
   }
 }
 
-function checkDuration(field: 'leafDuration' | 'caDuration', value: number): void {
-  if (!(value >= shortestDuration && value <= longestDuration)) {
-    throw new CertificatePolicyError(
-      field,
-      `${field} (${durationText(value)}) must be at least ${durationText(shortestDuration)} and at most ${durationText(longestDuration)}`,
-    );
-  }
+const units: readonly (readonly [milliseconds: number, letter: string])[] = [
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+];
+
+/** A duration in milliseconds as people write it in a spec: in hours if it is whole hours, else in minutes or seconds. */
+export function durationText(milliseconds: number): string {
+  const [length, letter] = units.find(([unit]) => milliseconds !== 0 && milliseconds % unit === 0) ?? [1000, 's'];
+  return `${milliseconds / length}${letter}`;
 }

@@ -14,20 +14,11 @@ const names = {
   hosts: ['injector.example.com', '[2001:db8::1]'],
 };
 
-async function issue(options: { now?: Date; caDuration?: number; leafDuration?: number; seed?: number } = {}) {
+async function issue({ at = now, caDuration = 24 * hour, leafDuration = hour, seed = 1 } = {}) {
   const keys = await keyPool();
-  const at = options.now ?? now;
-  const random = seededBytes(options.seed ?? 1);
-  const authority = issueAuthority('sidecar-injector-1-24', keys[0]!, {
-    now: at,
-    duration: options.caDuration ?? 24 * hour,
-    random,
-  });
-  const leaf = issueServingCertificate(authority, names, keys[1]!, {
-    now: at,
-    duration: options.leafDuration ?? hour,
-    random,
-  });
+  const options = { now: at, random: seededBytes(seed) };
+  const authority = issueAuthority('sidecar-injector-1-24', keys[0]!, { ...options, duration: caDuration });
+  const leaf = issueServingCertificate(authority, names, keys[1]!, { ...options, duration: leafDuration });
   return { authority, leaf };
 }
 
@@ -77,7 +68,7 @@ describe('issueAuthority and issueServingCertificate', () => {
   });
 
   it('encode times on both sides of 2050, where X.509 changes their form', async () => {
-    const { authority, leaf } = await issue({ now: new Date('2049-12-31T23:30:00Z') });
+    const { authority, leaf } = await issue({ at: new Date('2049-12-31T23:30:00Z') });
     assert.equal(readCertificate(authority.certificatePem).notAfter.toISOString(), '2050-01-01T23:30:00.000Z');
     assert.equal(readCertificate(leaf.certificatePem).notAfter.toISOString(), '2050-01-01T00:30:00.000Z');
     const at = new Date('2050-01-01T00:10:00Z');

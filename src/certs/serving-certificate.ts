@@ -1,12 +1,9 @@
 import type { Authority } from './authority.ts';
-import { subjectAltNames } from './certificate-names.ts';
-import type { CertificateNames } from './certificate-names.ts';
+import { subjectAltNames, type CertificateNames } from './certificate-names.ts';
 import type { KeyPair } from './key-pair.ts';
-import { randomSerialNumber } from './random-source.ts';
-import type { RandomBytes } from './random-source.ts';
+import { randomSerialNumber, type RandomBytes } from './random-source.ts';
 import { readCertificate } from './read-certificate.ts';
-import { signCertificate } from './sign-certificate.ts';
-import { leafValidity } from './validity.ts';
+import { leafValidity, signCertificate } from './sign-certificate.ts';
 
 /** A serving certificate with its private key, both PEM. */
 export interface Leaf {
@@ -14,11 +11,7 @@ export interface Leaf {
   readonly privateKeyPem: string;
 }
 
-/**
- * Issues the serving certificate of a webhook. It never outlives its authority.
- * @param options.duration milliseconds.
- * @throws CertificatePolicyError when a name cannot stand in a certificate.
- */
+/** Issues a serving certificate for so many milliseconds, within its authority's life. @throws CertificatePolicyError for a bad name */
 export function issueServingCertificate(
   authority: Authority,
   names: CertificateNames,

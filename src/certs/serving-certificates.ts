@@ -1,6 +1,5 @@
 import { parseBundle } from './bundle.ts';
-import { verifyServingPair } from './verify-chain.ts';
-import type { ChainFault, ServingPair } from './verify-chain.ts';
+import { verifyServingPair, type ChainFault, type ServingPair } from './verify-chain.ts';
 
 /** A pair that is served, as the server's secure contexts are built from it. */
 export interface ServingCertificate extends ServingPair {
@@ -13,49 +12,31 @@ export interface ServingCertificate extends ServingPair {
   readonly notAfter: Date;
 }
 
-/** Told after each change; `certificate` is absent when the owner's was removed. */
-export type ServingCertificateListener = (change: {
-  readonly owner: string;
-  readonly certificate?: ServingCertificate;
-}) => void;
-
 /**
  * The serving certificates of a replica, in memory: filled from the watched serving Secrets, read by the TLS listener at each handshake.
  * A pair that could not serve is refused and the last good one stays, so a damaged Secret costs no admission.
  */
 export class ServingCertificates {
   readonly #byOwner = new Map<string, ServingCertificate>();
-  readonly #listeners = new Set<ServingCertificateListener>();
 
-  /**
-   * Takes a pair over if it can serve.
-   * @returns the faults for which it was refused; empty when it is served now.
-   */
+  /** Takes a pair over if it can serve. @returns the faults for which it was refused; empty when it is served now */
   offer(owner: string, pair: ServingPair, now: Date): readonly ChainFault[] {
     const [leaf] = parseBundle(pair.certificatePem);
     // A leaf from the future is taken: it may be this replica's clock that is behind.
     const at = leaf !== undefined && leaf.notBefore > now ? leaf.notBefore : now;
     const faults = verifyServingPair(pair, { now: at });
-    if (leaf === undefined || faults.length > 0) {
-      return faults;
-    }
+    if (leaf === undefined || faults.length > 0) return faults;
     const known = this.#byOwner.get(owner);
     const { fingerprint, notAfter, dnsNames } = leaf;
-    if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) {
-      return [];
-    }
+    if (known?.fingerprint === fingerprint && known.caPem === pair.caPem) return [];
     const serverNames = dnsNames.map((name) => name.toLowerCase());
-    const certificate = { ...pair, owner, serverNames, fingerprint, notAfter };
-    this.#byOwner.set(owner, certificate);
-    this.#tell({ owner, certificate });
+    this.#byOwner.set(owner, { ...pair, owner, serverNames, fingerprint, notAfter });
     return [];
   }
 
   /** Forgets an owner's pair: its configuration is gone. Not for a Secret that was deleted, whose pair goes on being served. */
   remove(owner: string): void {
-    if (this.#byOwner.delete(owner)) {
-      this.#tell({ owner });
-    }
+    this.#byOwner.delete(owner);
   }
 
   /** The certificate for a server name, in any case, by that very name or by a wildcard; undefined when nobody serves it. */
@@ -82,19 +63,5 @@ export class ServingCertificates {
   /** All of them, for metrics, readiness and status. */
   all(): ServingCertificate[] {
     return [...this.#byOwner.values()];
-  }
-
-  /** @returns a function that ends the subscription. */
-  onChange(listener: ServingCertificateListener): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
-  }
-
-  #tell(change: Parameters<ServingCertificateListener>[0]): void {
-    for (const listener of this.#listeners) {
-      listener(change);
-    }
   }
 }

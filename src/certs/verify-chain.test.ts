@@ -31,6 +31,14 @@ function custom(
   );
 }
 
+/** A pair that is its own authority. */
+function selfSigned(keys: KeyPair, extensions: object[], commonName?: string): ServingPair {
+  const certificatePem = custom(keys, keys, extensions, commonName);
+  return { certificatePem, privateKeyPem: keys.privateKeyPem, caPem: certificatePem };
+}
+
+const rootOf = (keys: KeyPair): ServingPair => selfSigned(keys, [caExtension], 'root');
+
 const san = { name: 'subjectAltName', altNames: [{ type: 2, value: 'injector.system.svc' }] };
 const caExtension = { name: 'basicConstraints', critical: true, cA: true };
 
@@ -78,24 +86,18 @@ describe('verifyServingPair', () => {
   });
 
   it('does not take the common name for a name', () => {
-    const certificatePem = custom(keys[1]!, keys[1]!, [], 'injector.system.svc');
-    const tested = { certificatePem, privateKeyPem: keys[1]!.privateKeyPem, caPem: certificatePem };
+    const tested = selfSigned(keys[1]!, [], 'injector.system.svc');
     assert.deepEqual(reasons(tested, { names: ['injector.system.svc'] }), ['NameMissing']);
   });
 
   it('follows intermediates that come with the leaf, and only authorities', () => {
-    const root = {
-      certificatePem: custom(keys[0]!, keys[0]!, [caExtension], 'root'),
-      privateKeyPem: keys[0]!.privateKeyPem,
-    };
+    const root = rootOf(keys[0]!);
     for (const [extension, expected] of [
       [caExtension, []],
-      [{ name: 'basicConstraints', critical: true, cA: false }, ['Untrusted']],
+      [{ ...caExtension, cA: false }, ['Untrusted']],
     ] as const) {
-      const middle = {
-        certificatePem: custom(keys[2]!, root, [extension], 'middle'),
-        privateKeyPem: keys[2]!.privateKeyPem,
-      };
+      const { privateKeyPem: middleKey } = keys[2]!;
+      const middle = { certificatePem: custom(keys[2]!, root, [extension], 'middle'), privateKeyPem: middleKey };
       const leaf = custom(keys[1]!, middle, [san], 'leaf');
       const { privateKeyPem } = keys[1]!;
       const chain = leaf + middle.certificatePem;
@@ -105,9 +107,7 @@ describe('verifyServingPair', () => {
   });
 
   it('trusts a certificate that stands in the bundle itself, as Go does', () => {
-    const certificatePem = custom(keys[1]!, keys[1]!, [san]);
-    const { privateKeyPem } = keys[1]!;
-    assert.deepEqual(reasons({ certificatePem, privateKeyPem, caPem: certificatePem }), []);
+    assert.deepEqual(reasons(selfSigned(keys[1]!, [san])), []);
   });
 
   it('refuses a certificate for clients only, and takes one for any use or without the extension', () => {
@@ -117,11 +117,7 @@ describe('verifyServingPair', () => {
       [[{ name: 'extKeyUsage', '2.5.29.37.0': true }], []],
       [[], []],
     ] as const) {
-      const certificatePem = custom(keys[1]!, keys[1]!, [san, ...usage]);
-      assert.deepEqual(
-        reasons({ certificatePem, privateKeyPem: keys[1]!.privateKeyPem, caPem: certificatePem }),
-        expected,
-      );
+      assert.deepEqual(reasons(selfSigned(keys[1]!, [san, ...usage])), expected);
     }
   });
 
@@ -154,13 +150,9 @@ describe('verifyServingPair', () => {
   });
 
   it('tells who signed a certificate by its signature, not by the name alone', () => {
-    const twin = custom(keys[4]!, keys[4]!, [caExtension], 'root');
-    const root = {
-      certificatePem: custom(keys[0]!, keys[0]!, [caExtension], 'root'),
-      privateKeyPem: keys[0]!.privateKeyPem,
-    };
+    const [root, twin] = [rootOf(keys[0]!), rootOf(keys[4]!)];
     const { x509 } = readCertificate(custom(keys[1]!, root, [san]));
     assert.equal(isIssuedBy(x509, readCertificate(root.certificatePem).x509), true);
-    assert.equal(isIssuedBy(x509, readCertificate(twin).x509), false);
+    assert.equal(isIssuedBy(x509, readCertificate(twin.certificatePem).x509), false);
   });
 });

@@ -34,10 +34,7 @@ export interface ChainExpectation {
   readonly names?: readonly string[];
 }
 
-/**
- * Checks a serving pair as the API server's TLS client (Go's crypto/x509) will: key, validity, names, usage, and a chain to one of `caPem`.
- * @returns every fault found; empty when the pair can serve.
- */
+/** Checks a serving pair as the API server's TLS client (Go's crypto/x509) will. @returns every fault; empty when it can serve */
 export function verifyServingPair(pair: ServingPair, expected: ChainExpectation): ChainFault[] {
   const faults = verifyChain(pair.certificatePem, pair.caPem, expected);
   const [leaf] = parseBundle(pair.certificatePem);
@@ -49,25 +46,19 @@ export function verifyServingPair(pair: ServingPair, expected: ChainExpectation)
 export function verifyChain(certificatePem: string, caPem: string, expected: ChainExpectation): ChainFault[] {
   const [leaf, ...intermediates] = parseBundle(certificatePem);
   if (leaf === undefined) {
-    return [
-      { reason: 'Unreadable', message: 'no certificate in PEM was found where the serving certificate is expected' },
-    ];
+    const message = 'no certificate in PEM was found where the serving certificate is expected';
+    return [{ reason: 'Unreadable', message }];
   }
   const faults: ChainFault[] = [];
   const add = (reason: ChainFault['reason'], message: string | undefined): void => {
-    if (message !== undefined) {
-      faults.push({ reason, message });
-    }
+    if (message !== undefined) faults.push({ reason, message });
   };
   add('NotYetValid', expected.now < leaf.notBefore ? `valid only from ${leaf.notBefore.toISOString()}` : undefined);
   add('Expired', expected.now >= leaf.notAfter ? `expired at ${leaf.notAfter.toISOString()}` : undefined);
   add('Unsupported', signatureFault(leaf.x509));
   add('WrongUsage', usageFault(leaf.x509));
   for (const name of expected.names ?? []) {
-    add(
-      'NameMissing',
-      coversName(leaf.x509, name) ? undefined : `the certificate is not valid for ${JSON.stringify(name)}`,
-    );
+    if (!coversName(leaf.x509, name)) add('NameMissing', `the certificate is not valid for ${JSON.stringify(name)}`);
   }
   if (!hasChain(leaf, intermediates, parseBundle(caPem), expected.now)) {
     add('Untrusted', 'no valid chain leads from the serving certificate to an authority of the bundle');
@@ -119,24 +110,14 @@ function hasChain(
   roots: readonly BundleEntry[],
   now: Date,
 ): boolean {
-  if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) {
-    return true;
-  }
+  if (roots.some(({ fingerprint }) => fingerprint === certificate.fingerprint)) return true;
   const signedBy = (issuer: BundleEntry): boolean =>
     isIssuedBy(certificate.x509, issuer.x509) && issuer.notBefore <= now && now < issuer.notAfter;
-  return (
-    roots.some(signedBy) ||
-    intermediates.some(
-      (issuer) =>
-        signedBy(issuer) &&
-        hasChain(
-          issuer,
-          intermediates.filter((other) => other !== issuer),
-          roots,
-          now,
-        ),
-    )
-  );
+  const continues = (issuer: BundleEntry): boolean => {
+    const others = intermediates.filter((other) => other !== issuer);
+    return signedBy(issuer) && hasChain(issuer, others, roots, now);
+  };
+  return roots.some(signedBy) || intermediates.some(continues);
 }
 
 /** Signature algorithms that Go's crypto/x509 no longer verifies: md2, md5 and sha1 with RSA; sha1 with DSA and ECDSA. */
@@ -152,9 +133,7 @@ const refusedAlgorithms: Readonly<Record<string, string>> = {
 function signatureFault(certificate: X509Certificate): string | undefined {
   const algorithm = signatureAlgorithm(certificate);
   const refused = refusedAlgorithms[algorithm];
-  if (refused !== undefined) {
-    return `the signature algorithm ${refused} is not accepted by the API server`;
-  }
+  if (refused !== undefined) return `the signature algorithm ${refused} is not accepted by the API server`;
   if (certificate.serialNumber.startsWith('-')) {
     return 'the serial number is negative, which the API server does not accept';
   }

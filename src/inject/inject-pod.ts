@@ -8,7 +8,7 @@ import { reapplyOverrides } from './finish/reapply-overrides.ts';
 import type { Meter } from '../template/exec/meter.ts';
 import { InjectionFailure } from './injection-failure.ts';
 import type { Injector } from './injector.ts';
-import { proxyConfigAnnotation } from './mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from './mesh/proxy-config.ts';
 import type { Message } from './mesh/decode-message.ts';
 import type { PodProxyConfigs } from './mesh/proxy-configs-for.ts';
 import { isJsonObject } from './patch/json-value.ts';

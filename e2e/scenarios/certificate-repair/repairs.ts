@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleFingerprints, parseBundle } from '../../../src/certs/bundle.ts';
 import { keyMatches, verifyServingPair } from '../../../src/certs/verify-chain.ts';
-import { readRotationRecord } from '../../../src/certs/rotation/rotation-record.ts';
+import { readRotationRecord } from '../../../src/certs/rotation/rotation-secret.ts';
 import { serviceHostName } from '../../../src/api/names.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../../harness/wait-for.ts';

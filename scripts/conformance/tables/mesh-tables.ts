@@ -1,11 +1,10 @@
 import { ConfigurationError } from '../../../src/api/errors.ts';
 import { isMergeEnabled } from '../../../src/inject/finish/prometheus-merge.ts';
 import type { ProxyConfigResource } from '../../../src/inject/injection-request.ts';
-import { annotationProxyConfig } from '../../../src/inject/mesh/annotation-proxy-config.ts';
 import { applyToMessage, type Message } from '../../../src/inject/mesh/decode-message.ts';
 import { effectiveProxyConfig, proxyConfigLayers } from '../../../src/inject/mesh/effective-proxy-config.ts';
 import { loadMeshConfig } from '../../../src/inject/mesh/mesh-config.ts';
-import { applyProxyConfig } from '../../../src/inject/mesh/proxy-config.ts';
+import { annotationProxyConfig, applyProxyConfig } from '../../../src/inject/mesh/proxy-config.ts';
 import { messageType } from '../../../src/inject/mesh/message-type.ts';
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import type { Pod } from '../../../src/inject/pod/pod.ts';

@@ -2,7 +2,7 @@ import { normalisePod } from '../../../src/inject/kubernetes/typed-pod.ts';
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import { escapeGoJson } from '../../../src/inject/pod/go-json.ts';
 import type { EnvironmentVariable, Pod } from '../../../src/inject/pod/pod.ts';
-import { encodeProbers, listProbers } from '../../../src/inject/probes/prober-list.ts';
+import { encodeProbers, listProbers } from '../../../src/inject/probes/handlers.ts';
 import {
   addProbers,
   isRewriteWanted,

@@ -1,7 +1,4 @@
-/**
- * Which annotations and labels authors of pods may use to change more than values: `Istio` asks nothing and does what Istio does, `Safe` lets
- * them use those that are allowed.
- */
+/** What authors of pods may use to change more than values: with `Istio` everything, with `Safe` what is allowed. */
 export interface AnnotationOverrides {
   readonly preset: 'Safe' | 'Istio';
   /** Names of annotations and labels; one that ends in `*` stands for all that begin so. */

@@ -1,14 +1,8 @@
 import { ConfigurationError } from '../errors.ts';
 
-/** What a person asks for by an annotation, `<word>:<nonce>`: it is answered once, and the nonce tells one request from the next. */
-export interface AnnotationRequest<Word extends string> {
-  readonly word: Word;
-  /** 1 to 63 characters of A-Z, a-z, 0-9 and `-`. */
-  readonly nonce: string;
-}
-
 /**
- * Reads a request.
+ * Reads what a person asks for by an annotation, `<word>:<nonce>`: it is answered once, and the nonce, 1 to 63 characters of A-Z, a-z, 0-9 and `-`,
+ * tells one request from the next.
  * @param annotation its name
  * @param words what can be asked for; of a-z and `-`, at most 20 characters
  * @throws ConfigurationError naming the annotation, its value and what it must be.
@@ -17,10 +11,10 @@ export function parseAnnotationRequest<Word extends string>(
   annotation: string,
   words: readonly Word[],
   value: string,
-): AnnotationRequest<Word> {
+): readonly [word: Word, nonce: string] {
   const [, asked, nonce = ''] = /^([a-z-]{1,20}):([A-Za-z0-9-]{1,63})$/.exec(value) ?? [];
   const word = words.find((known) => known === asked);
-  if (word !== undefined) return { word, nonce };
+  if (word !== undefined) return [word, nonce];
   const field = `metadata.annotations[${annotation}]`;
   const given = JSON.stringify(value.slice(0, 100));
   throw new ConfigurationError(

@@ -1,7 +1,4 @@
-/**
- * What an injector is loaded from: the keys of a revision's ConfigMap, as text.
- * `config`, `values` and `mesh` are in Istio's format, so that its tools can read them too.
- */
+/** What an injector is loaded from: the keys of a revision's ConfigMap, as text, in Istio's format where it has one. */
 export interface ConfigurationFiles {
   /** Istio's injector config as YAML: policy, templates, defaultTemplates, selectors … */
   readonly config: string;

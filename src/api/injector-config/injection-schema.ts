@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { boundedRecord, configMapReference, freeForm, labelSelector } from '../kubernetes/field-types.ts';
+import {
+  boundedRecord,
+  choice,
+  configMapReference,
+  flag,
+  freeForm,
+  labelSelector,
+  list,
+} from '../kubernetes/field-types.ts';
 
 /** Longer texts would not fit beside the rest in a ConfigMap (1 MiB for the whole object). */
 const maximumTemplateLength = 600_000;
@@ -13,10 +21,7 @@ export const annotationOverridesSchema = z.object({
     .describe(
       "Safe (when omitted, but with configFrom it is Istio): annotations and labels may change values, but not what runs, as whom and what it reaches; others are refused. Istio: everything that the templates make of them, as Istio's injector does; nothing is checked.",
     ),
-  allow: z
-    .array(z.string().min(1).max(317))
-    .max(64)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
+  allow: list(z.string().min(1).max(317), 64)
     .default([])
     .describe(
       'With preset Safe: annotations and labels that may change more than values, by name; a name that ends in * stands for all that begin so.',
@@ -32,10 +37,9 @@ export const injectionSchema = z.object({
     .describe(
       'What happens to a selected pod that says nothing of its own: enabled (when omitted) injects it, disabled leaves it alone.',
     ),
-  enableNamespacesByDefault: z
-    .boolean()
-    .default(false)
-    .describe('Whether the default revision also takes namespaces and pods that carry none of the labels.'),
+  enableNamespacesByDefault: flag(
+    'Whether the default revision also takes namespaces and pods that carry none of the labels.',
+  ),
   templates: boundedRecord(z.string().max(maximumTemplateLength), 32)
     .exactOptional()
     .describe('Go templates by name; each renders to a part of a Pod that is merged onto the pod.'),
@@ -51,19 +55,14 @@ export const injectionSchema = z.object({
     .describe(
       "A ConfigMap whose key holds a whole configuration in Istio's format (policy, templates, selectors …), instead of templates and template and what goes with them: Istio's own is istio-sidecar-injector[-REVISION], key config. The values are read from its key values, unless values or valuesFrom is given.",
     ),
-  delimiters: z
-    .array(z.string().min(1).max(16))
+  delimiters: list(z.string().min(1).max(16), 2)
     .length(2)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
     .default(['{{', '}}'])
     .describe('Left and right delimiter of template actions; templates of the 1.x kind use [[ and ]].'),
-  defaultTemplates: z
-    .array(templateName)
-    .max(32)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
+  defaultTemplates: list(templateName, 32)
     .exactOptional()
     .describe('Templates (or aliases) for pods that choose none, in order; "sidecar" when omitted.'),
-  aliases: boundedRecord(z.array(templateName).max(32).meta({ 'x-kubernetes-list-type': 'atomic' }), 32)
+  aliases: boundedRecord(list(templateName, 32), 32)
     .default({})
     .describe('Names that stand for several templates; an alias is expanded once.'),
   values: freeForm().exactOptional().describe('.Values of the templates.'),
@@ -79,16 +78,10 @@ export const injectionSchema = z.object({
   injectedAnnotations: boundedRecord(z.string().max(4096), 64)
     .default({})
     .describe('Annotations that every injected pod receives.'),
-  alwaysInjectSelector: z
-    .array(labelSelector())
-    .max(16)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
+  alwaysInjectSelector: list(labelSelector(), 16)
     .default([])
     .describe('Pods matched by one of these are injected whatever the policy, unless they opt out themselves.'),
-  neverInjectSelector: z
-    .array(labelSelector())
-    .max(16)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
+  neverInjectSelector: list(labelSelector(), 16)
     .default([])
     .describe(
       'Pods matched by one of these are never injected, unless they opt in themselves; wins over alwaysInjectSelector.',
@@ -96,10 +89,9 @@ export const injectionSchema = z.object({
   annotationOverrides: annotationOverridesSchema
     .exactOptional()
     .describe("Which annotations and labels a pod's author may use to steer the templates."),
-  nativeSidecars: z
-    .enum(['Auto', 'Enabled', 'Disabled'])
-    .default('Auto')
-    .describe(
-      'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
-    ),
+  nativeSidecars: choice(
+    ['Auto', 'Enabled', 'Disabled'],
+    'Auto',
+    'Whether the proxy becomes an init container with restartPolicy Always; Auto decides by the versions of the kubelets.',
+  ),
 });

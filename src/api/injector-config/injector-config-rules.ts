@@ -1,5 +1,6 @@
 import { annotationPattern } from './annotation-overrides.ts';
 import { durationMilliseconds } from '../duration.ts';
+import type { Mistake } from '../mistake.ts';
 import { matchConditionNames } from './match-condition-names.ts';
 import { revisionOf, type InjectorConfig, type InjectorConfigSpec } from './injector-config.ts';
 
@@ -214,22 +215,23 @@ export const revisionIsImmutable = {
 } as const;
 
 /** Another class would leave behind what the operator of this one has written: no operator would ever remove it or release the finalizer. */
-export const operatorClassIsImmutable = {
-  field: 'spec.operatorClass',
-  rule: "(has(self.operatorClass) ? self.operatorClass : 'default') == (has(oldSelf.operatorClass) ? oldSelf.operatorClass : 'default')",
-  message:
-    'spec.operatorClass cannot be set, changed or removed: delete this InjectorConfig and create it again with the other class',
-} as const;
+export function operatorClassIsImmutable(kind: string) {
+  return {
+    field: 'spec.operatorClass',
+    rule: "(has(self.operatorClass) ? self.operatorClass : 'default') == (has(oldSelf.operatorClass) ? oldSelf.operatorClass : 'default')",
+    message: `spec.operatorClass cannot be set, changed or removed: delete this ${kind} and create it again with the other class`,
+  };
+}
+
+/** What is wrong with a value by some rules. */
+export function brokenRules<T>(rules: readonly ValidationRule<T>[], value: T): Mistake[] {
+  return rules.filter((rule) => !rule.holds(value)).map(({ field, message }) => ({ field, message }));
+}
 
 /** Whether anything beside templates is written down of what a configuration in Istio's format holds; an empty map or list is its default. */
 function hasInlineConfiguration(injection: InjectorConfigSpec['injection']): boolean {
-  const { policy, defaultTemplates, aliases, injectedAnnotations } = injection;
-  const { alwaysInjectSelector, neverInjectSelector } = injection;
-  return (
-    policy !== undefined ||
-    defaultTemplates !== undefined ||
-    [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector].some(
-      (each) => Object.keys(each).length > 0,
-    )
-  );
+  const { aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector } = injection;
+  const collections = [aliases, injectedAnnotations, alwaysInjectSelector, neverInjectSelector];
+  if (injection.policy !== undefined || injection.defaultTemplates !== undefined) return true;
+  return collections.some((each) => Object.keys(each).length > 0);
 }

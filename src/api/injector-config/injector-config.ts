@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { dnsLabel, dnsSubdomainPattern, duration } from '../kubernetes/field-types.ts';
+import {
+  choice,
+  dnsLabel,
+  dnsSubdomainPattern,
+  duration,
+  flag,
+  optionalObject,
+  text,
+} from '../kubernetes/field-types.ts';
 import { injectionSchema } from './injection-schema.ts';
 import type { injectorConfigStatusSchema } from './injector-config-status.ts';
 import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
@@ -7,25 +15,19 @@ import { webhookSchema } from './webhook-schema.ts';
 
 /** `spec.certificate`: the authority and the serving certificate of the webhook. */
 const certificateSchema = z.object({
-  provider: z
-    .enum(['SelfSigned', 'Secret'])
-    .default('SelfSigned')
-    .describe(
-      'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names.',
-    ),
-  secretRef: z
-    .object({
-      name: z
-        .string()
-        .min(1)
-        .max(253)
-        .regex(dnsSubdomainPattern, 'must be the name of a Secret')
-        .describe("Name of the Secret, in the operator's own namespace."),
-    })
-    .exactOptional()
-    .describe(
-      'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
-    ),
+  provider: choice(
+    ['SelfSigned', 'Secret'],
+    'SelfSigned',
+    'Where the serving certificate comes from: SelfSigned is an authority that the operator keeps for this revision, Secret the Secret that secretRef names.',
+  ),
+  secretRef: optionalObject(
+    'With provider Secret: certificate (tls.crt, then intermediates), key (tls.key) and authority (ca.crt) of your own. It is followed.',
+    {
+      name: text(253, dnsSubdomainPattern, 'must be the name of a Secret').describe(
+        "Name of the Secret, in the operator's own namespace.",
+      ),
+    },
+  ),
   leafDuration: duration().default('168h').describe('How long a serving certificate is valid.'),
   caDuration: duration().default('8760h').describe('How long the authority is valid.'),
   renewalFraction: z
@@ -51,12 +53,9 @@ export const injectorConfigSpecSchema = z.object({
   revision: dnsLabel()
     .exactOptional()
     .describe('The revision that namespaces and pods name; the name of the object when omitted. It cannot be changed.'),
-  paused: z
-    .boolean()
-    .default(false)
-    .describe(
-      'The kill switch: the webhooks are withdrawn, so pods start without this injector, and nothing is repaired.',
-    ),
+  paused: flag(
+    'The kill switch: the webhooks are withdrawn, so pods start without this injector, and nothing is repaired.',
+  ),
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
     .describe('Which operator looks after this object; an operator ignores the objects of other classes.'),
@@ -72,14 +71,17 @@ export type InjectorConfigSpec = z.output<typeof injectorConfigSpecSchema>;
 /** `status`; every field is absent until the operator has written it. */
 export type InjectorConfigStatus = z.output<typeof injectorConfigStatusSchema>;
 
-/** An injector: cluster-scoped, named after its revision or for itself. */
-export interface InjectorConfig extends KubernetesObject {
+/** An object of our group, as its schema reads it. */
+export interface Resource<Kind extends string, Spec, Status> extends KubernetesObject {
   apiVersion: typeof apiVersion;
-  kind: typeof injectorConfigKind;
+  kind: Kind;
   metadata: ObjectMeta & { name: string };
-  spec: InjectorConfigSpec;
-  status?: InjectorConfigStatus;
+  spec: Spec;
+  status?: Status;
 }
+
+/** An injector: cluster-scoped, named after its revision or for itself. */
+export type InjectorConfig = Resource<typeof injectorConfigKind, InjectorConfigSpec, InjectorConfigStatus>;
 
 /** The revision of an InjectorConfig: spec.revision, or its name. */
 export function revisionOf(config: Pick<InjectorConfig, 'metadata' | 'spec'>): string {

@@ -2,17 +2,7 @@ import { injectorConfigKind, injectorConfigSpecSchema, type InjectorConfig } fro
 import { injectorConfigStatusSchema } from './injector-config-status.ts';
 import { parseResource, type ParseOptions } from '../parse-resource.ts';
 
-const schema = {
-  kind: injectorConfigKind,
-  spec: injectorConfigSpecSchema,
-  status: injectorConfigStatusSchema,
-} as const;
-
-/**
- * Reads an InjectorConfig as the API server would: checks the schema and fills in the defaults. Rules between fields are checked by
- * {@link import('./validate-injector-config.ts').validateInjectorConfig}.
- * @throws ConfigurationError that names the object, the field and the value.
- */
+/** Reads an InjectorConfig as the API server would: schema and defaults, no rules. @throws ConfigurationError */
 export function parseInjectorConfig(object: unknown, options: ParseOptions = {}): InjectorConfig {
-  return parseResource(schema, object, options);
+  return parseResource(injectorConfigKind, injectorConfigSpecSchema, injectorConfigStatusSchema, object, options);
 }

@@ -20,11 +20,8 @@ export function formatRotateRequest({ target, nonce }: RotateRequest): string {
   return `${target}:${nonce}`;
 }
 
-/**
- * Reads the value of {@link rotateAnnotation}.
- * @throws ConfigurationError naming the annotation, its value and what it must be.
- */
+/** Reads the value of {@link rotateAnnotation}. @throws ConfigurationError saying what it must be */
 export function parseRotateRequest(value: string): RotateRequest {
-  const { word: target, nonce } = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
+  const [target, nonce] = parseAnnotationRequest(rotateAnnotation, rotateTargets, value);
   return { target, nonce };
 }

@@ -1,25 +1,23 @@
 import type { Mistake } from '../mistake.ts';
 import { labelSelectorMistakes } from '../kubernetes/label-selector-mistakes.ts';
 import type { InjectorConfig } from './injector-config.ts';
-import { nameRules, specRules } from './injector-config-rules.ts';
+import { brokenRules, nameRules, specRules } from './injector-config-rules.ts';
 import { qualifiedNamePattern } from '../kubernetes/field-types.ts';
 
 /** A ConfigMap holds 1 MiB; what is left is room for its metadata and for the next edit. */
 const maximumConfigurationBytes = 900 * 1024;
 
-/**
- * Every mistake that shows without compiling templates and without looking at the cluster: the rules that the CRD has in CEL, and what CEL
- * does not say. For the validating webhook, for files on the command line and for reconcile.
- */
+/** Every mistake that shows without compiling templates or looking at the cluster: what CEL says, and what it cannot. */
 export function validateInjectorConfig(config: InjectorConfig): Mistake[] {
   const { injection, webhook } = config.spec;
   return [
-    ...nameRules.filter((rule) => !rule.holds(config)).map(({ field, message }) => ({ field, message })),
-    ...specRules.filter((rule) => !rule.holds(config.spec)).map(({ field, message }) => ({ field, message })),
+    ...brokenRules(nameRules, config),
+    ...brokenRules(specRules, config.spec),
     ...templateNameMistakes(config),
     ...annotationMistakes(injection.injectedAnnotations),
-    ...selectorListMistakes('spec.injection.alwaysInjectSelector', injection.alwaysInjectSelector),
-    ...selectorListMistakes('spec.injection.neverInjectSelector', injection.neverInjectSelector),
+    ...(['alwaysInjectSelector', 'neverInjectSelector'] as const).flatMap((name) =>
+      injection[name].flatMap((selector, index) => labelSelectorMistakes(`spec.injection.${name}[${index}]`, selector)),
+    ),
     ...labelSelectorMistakes('spec.webhook.namespaceSelector', webhook.namespaceSelector),
     ...labelSelectorMistakes('spec.webhook.objectSelector', webhook.objectSelector),
     ...sizeMistakes(config),
@@ -57,13 +55,6 @@ function annotationMistakes(annotations: Readonly<Record<string, string>>): Mist
       field,
       message: `${field}: ${JSON.stringify(name)} is not an annotation name such as example.com/team; correct it`,
     }));
-}
-
-function selectorListMistakes(
-  field: string,
-  selectors: InjectorConfig['spec']['injection']['alwaysInjectSelector'],
-): Mistake[] {
-  return selectors.flatMap((selector, index) => labelSelectorMistakes(`${field}[${index}]`, selector));
 }
 
 function sizeMistakes({ spec: { injection } }: InjectorConfig): Mistake[] {

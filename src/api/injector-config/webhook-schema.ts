@@ -1,17 +1,23 @@
 import { z } from 'zod';
-import { boundedRecord, dnsLabel, labelSelector, qualifiedName } from '../kubernetes/field-types.ts';
+import {
+  boundedRecord,
+  choice,
+  dnsLabel,
+  flag,
+  labelSelector,
+  list,
+  qualifiedName,
+  text,
+} from '../kubernetes/field-types.ts';
 import { istioKeys } from './webhook-keys.ts';
 
 /** Kubernetes allows 64 matchConditions a webhook; the generated ones need some of them. */
 const maximumMatchConditions = 56;
 
+const conditionName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
 const matchCondition = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(317)
-    .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/, 'must be a qualified name')
-    .describe('Name of the condition, unique in the list.'),
+  name: text(317, conditionName, 'must be a qualified name').describe('Name of the condition, unique in the list.'),
   expression: z
     .string()
     .min(1)
@@ -32,42 +38,41 @@ const webhookKeys = z.object({
 
 /** `spec.webhook`: which pods reach the webhook, and how the API server calls it. */
 export const webhookSchema = z.object({
-  failurePolicy: z
-    .enum(['Fail', 'Ignore'])
-    .default('Fail')
-    .describe(
-      'What the API server does with a selected pod when the webhook does not answer: Fail refuses it, Ignore creates it plain.',
-    ),
+  failurePolicy: choice(
+    ['Fail', 'Ignore'],
+    'Fail',
+    'What the API server does with a selected pod when the webhook does not answer: Fail refuses it, Ignore creates it plain.',
+  ),
   timeoutSeconds: z
     .int32()
     .min(1)
     .max(30)
     .default(10)
     .describe('How long the API server waits for the webhook, in seconds.'),
-  reinvocationPolicy: z
-    .enum(['Never', 'IfNeeded'])
-    .default('Never')
-    .describe('Whether the webhook is called again when a later webhook changed the pod.'),
-  matchPolicy: z
-    .enum(['Exact', 'Equivalent'])
-    .default('Equivalent')
-    .describe('Whether the rules also match pods that arrive through an equivalent API version.'),
+  reinvocationPolicy: choice(
+    ['Never', 'IfNeeded'],
+    'Never',
+    'Whether the webhook is called again when a later webhook changed the pod.',
+  ),
+  matchPolicy: choice(
+    ['Exact', 'Equivalent'],
+    'Equivalent',
+    'Whether the rules also match pods that arrive through an equivalent API version.',
+  ),
   matchConditions: z
     .array(matchCondition)
     .max(maximumMatchConditions)
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
     .default([])
     .describe('Further conditions; those for host-network pods, opted-out pods and mirror pods are always there.'),
-  excludedNamespaces: z
-    .array(dnsLabel())
-    .max(256)
-    .meta({ 'x-kubernetes-list-type': 'set' })
+  excludedNamespaces: list(dnsLabel(), 256, 'set')
     .default([])
     .describe("Namespaces whose pods never reach the webhook, beside the system's and the operator's own."),
-  selection: z
-    .enum(['Revision', 'Custom'])
-    .default('Revision')
-    .describe('Revision selects by the labels named in keys; Custom makes one webhook with the selectors given here.'),
+  selection: choice(
+    ['Revision', 'Custom'],
+    'Revision',
+    'Revision selects by the labels named in keys; Custom makes one webhook with the selectors given here.',
+  ),
   namespaceSelector: labelSelector()
     .exactOptional()
     .describe('With selection Custom: the namespaces whose pods reach the webhook.'),
@@ -83,16 +88,10 @@ export const webhookSchema = z.object({
     .describe(
       'Where the API server reaches the webhook, instead of the Service: https://HOST[:PORT][/PATH]; the path of the revision is appended.',
     ),
-  takeover: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
-    ),
-  toleratedManagers: z
-    .array(z.string().min(1).max(128))
-    .max(16)
-    .meta({ 'x-kubernetes-list-type': 'set' })
+  takeover: flag(
+    "Publish although somebody else's webhook takes the same pods by the same labels; without it nothing is published then.",
+  ),
+  toleratedManagers: list(z.string().min(1).max(128), 16, 'set')
     .default(['admissionsenforcer'])
     .describe(
       'Field managers that may add expressions to the namespaceSelectors, which is then said in the condition Narrowed; of all others it is taken back. The default is that of AKS.',

@@ -48,14 +48,8 @@ describe('setCondition with a message that no status could hold', () => {
 describe('mergeConditions', () => {
   it('sets those mentioned, in place, and leaves the others', () => {
     const before = mergeConditions([], [ready, { ...ready, type: 'WebhookReady' }], now);
-    const after = mergeConditions(
-      before,
-      [
-        { ...ready, status: 'Unknown' },
-        { ...ready, type: 'Overlap' },
-      ],
-      later,
-    );
+    const changes = [{ ...ready, status: 'Unknown' } as const, { ...ready, type: 'Overlap' }];
+    const after = mergeConditions(before, changes, later);
     assert.deepEqual(
       after.map(({ type, status, lastTransitionTime }) => [type, status, lastTransitionTime]),
       [

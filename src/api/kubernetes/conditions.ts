@@ -3,10 +3,7 @@ import type { Condition } from './kubernetes.ts';
 /** What a reconcile found out; {@link setCondition} adds the time. */
 export type ObservedCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/**
- * Sets one condition of a list. `lastTransitionTime` moves only when `status` changes (metav1.Condition), so that an unchanged finding
- * leaves the list deeply equal and need not be written.
- */
+/** Sets one condition of a list; its time moves only with its status (metav1.Condition), so that no news is no write. */
 export function setCondition(conditions: readonly Condition[], next: ObservedCondition, now: Date): Condition[] {
   const index = conditions.findIndex(({ type }) => type === next.type);
   const before = conditions[index];

@@ -21,22 +21,54 @@ export function duration() {
   return z.string().min(2).max(24).regex(durationPattern, 'must be a duration such as 168h or 1h30m');
 }
 
+/** A text of 1 to `maximum` characters of a pattern; `message` says what it must be. */
+export function text(maximum: number, pattern: RegExp, message: string) {
+  return z.string().min(1).max(maximum).regex(pattern, message);
+}
+
 /** A DNS-1123 label of at most `maximum` characters (63, as Kubernetes has it, unless told). */
 export function dnsLabel(maximum = 63) {
-  return z
-    .string()
-    .min(1)
-    .max(maximum)
-    .regex(dnsLabelPattern, 'must be a DNS-1123 label: lower-case letters, digits and -');
+  return text(maximum, dnsLabelPattern, 'must be a DNS-1123 label: lower-case letters, digits and -');
 }
 
 /** A label or annotation name. */
 export function qualifiedName() {
-  return z
-    .string()
-    .min(1)
-    .max(317)
-    .regex(qualifiedNamePattern, 'must be a label name such as example.com/inject or inject');
+  return text(317, qualifiedNamePattern, 'must be a label name such as example.com/inject or inject');
+}
+
+/** A whole number within bounds. */
+export function whole(minimum: number, maximum: number) {
+  return z.int().min(minimum).max(maximum);
+}
+
+/** How many there are. */
+export function count(description: string) {
+  return z.int().min(0).describe(description);
+}
+
+/** What is off unless somebody turns it on. */
+export function flag(description: string) {
+  return z.boolean().default(false).describe(description);
+}
+
+/** One of some words; `usual` when none is given. */
+export function choice<const Words extends readonly string[]>(words: Words, usual: Words[number], description: string) {
+  return z.enum(words).default(usual).describe(description);
+}
+
+/** An object that may be absent as a whole. */
+export function optionalObject<Fields extends z.ZodRawShape>(description: string, fields: Fields) {
+  return z.object(fields).exactOptional().describe(description);
+}
+
+/** A time by RFC 3339, absent until there is one. */
+export function optionalTime(description: string) {
+  return z.string().meta({ format: 'date-time' }).exactOptional().describe(description);
+}
+
+/** A list of at most `maximum` items; whoever applies it replaces all of it, or with type `set` owns the items that they name. */
+export function list<T extends z.ZodType>(item: T, maximum: number, type: 'atomic' | 'set' = 'atomic') {
+  return z.array(item).max(maximum).meta({ 'x-kubernetes-list-type': type });
 }
 
 /** A map with string keys and at most `maximum` entries; the bound keeps the cost of CEL rules and the size of objects known. */
@@ -52,30 +84,24 @@ export function freeForm() {
   return z.record(z.string(), z.unknown()).meta({ 'x-kubernetes-preserve-unknown-fields': true });
 }
 
+const labelValue = z.string().max(63).regex(labelValuePattern, 'must be a label value');
+
 const labelSelectorRequirement = z.object({
   key: qualifiedName().describe('The label that is compared.'),
   operator: z
     .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
     .describe('In and NotIn compare with values; Exists and DoesNotExist take no values.'),
-  values: z
-    .array(z.string().max(63).regex(labelValuePattern, 'must be a label value'))
-    .max(64)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
-    .exactOptional()
-    .describe('What In and NotIn compare with.'),
+  values: list(labelValue, 64).exactOptional().describe('What In and NotIn compare with.'),
 });
 
 /** metav1.LabelSelector with bounds. */
 export function labelSelector(): z.ZodType<LabelSelector> {
   return z
     .object({
-      matchLabels: boundedRecord(z.string().max(63).regex(labelValuePattern, 'must be a label value'), 32)
+      matchLabels: boundedRecord(labelValue, 32)
         .exactOptional()
         .describe('Labels that must be there with exactly these values.'),
-      matchExpressions: z
-        .array(labelSelectorRequirement)
-        .max(32)
-        .meta({ 'x-kubernetes-list-type': 'atomic' })
+      matchExpressions: list(labelSelectorRequirement, 32)
         .exactOptional()
         .describe('Requirements, all of which must hold.'),
     })
@@ -86,17 +112,28 @@ export function labelSelector(): z.ZodType<LabelSelector> {
 export function configMapReference() {
   return z.object({
     namespace: dnsLabel().describe('Namespace of the ConfigMap.'),
-    name: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(dnsSubdomainPattern, 'must be the name of a ConfigMap')
-      .describe('Name of the ConfigMap.'),
-    key: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(configMapKeyPattern, 'must be a key of a ConfigMap: letters, digits, -, _ and .')
-      .describe('Key in the data of the ConfigMap.'),
+    name: text(253, dnsSubdomainPattern, 'must be the name of a ConfigMap').describe('Name of the ConfigMap.'),
+    key: text(253, configMapKeyPattern, 'must be a key of a ConfigMap: letters, digits, -, _ and .').describe(
+      'Key in the data of the ConfigMap.',
+    ),
   });
+}
+
+const condition = z.object({
+  type: z.string().max(316).describe('What the condition is about, e.g. Ready.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+  observedGeneration: z.int().min(0).exactOptional().describe('The generation that was looked at.'),
+  lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
+  reason: z.string().max(1024).describe('One word for programs.'),
+  message: z.string().max(32_768).describe('A sentence for people.'),
+});
+
+/** `status.conditions` of every resource: metav1.Condition, one of each type. */
+export function conditionsSchema(description: string) {
+  return z
+    .array(condition)
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .exactOptional()
+    .describe(description);
 }

@@ -2,44 +2,38 @@ import { labelValuePattern, qualifiedNamePattern } from './field-types.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './kubernetes.ts';
 import type { Mistake } from '../mistake.ts';
 
-/**
- * What Kubernetes would refuse in a metav1.LabelSelector (apimachinery's ValidateLabelSelector) although its schema admits it.
- * @param field path of the selector, e.g. `spec.webhook.objectSelector`
- */
+/** What apimachinery's ValidateLabelSelector refuses in a selector although its schema admits it. @param field its path */
 export function labelSelectorMistakes(field: string, selector: LabelSelector | undefined): Mistake[] {
-  const labels = Object.keys(selector?.matchLabels ?? {})
-    .filter((key) => !qualifiedNamePattern.test(key))
-    .map((key) => ({
-      field: `${field}.matchLabels`,
-      message: `${field}.matchLabels: ${JSON.stringify(key)} is not a label name such as example.com/team; correct it`,
-    }));
-  const expressions = (selector?.matchExpressions ?? []).flatMap((requirement, index) =>
-    requirementMistakes(`${field}.matchExpressions[${index}]`, requirement),
-  );
-  return [...labels, ...expressions];
+  const labels = Object.keys(selector?.matchLabels ?? {}).filter((key) => !qualifiedNamePattern.test(key));
+  return [
+    ...labels.map((key) =>
+      mistake(
+        `${field}.matchLabels`,
+        `${JSON.stringify(key)} is not a label name such as example.com/team; correct it`,
+      ),
+    ),
+    ...(selector?.matchExpressions ?? []).flatMap((requirement, index) =>
+      requirementMistakes(`${field}.matchExpressions[${index}]`, requirement),
+    ),
+  ];
 }
 
 function requirementMistakes(field: string, { key, operator, values = [] }: LabelSelectorRequirement): Mistake[] {
   const mistakes: Mistake[] = [];
   if (!qualifiedNamePattern.test(key)) {
-    mistakes.push({
-      field: `${field}.key`,
-      message: `${field}.key: ${JSON.stringify(key)} is not a label name; correct it`,
-    });
+    mistakes.push(mistake(`${field}.key`, `${JSON.stringify(key)} is not a label name; correct it`));
   }
   const compares = operator === 'In' || operator === 'NotIn';
   if (compares !== values.length > 0) {
-    mistakes.push({
-      field: `${field}.values`,
-      message: `${field}.values: ${operator} ${compares ? 'needs at least one value' : 'takes no values'}; correct the list`,
-    });
+    const problem = `${operator} ${compares ? 'needs at least one value' : 'takes no values'}`;
+    mistakes.push(mistake(`${field}.values`, `${problem}; correct the list`));
   }
+  const wrong = values.filter((value) => value.length > 63 || !labelValuePattern.test(value));
   return mistakes.concat(
-    values
-      .filter((value) => value.length > 63 || !labelValuePattern.test(value))
-      .map((value) => ({
-        field: `${field}.values`,
-        message: `${field}.values: ${JSON.stringify(value)} is not a label value; correct it`,
-      })),
+    wrong.map((value) => mistake(`${field}.values`, `${JSON.stringify(value)} is not a label value; correct it`)),
   );
+}
+
+function mistake(field: string, problem: string): Mistake {
+  return { field, message: `${field}: ${problem}` };
 }

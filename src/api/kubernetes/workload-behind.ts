@@ -15,24 +15,14 @@ const cronJobName = /^(.+)-\d{8,10}$/;
  * @param labels of the pod; values that are no text count as absent
  */
 export function workloadBehind({ apiVersion, kind, name }: Maker, labels: Readonly<Record<string, unknown>>): Maker {
-  switch (kind) {
-    case 'ReplicaSet':
-      return behindReplicaSet({ apiVersion, kind, name }, labels);
-    case 'ReplicationController': {
-      const deploymentConfig = textOf(labels, 'deploymentconfig');
-      return deploymentConfig === ''
-        ? { apiVersion, kind, name }
-        : { apiVersion, kind: 'DeploymentConfig', name: deploymentConfig };
-    }
-    case 'Job': {
-      const cronJob = cronJobName.exec(name)?.[1];
-      return cronJob === undefined
-        ? { apiVersion, kind, name }
-        : { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob };
-    }
-    default:
-      return { apiVersion, kind, name };
+  const controller = { apiVersion, kind, name };
+  if (kind === 'ReplicaSet') return behindReplicaSet(controller, labels);
+  if (kind === 'ReplicationController') {
+    const deploymentConfig = textOf(labels, 'deploymentconfig');
+    return deploymentConfig === '' ? controller : { apiVersion, kind: 'DeploymentConfig', name: deploymentConfig };
   }
+  const cronJob = kind === 'Job' ? cronJobName.exec(name)?.[1] : undefined;
+  return cronJob === undefined ? controller : { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob };
 }
 
 function behindReplicaSet(replicaSet: Maker, labels: Readonly<Record<string, unknown>>): Maker {
@@ -41,10 +31,8 @@ function behindReplicaSet(replicaSet: Maker, labels: Readonly<Record<string, unk
     return { apiVersion: 'v1alpha1', kind: 'Rollout', name: withoutSuffix(replicaSet.name, `-${rollout}`) };
   }
   const deployment = textOf(labels, 'pod-template-hash');
-  if (deployment !== '' && replicaSet.name.endsWith(deployment)) {
-    return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
-  }
-  return replicaSet;
+  if (deployment === '' || !replicaSet.name.endsWith(deployment)) return replicaSet;
+  return { ...replicaSet, kind: 'Deployment', name: withoutSuffix(replicaSet.name, `-${deployment}`) };
 }
 
 function textOf(labels: Readonly<Record<string, unknown>>, name: string): string {

@@ -78,41 +78,20 @@ describe('parseRevisionTag', () => {
 });
 
 describe('validateRevisionTag', () => {
+  const canary = (...steps: object[]) => ({ strategy: { canary: { steps } } });
+  const shadow = { weight: 0, shadow: true };
   for (const [title, name, spec] of [
     ['the smallest', 'prod', {}],
     ['a name of 63 characters', 't'.repeat(63), {}],
     ['the default, wherever it leads', 'default', { enableNamespacesByDefault: true }],
     ['the default that leads to the default revision', 'default', { revision: 'default' }],
     ['restarts alone', 'prod', { strategy: { restart: {} } }],
-    ['one step for everybody', 'prod', { strategy: { canary: { steps: [{ weight: 100 }] } } }],
-    [
-      'shadow steps alone',
-      'prod',
-      {
-        strategy: {
-          canary: {
-            steps: [
-              { weight: 0, shadow: true },
-              { weight: 0, shadow: true, pause: '1h30m' },
-            ],
-          },
-        },
-      },
-    ],
+    ['one step for everybody', 'prod', canary({ weight: 100 })],
+    ['shadow steps alone', 'prod', canary(shadow, { ...shadow, pause: '1h30m' })],
     [
       'shadow, steps and pauses',
       'prod',
-      {
-        strategy: {
-          canary: {
-            steps: [
-              { weight: 0, shadow: true },
-              { weight: 1, pause: 'UntilResumed' },
-              { weight: 2, pause: '10s' },
-            ],
-          },
-        },
-      },
+      canary(shadow, { weight: 1, pause: 'UntilResumed' }, { weight: 2, pause: '10s' }),
     ],
   ] as const) {
     it(`has nothing against ${title}`, () => {

@@ -36,13 +36,8 @@ export function formatRestartAnnotation(restarts: readonly WorkloadRestart[]): s
  */
 export function parseRestartAnnotation(value: unknown): readonly WorkloadRestart[] {
   if (typeof value !== 'string' || value === '' || value.length > longestValue) return [];
-  const restarts: WorkloadRestart[] = [];
-  for (const entry of value.split(', ')) {
-    const restart = parseRestart(entry);
-    if (restart === undefined) return [];
-    restarts.push(restart);
-  }
-  return latestOfEach(restarts);
+  const restarts = value.split(', ').map(parseRestart);
+  return restarts.every((restart) => restart !== undefined) ? latestOfEach(restarts) : [];
 }
 
 /** What to remember when a workload is restarted again: one restart of each tag, the latest first, the oldest ones forgotten. */

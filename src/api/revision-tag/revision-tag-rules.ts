@@ -72,11 +72,3 @@ export const revisionTagSpecRules: readonly ValidationRule<RevisionTagSpec>[] = 
     holds: ({ strategy }) => strategy?.canary !== undefined || (strategy?.rollback?.restart ?? 'None') === 'None',
   },
 ];
-
-/** Another class would leave behind what the operator of this one has written. */
-export const tagOperatorClassIsImmutable = {
-  field: 'spec.operatorClass',
-  rule: "(has(self.operatorClass) ? self.operatorClass : 'default') == (has(oldSelf.operatorClass) ? oldSelf.operatorClass : 'default')",
-  message:
-    'spec.operatorClass cannot be set, changed or removed: delete this RevisionTag and create it again with the other class',
-} as const;

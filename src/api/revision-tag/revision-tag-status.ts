@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conditionsSchema } from '../kubernetes/condition-schema.ts';
+import { conditionsSchema } from '../kubernetes/field-types.ts';
 import { restartStatusSchema, rolloutStatusSchema } from './rollout-status.ts';
 import { usageStatusFields } from '../injector-config/usage-status.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { dnsLabel } from '../kubernetes/field-types.ts';
-import { defaultOperatorClass, type apiVersion } from '../injector-config/injector-config.ts';
-import type { KubernetesObject, ObjectMeta } from '../kubernetes/kubernetes.ts';
+import { dnsLabel, flag } from '../kubernetes/field-types.ts';
+import { defaultOperatorClass, type Resource } from '../injector-config/injector-config.ts';
 import type { revisionTagStatusSchema } from './revision-tag-status.ts';
 import { rolloutStrategySchema } from './rollout-strategy.ts';
 
@@ -19,12 +18,9 @@ export const revisionTagSpecSchema = z.object({
   operatorClass: dnsLabel(40)
     .default(defaultOperatorClass)
     .describe('Which operator looks after this object; it must be that of the InjectorConfig of the revision.'),
-  enableNamespacesByDefault: z
-    .boolean()
-    .default(false)
-    .describe(
-      'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
-    ),
+  enableNamespacesByDefault: flag(
+    'With tag default: pods without any label, in namespaces without any, are injected too, also when the InjectorConfig does not ask for it.',
+  ),
   strategy: rolloutStrategySchema
     .exactOptional()
     .describe('How the tag gets from one revision to the next. Absent: at once, and nothing is restarted.'),
@@ -36,10 +32,4 @@ export type RevisionTagSpec = z.output<typeof revisionTagSpecSchema>;
 export type RevisionTagStatus = z.output<typeof revisionTagStatusSchema>;
 
 /** A second name for a revision: cluster-scoped, named as namespaces and pods name it. */
-export interface RevisionTag extends KubernetesObject {
-  apiVersion: typeof apiVersion;
-  kind: typeof revisionTagKind;
-  metadata: ObjectMeta & { name: string };
-  spec: RevisionTagSpec;
-  status?: RevisionTagStatus;
-}
+export type RevisionTag = Resource<typeof revisionTagKind, RevisionTagSpec, RevisionTagStatus>;

@@ -4,10 +4,7 @@ import { group } from '../injector-config/injector-config.ts';
 /** Annotation of a RevisionTag by which a person steers a rollout: `<verb>:<nonce>`. */
 export const rolloutActionAnnotation = `${group}/action`;
 
-/**
- * What can be asked for. `promote`: the canary becomes stable now. `abort`: back to stable. `resume`: end the pause of this step. `retry`: begin
- * again after a rollback.
- */
+/** `promote`: make the canary stable. `abort`: back to stable. `resume`: end the pause. `retry`: begin again after a rollback. */
 export const rolloutVerbs = ['promote', 'abort', 'resume', 'retry'] as const;
 export type RolloutVerb = (typeof rolloutVerbs)[number];
 
@@ -23,11 +20,8 @@ export function formatRolloutAction({ verb, nonce }: RolloutAction): string {
   return `${verb}:${nonce}`;
 }
 
-/**
- * Reads the value of {@link rolloutActionAnnotation}.
- * @throws ConfigurationError naming the annotation, its value and what it must be.
- */
+/** Reads the value of {@link rolloutActionAnnotation}. @throws ConfigurationError saying what it must be */
 export function parseRolloutAction(value: string): RolloutAction {
-  const { word: verb, nonce } = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
+  const [verb, nonce] = parseAnnotationRequest(rolloutActionAnnotation, rolloutVerbs, value);
   return { verb, nonce };
 }

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { listedNames } from '../injector-config/usage-status.ts';
-
-const count = (text: string) => z.int().min(0).describe(text);
-const time = (text: string) => z.string().meta({ format: 'date-time' }).exactOptional().describe(text);
+import { listedNames, workloadList } from '../injector-config/usage-status.ts';
+import { count, optionalObject, optionalTime, whole } from '../kubernetes/field-types.ts';
 
 /** A revision, and the configuration of it that pods get. */
 const place = z.object({
@@ -17,35 +15,27 @@ const pods = z.object({
   total: count('All of them.'),
 });
 
-/** Where a rollout stands. The words are those of Argo Rollouts and Flagger where these have one. */
-const rolloutPhases = [
-  'Idle',
-  'Shadowing',
-  'Progressing',
-  'WaitingForPods',
-  'Paused',
-  'RolledBack',
-  'Promoted',
-] as const;
-
 /** `status.rollout` of a RevisionTag: all that is remembered of a rollout. */
 export const rolloutStatusSchema = z.object({
-  phase: z.enum(rolloutPhases).describe('Where the rollout stands.'),
+  // The words are those of Argo Rollouts and Flagger where these have one.
+  phase: z
+    .enum(['Idle', 'Shadowing', 'Progressing', 'WaitingForPods', 'Paused', 'RolledBack', 'Promoted'])
+    .describe('Where the rollout stands.'),
   reason: z.string().max(64).describe('One word for programs.'),
   message: z.string().max(2048).describe('A sentence for people.'),
   stable: place.describe('What workloads get that are not part of the share.'),
   canary: place.exactOptional().describe('What the others get; only while a rollout is under way.'),
-  step: z.int().min(0).max(20).exactOptional().describe('The step of spec.strategy.canary.steps, counted from 0.'),
-  weight: z.int().min(0).max(100).describe('The share of the workloads that is to get the canary, in percent.'),
+  step: whole(0, 20).exactOptional().describe('The step of spec.strategy.canary.steps, counted from 0.'),
+  weight: whole(0, 100).describe('The share of the workloads that is to get the canary, in percent.'),
   threshold: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .max(16)
     .describe('Workloads whose rank is below get the canary; 16 hex digits.'),
   shadow: z.boolean().describe('Whether the canary is only rendered and compared.'),
-  startedAt: time('When the rollout began: the one under way, or the last one.'),
-  stepStartedAt: time('When the step began.'),
-  pausedAt: time('When the pause of the step began: when all evidence was there.'),
+  startedAt: optionalTime('When the rollout began: the one under way, or the last one.'),
+  stepStartedAt: optionalTime('When the step began.'),
+  pausedAt: optionalTime('When the pause of the step began: when all evidence was there.'),
   resumed: z.boolean().exactOptional().describe('The pause of the step was ended by a person.'),
   generation: z
     .int()
@@ -64,35 +54,26 @@ export const rolloutStatusSchema = z.object({
       'Of the stable revision when the rollout began: what failed then already is not the fault of the canary.',
     ),
   injectionErrors: count('Injections of the canary that failed.'),
-  shadowReport: z
-    .object({
-      compared: count('Admissions for which both were rendered.'),
-      failed: count('Those for which the canary failed.'),
-      differing: count('Those for which the pods differ.'),
-      changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
-      error: z.string().max(1024).exactOptional().describe('One of the errors.'),
-    })
-    .exactOptional()
-    .describe('What was found by rendering the canary beside the stable revision.'),
-  shadowBefore: z
-    .object({
-      compared: count('Comparisons before the step.'),
-      failed: count('Failures before the step.'),
-    })
-    .exactOptional()
-    .describe('What replicas had counted before the shadow step began.'),
+  shadowReport: optionalObject('What was found by rendering the canary beside the stable revision.', {
+    compared: count('Admissions for which both were rendered.'),
+    failed: count('Those for which the canary failed.'),
+    differing: count('Those for which the pods differ.'),
+    changed: z.array(z.string().max(256)).max(listedNames).describe('The first 20 fields that differ.'),
+    error: z.string().max(1024).exactOptional().describe('One of the errors.'),
+  }),
+  shadowBefore: optionalObject('What replicas had counted before the shadow step began.', {
+    compared: count('Comparisons before the step.'),
+    failed: count('Failures before the step.'),
+  }),
   rolledBackFrom: place
     .exactOptional()
     .describe('The canary that was rolled back last; until it is tried again, or another one is promoted.'),
-  action: z
-    .object({
-      verb: z.string().max(20).describe('What was asked for.'),
-      nonce: z.string().max(63).describe('The nonce of the request.'),
-      state: z.enum(['Done', 'Refused']).describe('What became of it.'),
-      message: z.string().max(1024).describe('What was done, or why not.'),
-    })
-    .exactOptional()
-    .describe('The answer to the latest request (annotation sidecar-injector.io/action).'),
+  action: optionalObject('The answer to the latest request (annotation sidecar-injector.io/action).', {
+    verb: z.string().max(20).describe('What was asked for.'),
+    nonce: z.string().max(63).describe('The nonce of the request.'),
+    state: z.enum(['Done', 'Refused']).describe('What became of it.'),
+    message: z.string().max(1024).describe('What was done, or why not.'),
+  }),
 });
 
 /** `status.rollout`. */
@@ -103,19 +84,9 @@ export type RolloutPlace = z.output<typeof place>;
 /** Pods of one revision, counted. */
 export type PodCounts = z.output<typeof pods>;
 
-const workloads = (text: string) =>
-  z
-    .array(
-      z.object({
-        namespace: z.string().max(63).describe('Its namespace.'),
-        kind: z.string().max(63).describe('Its kind.'),
-        name: z.string().max(253).describe('Its name.'),
-        reason: z.string().max(64).describe('Why.'),
-        message: z.string().max(2048).describe('A sentence for people.'),
-      }),
-    )
-    .max(listedNames)
-    .describe(text);
+const reason = z.string().max(64).describe('Why.');
+const message = z.string().max(2048).describe('A sentence for people.');
+const workloads = (description: string) => workloadList({ reason, message }, description);
 
 /** `status.restarts` of a RevisionTag: how the restarts of stale workloads go on. */
 export const restartStatusSchema = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, durationPattern } from '../kubernetes/field-types.ts';
+import { choice, duration, durationPattern, flag, list, optionalObject, whole } from '../kubernetes/field-types.ts';
 
 /** What `pause` says when a person has to end it. */
 export const untilResumed = 'UntilResumed';
@@ -7,19 +7,12 @@ export const untilResumed = 'UntilResumed';
 const pausePattern = new RegExp(`^(${untilResumed}|${durationPattern.source.replaceAll(/^\^|\$$/g, '')})$`);
 
 const step = z.object({
-  weight: z
-    .int()
-    .min(0)
-    .max(100)
-    .describe(
-      'The share of the workloads that get the canary, in percent: of those known when the step begins exactly this share, rounded up.',
-    ),
-  shadow: z
-    .boolean()
-    .default(false)
-    .describe(
-      'No workload gets the canary: it is rendered beside the stable revision and compared. Weight 0, before all other steps.',
-    ),
+  weight: whole(0, 100).describe(
+    'The share of the workloads that get the canary, in percent: of those known when the step begins exactly this share, rounded up.',
+  ),
+  shadow: flag(
+    'No workload gets the canary: it is rendered beside the stable revision and compared. Weight 0, before all other steps.',
+  ),
   pause: z
     .string()
     .min(2)
@@ -32,65 +25,35 @@ const step = z.object({
 });
 
 const analysis = z.object({
-  minimumPods: z
-    .int()
-    .min(1)
-    .max(10_000)
+  minimumPods: whole(1, 10_000)
     .default(3)
     .describe(
       'How many pods of the canary must be ready before a step ends; all pods of the workloads that get it, where those are fewer. In a shadow step: how many admissions must have been compared.',
     ),
-  minReadySeconds: z
-    .int()
-    .min(0)
-    .max(86_400)
-    .default(60)
-    .describe('For how long they must have been ready, within the step.'),
+  minReadySeconds: whole(0, 86_400).default(60).describe('For how long they must have been ready, within the step.'),
   readyTimeout: duration()
     .default('5m')
     .describe('A pod that is not ready for longer counts as failing; 10s at least.'),
-  maximumFailingPercent: z
-    .int()
-    .min(0)
-    .max(100)
+  maximumFailingPercent: whole(0, 100)
     .default(10)
     .describe("How many more of the canary's pods than of the stable revision's may be failing, in percent of each."),
-  maximumRestarts: z
-    .int()
-    .min(0)
-    .max(1000)
+  maximumRestarts: whole(0, 1000)
     .default(2)
     .describe('A pod whose containers have restarted more often counts as failing.'),
-  maximumInjectionErrors: z
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .default(0)
-    .describe('How many injections of the canary may fail.'),
+  maximumInjectionErrors: whole(0, 1_000_000).default(0).describe('How many injections of the canary may fail.'),
 });
 
 const canary = z.object({
-  steps: z
-    .array(step)
-    .min(1)
-    .max(20)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
-    .describe('The steps, one after the other; after the last one the canary is promoted.'),
+  steps: list(step, 20).min(1).describe('The steps, one after the other; after the last one the canary is promoted.'),
   analysis: analysis.prefault({}).describe('What is asked of the canary, and what ends it.'),
 });
 
 const restart = z.object({
-  maxUnavailableWorkloads: z
-    .int()
-    .min(1)
-    .max(1000)
+  maxUnavailableWorkloads: whole(1, 1000)
     .default(1)
     .describe('How many workloads of the whole cluster may be restarting at a time.'),
-  perNamespace: z.int().min(1).max(1000).default(1).describe('How many of one namespace.'),
-  minReadySeconds: z
-    .int()
-    .min(0)
-    .max(86_400)
+  perNamespace: whole(1, 1000).default(1).describe('How many of one namespace.'),
+  minReadySeconds: whole(0, 86_400)
     .default(10)
     .describe('For how long a restarted workload must have been complete before it counts as done.'),
   readyTimeout: duration()
@@ -106,15 +69,13 @@ export const rolloutStrategySchema = z.object({
   restart: restart
     .exactOptional()
     .describe('Restart workloads whose pods are stale, a few at a time. Absent: nothing is restarted.'),
-  rollback: z
-    .object({
-      restart: z
-        .enum(['None', 'Canary'])
-        .default('None')
-        .describe('Canary: workloads that got the canary are restarted back, within the bounds of restart.'),
-    })
-    .exactOptional()
-    .describe('What else a rollback does.'),
+  rollback: optionalObject('What else a rollback does.', {
+    restart: choice(
+      ['None', 'Canary'],
+      'None',
+      'Canary: workloads that got the canary are restarted back, within the bounds of restart.',
+    ),
+  }),
 });
 
 /** `spec.strategy` with its defaults. */

@@ -1,8 +1,7 @@
-import { parseBundle } from '../bundle.ts';
+import { joinBundle, parseBundle } from '../bundle.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
-import type { ChainExpectation, ChainFault, ServingPair } from '../verify-chain.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { verifyServingPair, type ChainExpectation, type ChainFault, type ServingPair } from '../verify-chain.ts';
 
 /** A pair that somebody else has issued and that can serve: an input of the rotation in place of what it would issue itself. */
 export interface GivenCertificates {
@@ -15,10 +14,7 @@ export interface GivenCertificates {
   readonly origin: string;
 }
 
-/**
- * Where the certificates of a revision come from. Absent: the operator is its own authority. `Unavailable`: from somebody else who has none that
- * could serve now; what is served goes on being served.
- */
+/** Absent: the operator is its own authority. `Unavailable`: somebody else issues, and has none that could serve now. */
 export type CertificateSource = GivenCertificates | 'Unavailable';
 
 /** What is to be done about a fault, and in which key of a Secret it lies. */
@@ -26,10 +22,7 @@ export interface GivenFault extends ChainFault {
   readonly key: 'tls.crt' | 'tls.key' | 'ca.crt';
 }
 
-/**
- * Checks a pair that a user brings, as the API server will. Of the authorities beside it the first that verifies it is taken: what nobody needs is
- * not published.
- */
+/** Checks a pair that a user brings, as the API server will. Of its authorities only the first that verifies it is published. */
 export function checkGivenPair(
   pair: ServingPair,
   origin: string,
@@ -41,20 +34,16 @@ export function checkGivenPair(
       ? [{ reason: 'Untrusted', message: 'no certificate in PEM was found where the authorities are expected' }]
       : [];
   const found = verifyServingPair(pair, expected).filter(
-    ({ reason }) => reason !== 'Untrusted' || noAuthority.length === 0,
+    ({ reason }) => reason !== 'Untrusted' || authorities.length > 0,
   );
   const [fault, ...others] = [...found, ...noAuthority].map((each) => ({ ...each, key: keyOf(each) }));
-  if (fault !== undefined) {
-    return { faults: [fault, ...others] };
-  }
+  if (fault !== undefined) return { faults: [fault, ...others] };
   const authority = authorities.find(({ pem }) => isAccepted(pair.certificatePem, pem, expected.now));
   if (authority === undefined) {
     // verifyServingPair found a chain to one of them.
     throw new Error('no single authority verifies a certificate that all of them together do');
   }
-  const certificatePem = parseBundle(pair.certificatePem)
-    .map(({ pem }) => pem)
-    .join('');
+  const certificatePem = joinBundle([pair.certificatePem]);
   return { given: { certificatePem, privateKeyPem: pair.privateKeyPem, authorityPem: authority.pem, origin } };
 }
 
@@ -68,8 +57,6 @@ export function isAuthorityOf(
   authority: { readonly certificatePem: string } | undefined,
   given: GivenCertificates,
 ): boolean {
-  return (
-    authority !== undefined &&
-    readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint
-  );
+  if (authority === undefined) return false;
+  return readCertificate(authority.certificatePem).fingerprint === readCertificate(given.authorityPem).fingerprint;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { issueAuthority } from '../authority.ts';
-import { mostAdopted, recoverRotation } from './recover-rotation.ts';
-import type { RecoveredRotation } from './recover-rotation.ts';
+import { mostAdopted, recoverRotation, type ObservedCertificates, type RecoveredRotation } from './recover-rotation.ts';
 import { keyPool, seededBytes } from '../testdata/key-pool.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
 import { shortPolicy } from '../testdata/world.ts';
@@ -11,8 +10,8 @@ const later = (milliseconds: number): Date => new Date(now.getTime() + milliseco
 
 describe('recoverRotation, with nothing stored', () => {
   let authority: (seed: number, duration: number) => string;
-  const recover = (bundles: string[]): RecoveredRotation =>
-    recoverRotation({ stored: undefined, serving: undefined, bundles }, { policy: shortPolicy, jitter: 0, now });
+  const recover = (bundles: string[], serving?: ObservedCertificates['serving']): RecoveredRotation =>
+    recoverRotation({ stored: undefined, serving, bundles }, { policy: shortPolicy, jitter: 0, now });
 
   before(async () => {
     const keys = await keyPool();
@@ -50,9 +49,8 @@ describe('recoverRotation, with nothing stored', () => {
       const issuer = { certificatePem: stuffed[position]!, privateKeyPem: keys.privateKeyPem };
       const options = { now: later(-1000), duration: 600_000, random: seededBytes(99) };
       const leaf = issueServingCertificate(issuer, { service: 'a', namespace: 'b' }, keys, options);
-      const serving = { ...leaf, caPem: stuffed.join('') };
-      const observed = { stored: undefined, serving, bundles: [stuffed.join('')] };
-      const { state, current } = recoverRotation(observed, { policy: shortPolicy, jitter: 0, now });
+      const caPem = stuffed.join('');
+      const { state, current } = recover([caPem], { ...leaf, caPem });
       const kept = state.retiring.map(({ certificatePem }) => stuffed.indexOf(certificatePem));
       assert.equal(kept.length, mostAdopted);
       assert.ok(kept.includes(position) && kept.includes(89) && kept.includes(40), kept.join());

@@ -1,15 +1,18 @@
-import { bundleFingerprints, parseBundle } from '../bundle.ts';
-import type { BundleEntry } from '../bundle.ts';
+import { bundleFingerprints, parseBundle, type BundleEntry } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
-import { readRotationSecret } from './read-rotation-secret.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
 import { isAccepted, rotationBundle, wasAccepted } from './rotation-bundle.ts';
 import { earliest, latest } from './rotation-schedule.ts';
-import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
+import {
+  changeOf,
+  type RetiringAuthority,
+  type RotationChange,
+  type RotationState,
+  type StoredAuthority,
+} from './rotation-state.ts';
 import type { Leaf } from '../serving-certificate.ts';
-import { keyMatches } from '../verify-chain.ts';
-import type { ServingPair } from '../verify-chain.ts';
-import type { SecretText } from './write-rotation-secret.ts';
+import { keyMatches, type ServingPair } from '../verify-chain.ts';
+import { readRotationSecret, type SecretText } from './rotation-secret.ts';
 
 /** The stored state and the live objects, as read. */
 export interface ObservedCertificates {
@@ -49,11 +52,7 @@ export function recoverRotation(
   const defaults = { leaf: terms, authority: { ...terms, duration: policy.caDuration }, retireAfter: unknownUse };
   const read = observed.stored && readRotationSecret(observed.stored, defaults);
   const faults = read?.faults ?? [];
-  const changes: RotationChange[] = faults.map((fault) => ({
-    kind: 'Repaired',
-    subject: 'StoredState',
-    message: `stored Secret: ${fault}`,
-  }));
+  const changes = faults.map((fault) => changeOf('Repaired', 'StoredState', `stored Secret: ${fault}`));
   let state: RotationState = read?.state ?? { retiring: [] };
 
   const served = pairOf(observed.serving);
@@ -82,12 +81,10 @@ export function recoverRotation(
   const known = [served, state.leaf].filter((leaf) => leaf !== undefined);
   const current = known.find(({ certificatePem }) => isAccepted(certificatePem, bundle, now));
   const expired = known.find(({ certificatePem }) => wasAccepted(certificatePem, bundle));
-  if (current === undefined) {
-    return { state, expired: expired !== undefined, changes };
-  }
+  if (current === undefined) return { state, expired: expired !== undefined, changes };
   if (current !== served && (served === undefined || expired !== served)) {
     const message = `the serving Secret ${observed.serving === undefined ? 'was missing' : 'held no pair that the bundle verifies'}`;
-    changes.push({ kind: 'Repaired', subject: 'ServingSecret', message });
+    changes.push(changeOf('Repaired', 'ServingSecret', message));
   }
   const { certificatePem, privateKeyPem } = current;
   const leaf = state.leaf ?? { certificatePem, privateKeyPem, terms };
@@ -104,7 +101,7 @@ function pairOf(serving: ServingPair | undefined): ServingPair | undefined {
 
 function adoption(certificatePem: string): RotationChange {
   const message = `authority ${shortName(certificatePem)} is in use but not in the stored Secret: it stays in the bundle`;
-  return { kind: 'Repaired', subject: 'Bundle', message };
+  return changeOf('Repaired', 'Bundle', message);
 }
 
 function adopt(state: RotationState, found: readonly BundleEntry[], until: Date, now: Date): RetiringAuthority[] {

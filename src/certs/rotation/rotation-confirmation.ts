@@ -2,7 +2,7 @@ import type { CertificatePolicy } from '../certificate-policy.ts';
 import { shortName } from '../read-certificate.ts';
 import type { RecoveredRotation } from './recover-rotation.ts';
 import { isEverywhere } from './rotation-bundle.ts';
-import type { RotationChange, StoredAuthority } from './rotation-state.ts';
+import { changeOf, type RotationChange, type StoredAuthority } from './rotation-state.ts';
 
 /** What decides whether a leaf may be served. */
 export interface RotationSituation extends Pick<RecoveredRotation, 'current' | 'expired'> {
@@ -19,40 +19,20 @@ export function notePublication(
   authority: StoredAuthority,
   bundles: readonly string[],
   now: Date,
-): { readonly authority: StoredAuthority; readonly changes: readonly RotationChange[] } {
+  changes: RotationChange[],
+): StoredAuthority {
   const { publishedAt, ...unpublished } = authority;
+  const named = `authority ${shortName(authority.certificatePem)}`;
   if (!isEverywhere(authority.certificatePem, bundles)) {
-    return {
-      authority: unpublished,
-      changes:
-        publishedAt === undefined
-          ? []
-          : [
-              {
-                kind: 'Repaired',
-                subject: 'Bundle',
-                message: `a webhook configuration lacked authority ${shortName(authority.certificatePem)}`,
-              },
-            ],
-    };
+    if (publishedAt !== undefined)
+      changes.push(changeOf('Repaired', 'Bundle', `a webhook configuration lacked ${named}`));
+    return unpublished;
   }
   // A time in the future is of a clock that was wrong; waiting for it could last for ever.
-  if (publishedAt !== undefined && publishedAt <= now) {
-    return { authority, changes: [] };
-  }
-  return {
-    authority: { ...authority, publishedAt: now },
-    changes:
-      bundles.length === 0
-        ? []
-        : [
-            {
-              kind: 'Published',
-              subject: 'Authority',
-              message: `authority ${shortName(authority.certificatePem)} is read back from every webhook configuration`,
-            },
-          ],
-  };
+  if (publishedAt !== undefined && publishedAt <= now) return authority;
+  if (bundles.length > 0)
+    changes.push(changeOf('Published', 'Authority', `${named} is read back from every webhook configuration`));
+  return { ...authority, publishedAt: now };
 }
 
 /** From when on a leaf of this authority may be served; undefined until its bundle was read back (or may be served now, when nothing is published). */
@@ -63,9 +43,7 @@ export function servableAt(authority: StoredAuthority, situation: RotationSituat
     return now;
   }
   const after = (time: Date | undefined, period: number): Date | undefined => time && new Date(time.getTime() + period);
-  if (situation.current !== undefined) {
-    return after(authority.publishedAt, policy.confirmationPeriod);
-  }
+  if (situation.current !== undefined) return after(authority.publishedAt, policy.confirmationPeriod);
   // Replicas may still hold a good leaf in memory, new ones have none at all: wait for the evidence, but not for ever.
   return (
     after(authority.publishedAt, Math.min(settlePeriod, policy.confirmationPeriod)) ??

@@ -4,7 +4,7 @@ import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
 import { foreignPair } from '../testdata/damages.ts';
 import { keyPool } from '../testdata/key-pool.ts';
-import { decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
+import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
 import { second, shortPolicy, World } from '../testdata/world.ts';
 
 describe('rotate, when something is lost or somebody else has written', () => {
@@ -48,8 +48,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     const good = world.serving;
     for (const damage of [undefined, { ...good!, privateKeyPem: 'garbage' }, await foreignPair(world.now)]) {
       world.serving = damage;
-      await world.pass();
-      assert.deepEqual(decided(world), ['Repaired ServingSecret']);
+      assert.deepEqual(await decide(world), ['Repaired ServingSecret']);
       assert.deepEqual(world.serving, good);
     }
   });
@@ -58,8 +57,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     const world = await settledWorld();
     const { caBundlePem } = world.last!;
     world.publish('one', (await foreignPair(world.now)).caPem, true);
-    await world.pass();
-    assert.deepEqual(decided(world), ['Repaired Bundle']);
+    assert.deepEqual(await decide(world), ['Repaired Bundle']);
     assert.equal(world.last!.caBundlePem, caBundlePem);
   });
 
@@ -87,10 +85,9 @@ describe('rotate, when something is lost or somebody else has written', () => {
     for (let rotation = 0; rotation < 2; rotation++) {
       const { fingerprint } = readCertificate(world.stored!['ca.crt']!);
       while (bundleFingerprints(world.last!.caBundlePem).has(fingerprint)) {
-        world.advance(world.last!.nextAt.getTime() - world.now);
+        world.advanceToNext();
         await world.pass();
-        world.sync(0);
-        world.sync(1);
+        world.syncAll();
       }
     }
     const live = world.serving!;
@@ -111,7 +108,7 @@ describe('rotate, when something is lost or somebody else has written', () => {
     assert.equal(world.serving!.certificatePem, live.certificatePem);
     assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
     await world.pass();
-    world.advance(world.last!.nextAt.getTime() - world.now);
+    world.advanceToNext();
     await world.pass();
     assert.equal(world.last!.phase, 'Retiring');
     assert.equal(world.serving!.certificatePem, other.serving!.certificatePem);

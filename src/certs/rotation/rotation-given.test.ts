@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
 import { keyPool } from '../testdata/key-pool.ts';
 import { SecretOwner } from '../testdata/secret-owner.ts';
+import { decide, decided, settledWorld } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
 import { readCertificate } from '../read-certificate.ts';
 
@@ -11,46 +12,43 @@ describe('rotate, with certificates that somebody else issues', function () {
 
   let owner: SecretOwner;
   let world: World;
-  const given = (): Promise<Exclude<World['source'], undefined>> => owner.source(world.now);
+  /** Another pass, with what the owner has now. */
+  const give = async (): Promise<void> => {
+    world.source = await owner.source(world.now);
+    await world.pass();
+  };
+  const inBundle = (): number => parseBundle(world.last!.caBundlePem).length;
   beforeEach(() => {
     owner = new SecretOwner(names);
     world = new World();
   });
-
-  const decided = (): string[] => world.last!.changes.map(({ kind, subject }) => `${kind} ${subject}`);
 
   /** Passes until the leaf is served that is given now; the time that it took and what was decided. */
   async function untilServed(certificatePem: string): Promise<{ seconds: number; changes: string[] }> {
     const begun = world.now;
     const changes: string[] = [];
     for (let passes = 0; passes < 30; passes++) {
-      await world.pass();
-      changes.push(...decided());
+      changes.push(...(await decide(world)));
       world.sync(0);
       if (world.serving?.certificatePem === certificatePem) break;
-      world.advance(world.last!.nextAt.getTime() - world.now);
+      world.advanceToNext();
     }
     assert.equal(world.serving?.certificatePem, certificatePem);
     return { seconds: (world.now - begun) / second, changes };
   }
 
   it('takes them over at once while nobody calls, and keeps no key of the authority', async () => {
-    world.source = await given();
-    await world.pass();
-    assert.deepEqual(decided(), ['Issued Authority', 'Issued ServingCertificate']);
+    await give();
+    assert.deepEqual(decided(world), ['Issued Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.serving?.certificatePem, (await owner.pair(world.now)).certificatePem);
     assert.deepEqual(Object.keys(world.stored!).sort(), ['ca.crt', 'rotation.json', 'tls.crt', 'tls.key']);
-    await world.pass();
-    assert.deepEqual(decided(), []);
+    assert.deepEqual(await decide(world), []);
     assert.equal(world.last!.phase, 'Stable');
   });
 
   it('goes over from its own authority and back, with overlap both ways', async () => {
-    await world.pass();
-    await world.pass();
-    world.sync(0);
-    world.sync(1);
-    world.source = await given();
+    world = await settledWorld();
+    world.source = await owner.source(world.now);
     const { certificatePem } = await owner.pair(world.now);
     const there = await untilServed(certificatePem);
     assert.ok(there.seconds >= 60 && there.seconds < 90, `${there.seconds} s`);
@@ -60,11 +58,10 @@ describe('rotate, with certificates that somebody else issues', function () {
       'Swapped Authority',
       'Issued ServingCertificate',
     ]);
-    assert.equal(parseBundle(world.last!.caBundlePem).length, 2);
+    assert.equal(inBundle(), 2);
 
     world.source = undefined;
-    await world.pass();
-    assert.deepEqual(decided(), ['Staged Authority']);
+    assert.deepEqual(await decide(world), ['Staged Authority']);
     assert.match(world.last!.changes[0]!.message, /no authority with a key is stored/);
     assert.equal(world.serving?.certificatePem, certificatePem);
     await world.settle();
@@ -73,42 +70,36 @@ describe('rotate, with certificates that somebody else issues', function () {
   });
 
   it('takes a renewed leaf of the same authority at once, and a new authority with overlap', async () => {
-    world.source = await given();
+    await give();
     await world.pass();
-    await world.pass();
-    world.sync(0);
-    world.sync(1);
+    world.syncAll();
     await owner.renewLeaf(world.now);
-    world.source = await given();
+    world.source = await owner.source(world.now);
     const leaf = await owner.pair(world.now);
     assert.deepEqual(await untilServed(leaf.certificatePem), { seconds: 0, changes: ['Issued ServingCertificate'] });
 
     await owner.replaceAuthority(world.now);
-    world.source = await given();
+    world.source = await owner.source(world.now);
     const next = await owner.pair(world.now);
     const { seconds, changes } = await untilServed(next.certificatePem);
     assert.ok(seconds >= 60, `${seconds} s`);
     assert.equal(changes[0], 'Staged Authority');
-    assert.equal(parseBundle(world.last!.caBundlePem).length, 2);
+    assert.equal(inBundle(), 2);
   });
 
   it('lets what was staged go when its owner thinks better of it', async () => {
-    await world.pass();
-    await world.pass();
+    world = await settledWorld();
     const own = world.last!.caBundlePem;
-    world.source = await given();
-    await world.pass();
-    assert.equal(parseBundle(world.last!.caBundlePem).length, 2);
+    await give();
+    assert.equal(inBundle(), 2);
     world.source = undefined;
     await world.pass();
     assert.deepEqual([world.last!.caBundlePem, world.last!.phase], [own, 'Stable']);
 
-    world.source = await given();
-    await world.pass();
+    await give();
     await owner.replaceAuthority(world.now);
-    world.source = await given();
-    await world.pass();
-    assert.equal(parseBundle(world.last!.caBundlePem).length, 2);
+    await give();
+    assert.equal(inBundle(), 2);
     assert.match(
       world.last!.caBundlePem,
       new RegExp((await owner.pair(world.now)).caPem.slice(100, 160).replaceAll(/[+/]/g, '.')),
@@ -116,27 +107,23 @@ describe('rotate, with certificates that somebody else issues', function () {
   });
 
   it('goes on with its own authority while nothing usable is given, and renews it', async () => {
-    await world.pass();
-    await world.pass();
+    world = await settledWorld();
     world.source = 'Unavailable';
     for (let passes = 0; passes < 12; passes++) {
-      world.advance(world.last!.nextAt.getTime() - world.now);
+      world.advanceToNext();
       await world.pass();
-      world.sync(0);
-      world.sync(1);
+      world.syncAll();
     }
     assert.ok(world.now > Date.UTC(2026, 0, 1) + 2 * shortPolicy.leafDuration);
     assert.ok(readCertificate(world.serving!.certificatePem).notAfter.getTime() > world.now);
   });
 
   it('keeps what was given last while nothing usable is given, and stages nothing further', async () => {
-    world.source = await given();
-    await world.pass();
+    await give();
     await world.pass();
     const { serving, caBundlePem } = world.last!;
     await owner.replaceAuthority(world.now);
-    world.source = await given();
-    await world.pass();
+    await give();
     world.source = 'Unavailable';
     for (let passes = 0; passes < 3; passes++) {
       await world.pass();
@@ -150,24 +137,21 @@ describe('rotate, with certificates that somebody else issues', function () {
   it('makes nothing of its own for a revision that was never given anything', async () => {
     world.source = 'Unavailable';
     await world.pass();
-    assert.deepEqual([world.last!.serving, world.last!.caBundlePem, decided()], [undefined, '', []]);
+    assert.deepEqual([world.last!.serving, world.last!.caBundlePem, decided(world)], [undefined, '', []]);
   });
 
   it('drops the old authority by force when that is asked for', async () => {
-    await world.pass();
-    await world.pass();
-    world.sync(0);
-    world.source = await given();
+    world = await settledWorld();
+    world.source = await owner.source(world.now);
     await untilServed((await owner.pair(world.now)).certificatePem);
     world.sync(1);
     world.request = { nonce: 'stolen', target: 'authority-force' };
     await world.pass();
     assert.equal(world.last!.request?.state, 'Accepted');
-    world.sync(0);
-    world.sync(1);
+    world.syncAll();
     world.advance(shortPolicy.confirmationPeriod);
     await world.pass();
     assert.equal(world.last!.request.state, 'Done');
-    assert.equal(parseBundle(world.last!.caBundlePem).length, 1);
+    assert.equal(inBundle(), 1);
   });
 });

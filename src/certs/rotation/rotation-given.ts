@@ -1,9 +1,8 @@
 import { isAuthorityOf, type GivenCertificates } from './given-certificates.ts';
-import { readCertificate, shortName } from '../read-certificate.ts';
-import { latest } from './rotation-schedule.ts';
+import { readCertificate } from '../read-certificate.ts';
 import type { RotationInput } from './rotation-input.ts';
 import type { RotationChange, RotationState } from './rotation-state.ts';
-import { abandoned } from './rotation-steps.ts';
+import { abandoned, staging, withLeaf } from './rotation-steps.ts';
 
 /** Stages the authority of given certificates, unless it is in use or staged already. What else was staged makes way. */
 export function stageGiven(
@@ -13,19 +12,11 @@ export function stageGiven(
   changes: RotationChange[],
 ): RotationState {
   const { staged, ...rest } = state;
-  if (isAuthorityOf(staged, given)) {
-    return state;
-  }
+  if (isAuthorityOf(staged, given)) return state;
   const retiring = [...state.retiring, ...abandoned(staged)];
-  if (isAuthorityOf(state.authority, given)) {
-    return { ...rest, retiring };
-  }
+  if (isAuthorityOf(state.authority, given)) return { ...rest, retiring };
   const { authorityPem, origin } = given;
-  changes.push({
-    kind: bundles.length === 0 ? 'Issued' : 'Staged',
-    subject: 'Authority',
-    message: `authority ${shortName(authorityPem)}: given by ${origin}`,
-  });
+  changes.push(staging(authorityPem, `given by ${origin}`, bundles));
   const duration = readCertificate(authorityPem).notAfter.getTime() - now.getTime();
   const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: 0 };
   return { ...rest, staged: { certificatePem: authorityPem, terms }, retiring };
@@ -34,31 +25,17 @@ export function stageGiven(
 /** Takes the given leaf over, once its authority is the one whose leaves may be served. */
 export function takeGivenLeaf(
   state: RotationState,
-  { certificatePem, privateKeyPem, origin, ...given }: GivenCertificates,
+  given: GivenCertificates,
   { policy }: RotationInput,
   changes: RotationChange[],
 ): RotationState {
   const { authority, leaf } = state;
+  const { certificatePem, privateKeyPem, origin } = given;
   const isTaken = leaf?.certificatePem === certificatePem && leaf.privateKeyPem === privateKeyPem;
-  if (
-    authority === undefined ||
-    isTaken ||
-    !isAuthorityOf(authority, { certificatePem, privateKeyPem, origin, ...given })
-  ) {
-    return state;
-  }
+  if (authority === undefined || isTaken || !isAuthorityOf(authority, given)) return state;
   const { notBefore, notAfter } = readCertificate(certificatePem);
-  changes.push({
-    kind: 'Issued',
-    subject: 'ServingCertificate',
-    message: `serving certificate ${shortName(certificatePem)}: given by ${origin}`,
-  });
   // Of its whole life, not of what was left when we got it: that is what its owner goes by.
   const duration = notAfter.getTime() - notBefore.getTime();
   const terms = { issuedAt: notBefore, duration, keySize: policy.keySize, jitter: 0 };
-  return {
-    ...state,
-    authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },
-    leaf: { certificatePem, privateKeyPem, terms },
-  };
+  return withLeaf(state, authority, { certificatePem, privateKeyPem, terms }, `given by ${origin}`, changes);
 }

@@ -1,7 +1,6 @@
 import { readCertificate } from '../read-certificate.ts';
 import { isAccepted } from './rotation-bundle.ts';
-import { servableAt } from './rotation-confirmation.ts';
-import type { RotationSituation } from './rotation-confirmation.ts';
+import { servableAt, type RotationSituation } from './rotation-confirmation.ts';
 import { earliest, latest, renewalTime } from './rotation-schedule.ts';
 import type { RotationPhase, RotationState } from './rotation-state.ts';
 import type { Leaf } from '../serving-certificate.ts';
@@ -9,24 +8,16 @@ import type { Leaf } from '../serving-certificate.ts';
 /** The stored leaf, unless a leaf of another authority is in use and the stored one's is not trusted everywhere yet. */
 export function chooseLeaf({ authority, leaf }: RotationState, situation: RotationSituation): Leaf | undefined {
   const { current, now } = situation;
-  if (leaf === undefined || authority === undefined) {
-    return current;
-  }
-  if (current !== undefined && isAccepted(current.certificatePem, authority.certificatePem, now)) {
-    return leaf;
-  }
+  if (leaf === undefined || authority === undefined) return current;
+  if (current !== undefined && isAccepted(current.certificatePem, authority.certificatePem, now)) return leaf;
   const at = servableAt(authority, situation);
   return at !== undefined && at <= now ? leaf : current;
 }
 
 /** Where the rotation stands once `served` is what replicas are given. */
 export function phaseOf({ staged, retiring, leaf }: RotationState, served: Leaf | undefined): RotationPhase {
-  if (staged !== undefined) {
-    return staged.publishedAt === undefined ? 'Publishing' : 'Confirming';
-  }
-  if (leaf?.certificatePem !== served?.certificatePem) {
-    return 'Confirming';
-  }
+  if (staged !== undefined) return staged.publishedAt === undefined ? 'Publishing' : 'Confirming';
+  if (leaf?.certificatePem !== served?.certificatePem) return 'Confirming';
   return retiring.length > 0 ? 'Retiring' : 'Stable';
 }
 

@@ -13,8 +13,7 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
     const seen: string[] = [];
     for (let passes = 0; passes < 60; passes++) {
       const { request, phase, nextAt } = await world.pass();
-      world.sync(0);
-      world.sync(1);
+      world.syncAll();
       seen.push([...decided(world), phase, request?.state ?? 'None'].join(', '));
       if (request?.state === 'Done') break;
       world.advance(nextAt.getTime() - world.now);
@@ -76,7 +75,7 @@ describe('rotate does what a person asks for, once, with the same care:', () => 
     world.request = { nonce: 'n', target: 'authority-force' };
     while (!decided(world).includes('Swapped Authority')) {
       await world.pass(1);
-      world.advance(world.last!.nextAt.getTime() - world.now);
+      world.advanceToNext();
       world.publish('one', world.last!.caBundlePem);
       world.publish('two', world.last!.caBundlePem);
     }

@@ -6,18 +6,11 @@ import type { AnsweredRequest, RotationState } from './rotation-state.ts';
 import type { Leaf } from '../serving-certificate.ts';
 
 /** A renewal that a person asks for. */
-export interface RenewalRequest {
-  /** Tells requests apart: one that was answered is not answered again. */
-  readonly nonce: string;
-  /** `authority-force` also drops the old authority, and with it whatever was signed with a stolen key, before its last leaf has expired. */
-  readonly target: AnsweredRequest['target'];
-}
+export type RenewalRequest = Pick<AnsweredRequest, 'nonce' | 'target'>;
 
 /** What a request asks to be made in this pass; undefined when it was begun before. */
 export function begins(state: RotationState, request: RenewalRequest | undefined): 'Leaf' | 'Authority' | undefined {
-  if (request === undefined || state.request?.nonce === request.nonce) {
-    return undefined;
-  }
+  if (request === undefined || state.request?.nonce === request.nonce) return undefined;
   return request.target === 'leaf' ? 'Leaf' : 'Authority';
 }
 
@@ -29,9 +22,7 @@ export function noteRequest(
   isGiven: boolean,
 ): RotationState {
   const begun = begins(state, request);
-  if (begun === undefined || request === undefined) {
-    return state;
-  }
+  if (begun === undefined || request === undefined) return state;
   // Where somebody else issues there is nothing to make: what remains is to drop old authorities by force.
   const isMade =
     isGiven ||
@@ -53,9 +44,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
     authority !== undefined &&
     current !== undefined &&
     isAccepted(current.certificatePem, authority.certificatePem, now);
-  if (request?.target !== 'authority-force' || request.state === 'Done' || !isSwapped) {
-    return state;
-  }
+  if (request?.target !== 'authority-force' || request.state === 'Done' || !isSwapped) return state;
   const latestEnd = new Date(now.getTime() + policy.confirmationPeriod);
   const retiring = state.retiring.map((each) => ({ ...each, retireAfter: earliest(latestEnd, each.retireAfter) }));
   return { ...state, retiring };
@@ -64,9 +53,7 @@ export function forceRetirement(state: RotationState, { current, policy, now }: 
 /** Notes that the request on record is done, with what is served at the end of this pass. */
 export function finishRequest(state: RotationState, served: Leaf | undefined): RotationState {
   const { request, authority, leaf, staged, retiring } = state;
-  if (request === undefined || request.state === 'Done' || staged !== undefined) {
-    return state;
-  }
+  if (request === undefined || request.state === 'Done' || staged !== undefined) return state;
   const isServed = leaf !== undefined && leaf.certificatePem === served?.certificatePem && authority !== undefined;
   const isDropped = request.target !== 'authority-force' || retiring.length === 0;
   const isOfAuthority =

@@ -4,10 +4,7 @@ import type { IssueTerms } from './rotation-state.ts';
 /** The largest share of the time until renewal by which jitter brings it forward. */
 const jitterShare = 0.1;
 
-/**
- * When a certificate is to be renewed: at `renewalFraction` of its life since it was issued, or up to a tenth of that earlier, so that many
- * revisions installed in one go do not renew in one go.
- */
+/** When to renew: at `renewalFraction` of the life, or up to a tenth earlier, so that revisions do not renew in one go. */
 export function renewalTime(notAfter: Date, { issuedAt, jitter }: IssueTerms, policy: CertificatePolicy): Date {
   const life = notAfter.getTime() - issuedAt.getTime();
   return new Date(issuedAt.getTime() + life * policy.renewalFraction * (1 - jitterShare * jitter));

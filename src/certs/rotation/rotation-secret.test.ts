@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseBundle } from '../bundle.ts';
-import { readRotationSecret } from './read-rotation-secret.ts';
-import type { ReadRotationState } from './read-rotation-secret.ts';
+import { readRotationSecret, writeRotationSecret, type ReadRotationState, type SecretText } from './rotation-secret.ts';
+import type { RotationState } from './rotation-state.ts';
 import { World } from '../testdata/world.ts';
-import { writeRotationSecret } from './write-rotation-secret.ts';
-import type { SecretText } from './write-rotation-secret.ts';
 
 const terms = { issuedAt: new Date('2029-01-01T00:00:00Z'), duration: 1000, keySize: 2048, jitter: 0.5 };
 const defaults = {
@@ -39,16 +37,8 @@ describe('the Secret of a rotation', () => {
   });
 
   it('holds every part under a key of its own', () => {
-    assert.deepEqual(Object.keys(whole).sort(), [
-      'ca.crt',
-      'ca.key',
-      'retiring.crt',
-      'rotation.json',
-      'staged.crt',
-      'staged.key',
-      'tls.crt',
-      'tls.key',
-    ]);
+    const keys = 'ca.crt ca.key retiring.crt rotation.json staged.crt staged.key tls.crt tls.key';
+    assert.equal(Object.keys(whole).sort().join(' '), keys);
     assert.doesNotMatch(whole['rotation.json']!, /PRIVATE/);
   });
 
@@ -60,80 +50,73 @@ describe('the Secret of a rotation', () => {
     assert.equal(state.authority?.lastLeafNotAfter instanceof Date, true);
   });
 
-  const damages: [string, (data: SecretText) => SecretText, RegExp, (state: ReadRotationState['state']) => void][] = [
+  /** A damage, the fault that is named, and what is left. */
+  const damages: [string, (data: SecretText) => SecretText, RegExp, (state: RotationState) => [unknown, unknown]][] = [
     [
       'an authority without its key retires',
       without('ca.key'),
       /^ca\.key is missing or does not belong/,
-      ({ authority, retiring }) => {
-        assert.equal(authority, undefined);
-        assert.deepEqual(retiring[1], { certificatePem: whole['ca.crt'], retireAfter: defaults.retireAfter });
-      },
+      ({ authority, retiring }) => [
+        [authority, retiring[1]],
+        [undefined, { certificatePem: whole['ca.crt'], retireAfter: defaults.retireAfter }],
+      ],
     ],
     [
       'an authority with the key of another retires',
       (data) => ({ ...data, 'ca.key': data['tls.key']! }),
       /^ca\.key is missing or does not belong/,
-      ({ retiring }) => {
-        assert.equal(retiring.length, 2);
-      },
+      ({ retiring }) => [retiring.length, 2],
     ],
     [
       'a lost authority is lost',
       without('ca.crt'),
       /^ca\.crt is missing/,
-      ({ authority, staged, leaf, retiring }) => {
-        assert.equal(authority, undefined);
-        assert.deepEqual([staged?.certificatePem, leaf?.certificatePem], [whole['staged.crt'], whole['tls.crt']]);
-        assert.equal(retiring.length, 1);
-      },
+      ({ authority, staged, leaf, retiring }) => [
+        [authority, staged?.certificatePem, leaf?.certificatePem, retiring.length],
+        [undefined, whole['staged.crt'], whole['tls.crt'], 1],
+      ],
     ],
     [
       'a foreign authority is not taken for ours',
       (data) => ({ ...data, 'ca.crt': data['staged.crt']!, 'ca.key': data['staged.key']! }),
       /^ca\.crt is not the certificate that rotation\.json names/,
-      ({ authority }) => {
-        assert.equal(authority, undefined);
-      },
+      ({ authority }) => [authority, undefined],
     ],
     [
       'a truncated leaf is lost alone',
       (data) => ({ ...data, 'tls.crt': data['tls.crt']!.slice(0, 400) }),
       /^tls\.crt is missing or no certificate/,
-      ({ authority, leaf }) => {
-        assert.equal(leaf, undefined);
-        assert.equal(authority?.certificatePem, whole['ca.crt']);
-      },
+      ({ authority, leaf }) => [
+        [authority?.certificatePem, leaf],
+        [whole['ca.crt'], undefined],
+      ],
     ],
     [
       'a lost retiring authority is noticed',
       without('retiring.crt'),
       /^retiring\.crt lacks 1 of the 1 certificates/,
-      ({ retiring }) => {
-        assert.deepEqual(retiring, []);
-      },
+      ({ retiring }) => [retiring, []],
     ],
     [
       'lost times are replaced by cautious ones',
       without('rotation.json'),
       /^rotation\.json is missing or damaged/,
-      ({ authority, leaf, retiring }) => {
-        assert.equal(authority?.publishedAt, undefined);
-        assert.deepEqual(authority?.lastLeafNotAfter, defaults.retireAfter);
-        assert.deepEqual([leaf?.terms, authority.terms], [defaults.leaf, defaults.authority]);
-        assert.deepEqual(
-          retiring.map(({ retireAfter }) => retireAfter),
-          [defaults.retireAfter],
-        );
-      },
+      ({ authority, leaf, retiring }) => [
+        [authority?.publishedAt, authority?.lastLeafNotAfter, leaf?.terms, authority?.terms, retiring],
+        [
+          ...[undefined, defaults.retireAfter, defaults.leaf, defaults.authority],
+          [{ certificatePem: whole['retiring.crt'], retireAfter: defaults.retireAfter }],
+        ],
+      ],
     ],
   ];
-  for (const [what, damage, fault, expectations] of damages) {
+  for (const [what, damage, fault, left] of damages) {
     it(what, () => {
       const { state, faults } = read(damage(whole));
       assert.equal(faults.length, 1);
       assert.match(faults[0]!, fault);
-      expectations(state);
+      const [found, expected] = left(state);
+      assert.deepEqual(found, expected);
     });
   }
 

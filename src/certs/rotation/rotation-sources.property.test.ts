@@ -85,8 +85,7 @@ describe('rotate, whoever issues', function () {
           world.skew = skew;
           const before = world.serving?.certificatePem;
           await world.pass();
-          world.sync(0);
-          world.sync(1);
+          world.syncAll();
           const age = world.now - since;
           const due = leafDuration * renewalFraction;
           if (world.serving?.certificatePem !== before) {

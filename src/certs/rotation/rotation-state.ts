@@ -35,7 +35,9 @@ export interface RetiringAuthority {
 
 /** A renewal that was asked for, and how far it is: begun, or served (and, when forced, the old authorities gone). */
 export interface AnsweredRequest {
+  /** Tells requests apart: one that was answered is not answered again. */
   readonly nonce: string;
+  /** `authority-force` also drops the old authority, and with it whatever was signed with a stolen key, before its last leaf has expired. */
   readonly target: 'leaf' | 'authority' | 'authority-force';
   readonly state: 'Accepted' | 'Done';
 }
@@ -63,4 +65,13 @@ export interface RotationChange {
   readonly confirmedAfter?: number;
   /** One sentence with the reason. */
   readonly message: string;
+}
+
+/** A change of which there is nothing more to say. */
+export function changeOf(
+  kind: RotationChange['kind'],
+  subject: RotationChange['subject'],
+  message: string,
+): RotationChange {
+  return { kind, subject, message };
 }

@@ -1,26 +1,33 @@
 import { issueAuthority } from '../authority.ts';
 import { subjectAltNames } from '../certificate-names.ts';
+import { durationText, type CertificatePolicy } from '../certificate-policy.ts';
 import { randomFraction } from '../random-source.ts';
 import { readCertificate, shortName } from '../read-certificate.ts';
-import { notePublication, servableAt } from './rotation-confirmation.ts';
-import type { RotationSituation } from './rotation-confirmation.ts';
-import { authorityDue, leafDue } from './rotation-due.ts';
+import { notePublication, servableAt, type RotationSituation } from './rotation-confirmation.ts';
 import { begins } from './rotation-request.ts';
-import { latest } from './rotation-schedule.ts';
+import { isAccepted } from './rotation-bundle.ts';
+import { latest, renewalTime } from './rotation-schedule.ts';
 import type { RotationInput } from './rotation-input.ts';
-import type { RetiringAuthority, RotationChange, RotationState, StoredAuthority } from './rotation-state.ts';
+import {
+  changeOf,
+  type IssueTerms,
+  type RetiringAuthority,
+  type RotationChange,
+  type RotationState,
+  type StoredAuthority,
+  type StoredLeaf,
+} from './rotation-state.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
-import { verifyServingPair } from '../verify-chain.ts';
+import { leafValidity } from '../sign-certificate.ts';
+import { coversName, verifyServingPair } from '../verify-chain.ts';
 
 /** Drops the authorities of which no leaf can be valid any more. */
 export function retire(state: RotationState, now: Date, changes: RotationChange[]): RotationState {
   const isDue = ({ retireAfter }: RetiringAuthority): boolean => retireAfter <= now;
   for (const { certificatePem, retireAfter } of state.retiring.filter(isDue)) {
-    changes.push({
-      kind: 'Retired',
-      subject: 'Authority',
-      message: `authority ${shortName(certificatePem)} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`,
-    });
+    const named = `authority ${shortName(certificatePem)}`;
+    const message = `${named} leaves the bundle: its last leaf expired at ${retireAfter.toISOString()}`;
+    changes.push(changeOf('Retired', 'Authority', message));
   }
   return { ...state, retiring: state.retiring.filter((authority) => !isDue(authority)) };
 }
@@ -43,22 +50,18 @@ export async function stage(
     const { staged, ...rest } = state;
     return { ...rest, retiring: [...state.retiring, ...abandoned(staged)] };
   }
-  if (reason === undefined || isFresh) {
-    return state;
-  }
+  if (reason === undefined || isFresh) return state;
   const keys = await input.generateKeyPair(policy.keySize);
   const issued = issueAuthority(names.service, keys, { now, duration: policy.caDuration, random });
   const terms = { issuedAt: now, duration: policy.caDuration, keySize: policy.keySize, jitter: randomFraction(random) };
-  changes.push({
-    kind: bundles.length === 0 ? 'Issued' : 'Staged',
-    subject: 'Authority',
-    message: `authority ${shortName(issued.certificatePem)}: ${reason}`,
-  });
-  return {
-    ...state,
-    staged: { ...issued, terms },
-    retiring: [...state.retiring, ...abandoned(state.staged)],
-  };
+  changes.push(staging(issued.certificatePem, reason, bundles));
+  return { ...state, staged: { ...issued, terms }, retiring: [...state.retiring, ...abandoned(state.staged)] };
+}
+
+/** That there is a new authority: while nobody calls, it is as good as in use. */
+export function staging(certificatePem: string, reason: string, bundles: readonly string[]): RotationChange {
+  const kind = bundles.length === 0 ? 'Issued' : 'Staged';
+  return changeOf(kind, 'Authority', `authority ${shortName(certificatePem)}: ${reason}`);
 }
 
 /** A staged authority has signed nothing, unless the state was restored from a backup: then what it is known to have signed counts. */
@@ -75,11 +78,7 @@ export function confirm(
   { bundles, now }: RotationInput,
   changes: RotationChange[],
 ): RotationState {
-  const noted = (authority: StoredAuthority): StoredAuthority => {
-    const found = notePublication(authority, bundles, now);
-    changes.push(...found.changes);
-    return found.authority;
-  };
+  const noted = (authority: StoredAuthority): StoredAuthority => notePublication(authority, bundles, now, changes);
   return {
     ...state,
     ...(state.authority && { authority: noted(state.authority) }),
@@ -91,17 +90,13 @@ export function confirm(
 export function swap(state: RotationState, situation: RotationSituation, changes: RotationChange[]): RotationState {
   const { staged, authority, ...rest } = state;
   const at = staged && servableAt(staged, situation);
-  if (staged === undefined || at === undefined || at > situation.now) {
-    return state;
-  }
+  if (staged === undefined || at === undefined || at > situation.now) return state;
   if (situation.bundles.length > 0) {
     const message = `authority ${shortName(staged.certificatePem)} signs from now on`;
     const confirmedAfter = situation.now.getTime() - staged.terms.issuedAt.getTime();
     changes.push({ kind: 'Swapped', subject: 'Authority', message, confirmedAfter });
   }
-  if (authority === undefined) {
-    return { ...rest, authority: staged };
-  }
+  if (authority === undefined) return { ...rest, authority: staged };
   const retireAfter = latest(authority.lastLeafNotAfter ?? situation.now, situation.now);
   return {
     ...rest,
@@ -118,41 +113,89 @@ export async function renewLeaf(
 ): Promise<RotationState> {
   const { authority } = state;
   const { policy, names, now, random } = input;
-  if (authority?.privateKeyPem === undefined) {
-    return state;
-  }
+  if (authority?.privateKeyPem === undefined) return state;
   const { certificatePem, privateKeyPem } = authority;
   const requested = begins(state, input.request) === 'Leaf';
-  const reason = leafDue(state.leaf, authority, { policy, names, now, requested });
-  if (reason === undefined) {
-    return state;
-  }
+  const reason = leafDue(state.leaf, authority, input, requested);
+  if (reason === undefined) return state;
   const keys = await input.generateKeyPair(policy.keySize);
-  const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, {
-    now,
-    duration: policy.leafDuration,
-    random,
-  });
-  const { notAfter } = readCertificate(leaf.certificatePem);
+  const { leafDuration: duration } = policy;
+  const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, names, keys, { now, duration, random });
   const { dns, ip } = subjectAltNames(names);
   const [fault] = verifyServingPair({ ...leaf, caPem: authority.certificatePem }, { now, names: [...dns, ...ip] });
   if (fault !== undefined) {
     throw new Error(`the serving certificate just issued does not verify (${fault.message}); nothing is published`);
   }
-  changes.push({
-    kind: 'Issued',
-    subject: 'ServingCertificate',
-    message: `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`,
-  });
-  const terms = {
-    issuedAt: now,
-    duration: policy.leafDuration,
-    keySize: policy.keySize,
-    jitter: randomFraction(random),
-  };
-  return {
-    ...state,
-    authority: { ...authority, lastLeafNotAfter: latest(notAfter, authority.lastLeafNotAfter) },
-    leaf: { ...leaf, terms },
-  };
+  const terms = { issuedAt: now, duration, keySize: policy.keySize, jitter: randomFraction(random) };
+  return withLeaf(state, authority, { ...leaf, terms }, reason, changes);
+}
+
+/** A state with another leaf, of this authority. */
+export function withLeaf(
+  state: RotationState,
+  authority: StoredAuthority,
+  leaf: StoredLeaf,
+  reason: string,
+  changes: RotationChange[],
+): RotationState {
+  const message = `serving certificate ${shortName(leaf.certificatePem)}: ${reason}`;
+  changes.push(changeOf('Issued', 'ServingCertificate', message));
+  const lastLeafNotAfter = latest(readCertificate(leaf.certificatePem).notAfter, authority.lastLeafNotAfter);
+  return { ...state, authority: { ...authority, lastLeafNotAfter }, leaf };
+}
+
+/** Why a new authority is needed, in one sentence; undefined while the present one will do. */
+function authorityDue(
+  authority: StoredAuthority | undefined,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  if (authority?.privateKeyPem === undefined) return 'no authority with a key is stored';
+  return changedTerms(authority.terms, policy.caDuration, policy.keySize) ?? timeDue(authority, policy, now);
+}
+
+/** Why a new leaf is needed, in one sentence; undefined while the present one will do, or `authority` is too old to make a better one. */
+function leafDue(
+  leaf: StoredLeaf | undefined,
+  authority: StoredAuthority,
+  { policy, names, now }: RotationInput,
+  isRequested: boolean,
+): string | undefined {
+  const { notAfter: until } = leafValidity(now, policy.leafDuration, readCertificate(authority.certificatePem));
+  if (until <= now) return undefined;
+  if (leaf === undefined) return 'no serving certificate is stored';
+  const facts = readCertificate(leaf.certificatePem);
+  if (!isAccepted(leaf.certificatePem, authority.certificatePem, facts.notBefore)) {
+    return 'the serving certificate is not of the present authority';
+  }
+  if (isRequested) return 'asked for';
+  const { dns, ip } = subjectAltNames(names);
+  const missing = [...dns, ...ip].filter((name) => !coversName(facts.x509, name));
+  if (missing.length > 0) return `the serving certificate lacks ${missing.join(', ')}`;
+  const changed = changedTerms(leaf.terms, policy.leafDuration, policy.keySize);
+  if (changed !== undefined) return changed;
+  // Near its own end an authority can only issue ever shorter leaves: renewing would never cease.
+  return until > facts.notAfter ? timeDue(leaf, policy, now) : undefined;
+}
+
+function timeDue(
+  { certificatePem, terms }: StoredAuthority | StoredLeaf,
+  policy: CertificatePolicy,
+  now: Date,
+): string | undefined {
+  const facts = readCertificate(certificatePem);
+  if (facts.notBefore > now) {
+    return `valid only from ${facts.notBefore.toISOString()}: a clock was wrong when it was issued`;
+  }
+  const renewAt = renewalTime(facts.notAfter, terms, policy);
+  return renewAt <= now
+    ? `due for renewal since ${renewAt.toISOString()}, expires ${facts.notAfter.toISOString()}`
+    : undefined;
+}
+
+function changedTerms(terms: IssueTerms, duration: number, keySize: number): string | undefined {
+  if (terms.duration !== duration) {
+    return `issued for ${durationText(terms.duration)}, ${durationText(duration)} is wanted now`;
+  }
+  return terms.keySize === keySize ? undefined : `issued with ${terms.keySize} bits, ${keySize} are wanted now`;
 }

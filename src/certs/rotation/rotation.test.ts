@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { bundleFingerprints } from '../bundle.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { rotate } from './rotation.ts';
-import { keyPool, pooledKeys, seededBytes } from '../testdata/key-pool.ts';
-import { decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
+import { keyPool } from '../testdata/key-pool.ts';
+import { decide, decided, settledWorld, worldBeforeRotation } from '../testdata/settled-world.ts';
 import { names, second, shortPolicy, World } from '../testdata/world.ts';
 import { verifyServingPair } from '../verify-chain.ts';
 
@@ -21,10 +21,8 @@ describe('rotate', () => {
     assert.equal(serving.caNotAfter.getTime(), world.now + shortPolicy.caDuration);
     assert.equal(serving.notAfter.getTime(), world.now + shortPolicy.leafDuration);
     assert.equal(stored['tls.crt'], serving.certificatePem);
-    assert.deepEqual(
-      verifyServingPair(serving, { now: new Date(world.now), names: ['sidecar-injector-a.injection.svc'] }),
-      [],
-    );
+    const expected = { now: new Date(world.now), names: ['sidecar-injector-a.injection.svc'] };
+    assert.deepEqual(verifyServingPair(serving, expected), []);
   });
 
   it('changes nothing while nothing is due, not a byte', async () => {
@@ -43,11 +41,9 @@ describe('rotate', () => {
     const share = (renewAt.getTime() - Date.UTC(2026, 0, 1)) / life;
     assert.equal(share > 0.6 - 1e-9 && share <= 2 / 3, true, `renewal at ${share} of the life`);
     world.advance(nextAt.getTime() - world.now - 1);
-    await world.pass();
-    assert.deepEqual(decided(world), []);
+    assert.deepEqual(await decide(world), []);
     world.advance(1);
-    await world.pass();
-    assert.deepEqual(decided(world), ['Issued ServingCertificate']);
+    assert.deepEqual(await decide(world), ['Issued ServingCertificate']);
     assert.equal(world.last!.caBundlePem, caBundlePem);
     assert.notEqual(world.last!.serving?.fingerprint, serving?.fingerprint);
   });
@@ -58,8 +54,7 @@ describe('rotate', () => {
     const [oldAuthority] = bundleFingerprints(old.caPem);
 
     // Staged and published in one pass, killed after the first configuration.
-    await world.pass(3);
-    assert.deepEqual(decided(world), ['Staged Authority']);
+    assert.deepEqual(await decide(world, 3), ['Staged Authority']);
     assert.equal(world.last!.phase, 'Publishing');
     assert.equal(world.serving!.certificatePem, old.certificatePem);
     assert.equal(bundleFingerprints(world.last!.caBundlePem).size, 2);
@@ -68,12 +63,10 @@ describe('rotate', () => {
     world.advance(shortPolicy.confirmationPeriod);
     await world.pass(0);
     assert.equal(world.last!.phase, 'Publishing');
-    await world.pass();
-    assert.deepEqual(decided(world), []);
+    assert.deepEqual(await decide(world), []);
 
     // Read back everywhere: the time begins.
-    await world.pass();
-    assert.deepEqual(decided(world), ['Published Authority']);
+    assert.deepEqual(await decide(world), ['Published Authority']);
     assert.equal(world.last!.phase, 'Confirming');
     assert.equal(world.last!.nextAt.getTime(), world.now + shortPolicy.confirmationPeriod);
     const bundle = world.last!.caBundlePem;
@@ -83,8 +76,7 @@ describe('rotate', () => {
 
     // Swapped: another leaf, the same bundle.
     world.advance(1);
-    await world.pass();
-    assert.deepEqual(decided(world), ['Swapped Authority', 'Issued ServingCertificate']);
+    assert.deepEqual(await decide(world), ['Swapped Authority', 'Issued ServingCertificate']);
     assert.equal(world.last!.phase, 'Retiring');
     assert.notEqual(world.serving!.certificatePem, old.certificatePem);
     assert.equal(world.last!.caBundlePem, bundle);
@@ -96,8 +88,7 @@ describe('rotate', () => {
     await world.pass();
     assert.equal(bundleFingerprints(world.last!.caBundlePem).has(oldAuthority!), true);
     world.advance(1);
-    await world.pass();
-    assert.deepEqual(decided(world), ['Retired Authority']);
+    assert.deepEqual(await decide(world), ['Retired Authority']);
     assert.equal(bundleFingerprints(world.last!.caBundlePem).has(oldAuthority!), false);
     assert.equal(world.last!.phase, 'Stable');
   });
@@ -109,8 +100,7 @@ describe('rotate', () => {
     await world.pass();
     world.advance(shortPolicy.confirmationPeriod - 1);
     world.publish('two', before, true);
-    await world.pass();
-    assert.deepEqual(decided(world), ['Repaired Bundle']);
+    assert.deepEqual(await decide(world), ['Repaired Bundle']);
     assert.equal(world.last!.phase, 'Publishing');
     await world.pass();
     world.advance(shortPolicy.confirmationPeriod - 1);
@@ -165,11 +155,9 @@ describe('rotate', () => {
   it('reissues when policy or names change', async () => {
     const world = await settledWorld();
     world.policy = { ...world.policy, leafDuration: 700 * second };
-    await world.pass();
-    assert.deepEqual(decided(world), ['Issued ServingCertificate']);
+    assert.deepEqual(await decide(world), ['Issued ServingCertificate']);
     world.policy = { ...world.policy, caDuration: 4000 * second };
-    await world.pass();
-    assert.deepEqual(decided(world), ['Staged Authority']);
+    assert.deepEqual(await decide(world), ['Staged Authority']);
     world.policy = { ...world.policy, keySize: 3072 };
     await world.pass();
     assert.deepEqual(
@@ -179,17 +167,8 @@ describe('rotate', () => {
         'serving certificate …: issued with 2048 bits, 3072 are wanted now',
       ],
     );
-    const { stored, serving, caBundlePem } = world.last!;
-    const { changes } = await rotate({
-      stored,
-      serving,
-      bundles: [caBundlePem],
-      policy: world.policy,
-      names: { ...names, hosts: ['10.1.2.3', 'injector.example.com'] },
-      now: new Date(world.now),
-      random: seededBytes(2),
-      generateKeyPair: pooledKeys(),
-    });
+    const hosts = ['10.1.2.3', 'injector.example.com'];
+    const { changes } = await rotate({ ...world.input(), names: { ...names, hosts } });
     assert.equal(
       changes.find(({ kind }) => kind === 'Issued')?.message.replace(/[0-9a-f]{8}/, '…'),
       'serving certificate …: the serving certificate lacks injector.example.com, 10.1.2.3',
@@ -197,23 +176,14 @@ describe('rotate', () => {
   });
 
   it('refuses an impossible policy and a name that cannot be certified, before anything is made', async () => {
-    const input = {
-      stored: undefined,
-      serving: undefined,
-      bundles: [],
-      now: new Date(),
-      random: seededBytes(1),
-      generateKeyPair: () => Promise.reject(new Error('no key is needed')),
-    };
-    const policy = { ...shortPolicy, leafDuration: shortPolicy.caDuration };
-    await assert.rejects(rotate({ ...input, policy, names }), {
-      name: 'CertificatePolicyError',
-      field: 'leafDuration',
-    });
-    await assert.rejects(rotate({ ...input, policy: shortPolicy, names: { ...names, hosts: ['a b'] } }), {
-      name: 'CertificatePolicyError',
-      field: 'hosts[0]',
-    });
+    const generateKeyPair = () => Promise.reject(new Error('no key is needed'));
+    for (const [wrong, field] of [
+      [{ policy: { ...shortPolicy, leafDuration: shortPolicy.caDuration } }, 'leafDuration'],
+      [{ names: { ...names, hosts: ['a b'] } }, 'hosts[0]'],
+    ] as const) {
+      const input = { ...new World().input(), generateKeyPair, ...wrong };
+      await assert.rejects(rotate(input), { name: 'CertificatePolicyError', field });
+    }
   });
 
   it('never puts a key into what is told or published', async () => {

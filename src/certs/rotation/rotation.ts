@@ -14,8 +14,7 @@ import type { AnsweredRequest, RotationChange, RotationPhase, RotationState } fr
 import { confirm, renewLeaf, retire, stage, swap } from './rotation-steps.ts';
 import type { Leaf } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
-import { writeRotationSecret } from './write-rotation-secret.ts';
-import type { SecretText } from './write-rotation-secret.ts';
+import { writeRotationSecret, type SecretText } from './rotation-secret.ts';
 
 /** What replicas are to serve, with what status and metrics say of it. */
 export interface ServedPair extends ServingPair {
@@ -100,9 +99,7 @@ function sourceFor(state: RotationState, { source }: RotationInput): Certificate
 /** The last look before anything is published: a leaf that the bundle does not verify is not served. */
 function servedPair({ certificatePem, privateKeyPem }: Leaf, caPem: string, now: Date): ServedPair | undefined {
   const issuer = parseBundle(caPem).find(({ pem }) => isAccepted(certificatePem, pem, now));
-  if (issuer === undefined) {
-    return undefined;
-  }
+  if (issuer === undefined) return undefined;
   const { fingerprint, notAfter } = readCertificate(certificatePem);
   return { certificatePem, privateKeyPem, caPem, fingerprint, notAfter, caNotAfter: issuer.notAfter };
 }

@@ -2,23 +2,15 @@ import { issueAuthority } from '../authority.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
 import { keyPool, seededBytes } from './key-pool.ts';
-import { names, shortPolicy } from './world.ts';
-import type { World } from './world.ts';
+import { names, shortPolicy, type World } from './world.ts';
 
 /** A pair and an authority that the operator knows nothing of. */
 export async function foreignPair(now: number): Promise<ServingPair> {
   const keys = await keyPool();
-  const random = seededBytes(99);
-  const authority = issueAuthority('somebody-else', keys[6]!, {
-    now: new Date(now),
-    duration: shortPolicy.caDuration,
-    random,
-  });
-  const leaf = issueServingCertificate(authority, names, keys[7]!, {
-    now: new Date(now),
-    duration: shortPolicy.leafDuration,
-    random,
-  });
+  const { caDuration, leafDuration } = shortPolicy;
+  const options = { now: new Date(now), random: seededBytes(99) };
+  const authority = issueAuthority('somebody-else', keys[6]!, { ...options, duration: caDuration });
+  const leaf = issueServingCertificate(authority, names, keys[7]!, { ...options, duration: leafDuration });
   return { ...leaf, caPem: authority.certificatePem };
 }
 
@@ -47,9 +39,7 @@ function bundle(change: (pem: string) => string): Damage {
     const names = [...world.configurations.keys()];
     const name = names[seed % names.length];
     const pem = name === undefined ? undefined : world.configurations.get(name)?.bundles.at(-1)?.pem;
-    if (name !== undefined && pem !== undefined) {
-      world.publish(name, change(pem), true);
-    }
+    if (name !== undefined && pem !== undefined) world.publish(name, change(pem), true);
   };
 }
 

@@ -1,7 +1,5 @@
-import { issueAuthority } from '../authority.ts';
-import type { Authority } from '../authority.ts';
-import { checkGivenPair } from '../rotation/given-certificates.ts';
-import type { CertificateSource } from '../rotation/given-certificates.ts';
+import { issueAuthority, type Authority } from '../authority.ts';
+import { checkGivenPair, type CertificateSource } from '../rotation/given-certificates.ts';
 import { readCertificate } from '../read-certificate.ts';
 import { issueServingCertificate } from '../serving-certificate.ts';
 import type { ServingPair } from '../verify-chain.ts';
@@ -35,9 +33,7 @@ export class SecretOwner {
     if (this.#authority === undefined || endsIn(this.#authority.certificatePem, now) < lives.leaf) {
       await this.replaceAuthority(now);
     }
-    if (this.#pair === undefined || endsIn(this.#pair.certificatePem, now) < lives.leaf / 2) {
-      await this.renewLeaf(now);
-    }
+    if (this.#pair === undefined || endsIn(this.#pair.certificatePem, now) < lives.leaf / 2) await this.renewLeaf(now);
     return this.#pair!;
   }
 

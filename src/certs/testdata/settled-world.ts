@@ -1,8 +1,14 @@
 import { World } from './world.ts';
 
-/** What a pass decided, in short. */
+/** What the last pass decided, in short. */
 export function decided(world: World): string[] {
   return world.last!.changes.map(({ kind, subject }) => `${kind} ${subject}`);
+}
+
+/** Makes a pass, of `writes` writes at most, and says what it decided. */
+export async function decide(world: World, writes?: number): Promise<string[]> {
+  await world.pass(writes);
+  return decided(world);
 }
 
 /** A world with certificates and configurations, at rest. */
@@ -10,8 +16,7 @@ export async function settledWorld(): Promise<World> {
   const world = new World();
   await world.pass();
   await world.pass();
-  world.sync(0);
-  world.sync(1);
+  world.syncAll();
   return world;
 }
 
@@ -19,14 +24,10 @@ export async function settledWorld(): Promise<World> {
 export async function worldBeforeRotation(): Promise<World> {
   const world = await settledWorld();
   for (;;) {
-    world.advance(world.last!.nextAt.getTime() - world.now);
+    world.advanceToNext();
     // Without a write: only to look.
-    await world.pass(0);
-    if (decided(world).includes('Staged Authority')) {
-      return world;
-    }
+    if ((await decide(world, 0)).includes('Staged Authority')) return world;
     await world.pass();
-    world.sync(0);
-    world.sync(1);
+    world.syncAll();
   }
 }

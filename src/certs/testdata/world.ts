@@ -3,14 +3,13 @@ import { parseBundle } from '../bundle.ts';
 import type { CertificatePolicy } from '../certificate-policy.ts';
 import type { CertificateSource } from '../rotation/given-certificates.ts';
 import type { GenerateKeyPair } from '../key-pair.ts';
-import { rotate } from '../rotation/rotation.ts';
+import { rotate, type Rotation } from '../rotation/rotation.ts';
+import type { RotationInput } from '../rotation/rotation-input.ts';
 import type { RenewalRequest } from '../rotation/rotation-request.ts';
-import type { Rotation } from '../rotation/rotation.ts';
 import { readCertificate } from '../read-certificate.ts';
 import type { Leaf } from '../serving-certificate.ts';
 import { ServingCertificates } from '../serving-certificates.ts';
-import { verifyChain, verifyServingPair } from '../verify-chain.ts';
-import type { ServingPair } from '../verify-chain.ts';
+import { verifyChain, verifyServingPair, type ServingPair } from '../verify-chain.ts';
 import { pooledKeys, seededBytes } from './key-pool.ts';
 
 export const second = 1000;
@@ -70,18 +69,7 @@ export class World {
         configuration.foreign = true;
       }
     }
-    const rotation = await rotate({
-      stored: this.stored,
-      serving: this.serving,
-      bundles: [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem),
-      policy: this.policy,
-      names,
-      now: new Date(this.now + this.skew),
-      random: this.#random,
-      generateKeyPair: this.#keys,
-      ...(this.request && { request: this.request }),
-      ...(this.source && { source: this.source }),
-    });
+    const rotation = await rotate(this.input());
     this.last = rotation;
     const steps = [
       () => {
@@ -102,6 +90,22 @@ export class World {
     return rotation;
   }
 
+  /** What a pass looks at. */
+  input(): RotationInput {
+    return {
+      stored: this.stored,
+      serving: this.serving,
+      bundles: [...this.configurations.values()].map(({ bundles }) => bundles.at(-1)!.pem),
+      policy: this.policy,
+      names,
+      now: new Date(this.now + this.skew),
+      random: this.#random,
+      generateKeyPair: this.#keys,
+      ...(this.request && { request: this.request }),
+      ...(this.source && { source: this.source }),
+    };
+  }
+
   publish(name: string, pem: string, foreign = false): void {
     const configuration = this.configurations.get(name) ?? { bundles: [], foreign };
     if (configuration.foreign || configuration.bundles.at(-1)?.pem !== pem) {
@@ -113,9 +117,19 @@ export class World {
 
   /** Replicas see the serving Secret. */
   sync(replica: number): void {
-    if (this.serving !== undefined) {
-      this.replicas[replica]?.offer('a', this.serving, new Date(this.now));
-    }
+    if (this.serving !== undefined) this.replicas[replica]?.offer('a', this.serving, new Date(this.now));
+  }
+
+  /** All replicas see it. */
+  syncAll(): void {
+    this.replicas.forEach((_, index) => {
+      this.sync(index);
+    });
+  }
+
+  /** Lets time pass until the operator wants to look again. */
+  advanceToNext(): void {
+    this.advance(this.last!.nextAt.getTime() - this.now);
   }
 
   advance(milliseconds: number): void {
@@ -154,14 +168,10 @@ export class World {
   /** Lets time pass until the rotation rests, then asserts that everything fits together. */
   async settle(): Promise<void> {
     for (let pass = 0; pass < 40; pass++) {
-      const { phase, nextAt } = await this.pass();
-      this.replicas.forEach((_, index) => {
-        this.sync(index);
-      });
-      if (phase === 'Stable') {
-        break;
-      }
-      this.advance(nextAt.getTime() - this.now);
+      const { phase } = await this.pass();
+      this.syncAll();
+      if (phase === 'Stable') break;
+      this.advanceToNext();
     }
     const { phase, caBundlePem, serving } = await this.pass();
     assert.equal(phase, 'Stable');

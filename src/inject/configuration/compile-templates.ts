@@ -12,12 +12,7 @@ import { templateFunctions } from './template-functions.ts';
 /** Calls of sprig's functions that change the map they are given. */
 const dataChange = /\b(?:set|unset|(?:mustM|m)erge(?:Overwrite)?)\s+[.$(]/;
 
-/**
- * Compiles the templates of a config.
- * @param limits of each execution
- * @param find what a text has been compiled to before, if that is known
- * @throws ConfigurationError naming the template, and line and column in it
- */
+/** Compiles the templates of a config that `find` does not know. @throws ConfigurationError naming template, line and column */
 export function* compileTemplates(
   config: InjectorConfigText,
   delimiters: readonly [string, string],
@@ -47,12 +42,7 @@ function* compileOne(
     if (!(error instanceof TemplateError)) throw error;
     const field = legacy ? 'config.template' : `config.templates.${name}`;
     const { line, column } = error.position;
-    throw new ConfigurationError(
-      field,
-      `${field}: line ${line}, column ${column + 1}: ${error.reason}\n${error.caret()}`,
-      {
-        cause: error,
-      },
-    );
+    const place = `${field}: line ${line}, column ${column + 1}`;
+    throw new ConfigurationError(field, `${place}: ${error.reason}\n${error.caret()}`, { cause: error });
   }
 }

@@ -17,17 +17,12 @@ describe('parseSettings', () => {
   });
 
   it('takes what is there and completes the keys', () => {
-    const settings = parseSettings(
-      JSON.stringify({
-        revision: 'r1',
-        delimiters: ['[[', ']]'],
-        nativeSidecars: 'Disabled',
-        keys: { inject: 'logs.example/inject' },
-      }),
-    );
+    const keys = { inject: 'logs.example/inject' };
+    const written = { revision: 'r1', delimiters: ['[[', ']]'], nativeSidecars: 'Disabled', keys };
+    const settings = parseSettings(JSON.stringify(written));
     assert.equal(settings.revision, 'r1');
     assert.deepEqual(settings.delimiters, ['[[', ']]']);
-    assert.deepEqual(settings.keys, { ...istioKeys, inject: 'logs.example/inject' });
+    assert.deepEqual(settings.keys, { ...istioKeys, ...keys });
   });
 
   const wrong: [name: string, text: string, field: string][] = [

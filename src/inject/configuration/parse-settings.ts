@@ -25,10 +25,7 @@ const settingsSchema = z.object({
     .default({ ...istioOverrides, allow: [] }),
 });
 
-/**
- * {@link InjectionSettings} from JSON; an empty text and absent fields mean Istio's own behaviour.
- * @throws ConfigurationError naming the field.
- */
+/** {@link InjectionSettings} from JSON; what is absent is Istio's own. @throws ConfigurationError naming the field */
 export function parseSettings(text: string): Required<InjectionSettings> {
   let value: unknown;
   try {

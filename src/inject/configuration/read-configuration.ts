@@ -21,10 +21,7 @@ export function readConfigurationAtOnce(files: ConfigurationFiles): ReadConfigur
   return atOnce(readConfiguration(files));
 }
 
-/**
- * Reads the texts of a configuration, one in each step: YAML cannot be read in parts.
- * @throws ConfigurationError naming the key, and where there is one the line and column.
- */
+/** Reads the texts of a configuration, one in each step. @throws ConfigurationError naming the key, line and column */
 export function* readConfiguration(files: ConfigurationFiles): Steps<ReadConfiguration> {
   const settings = parseSettings(files.settings);
   const config = parseInjectorConfig(files.config);

@@ -34,21 +34,18 @@ export function parseValues(text: string): Values {
   };
 }
 
+const unreadable = 'values: could not parse configuration values';
+
 function readObject(text: string): JsonObject {
   let values: unknown;
   try {
     // JSON is YAML, and much faster to read as JSON.
     values = text.trim() === '' ? {} : text.trimStart().startsWith('{') ? tryJson(text) : parseYaml(text);
   } catch (error) {
-    throw new ConfigurationError(
-      'values',
-      `values: could not parse configuration values: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw new ConfigurationError('values', `${unreadable}: ${(error as Error).message}`, { cause: error });
   }
   if (values === null) return {};
-  if (!isJsonObject(values))
-    throw new ConfigurationError('values', 'values: could not parse configuration values: not an object');
+  if (!isJsonObject(values)) throw new ConfigurationError('values', `${unreadable}: not an object`);
   return values;
 }
 

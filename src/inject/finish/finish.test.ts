@@ -11,42 +11,22 @@ import { isMergeEnabled, mergePrometheus, announceSecurePorts } from './promethe
 
 interface PodParts {
   readonly annotations?: Record<string, string>;
-  readonly labels?: Record<string, string>;
   readonly containers?: object[];
   readonly initContainers?: object[];
 }
 
-function podOf({
-  annotations = {},
-  labels = {},
-  containers = [{ name: 'istio-proxy' }],
-  initContainers = [],
-}: PodParts): Pod {
-  return normalisePod({ metadata: { annotations, labels }, spec: { containers, initContainers } }) as Pod;
+function podOf({ annotations = {}, containers = [{ name: 'istio-proxy' }], initContainers = [] }: PodParts): Pod {
+  return normalisePod({ metadata: { annotations }, spec: { containers, initContainers } }) as Pod;
 }
 
 const named = (...names: string[]): object[] => names.map((name) => ({ name }));
 
 describe('setClusterEnvironment', () => {
   it('replaces the template’s variables, sorted, at the end', () => {
-    const pod = podOf({
-      containers: [
-        {
-          name: 'istio-proxy',
-          env: [
-            { name: 'B', value: 'old' },
-            { name: 'X', value: 'x' },
-          ],
-        },
-      ],
-    });
-    const result = setClusterEnvironment(
-      pod,
-      new Map([
-        ['B', 'b'],
-        ['A', ''],
-      ]),
-    );
+    const before = { B: 'old', X: 'x' };
+    const env = Object.entries(before).map(([name, value]) => ({ name, value }));
+    const pod = podOf({ containers: [{ name: 'istio-proxy', env }] });
+    const result = setClusterEnvironment(pod, new Map(Object.entries({ B: 'b', A: '' })));
     assert.deepEqual(findContainer(result, 'istio-proxy')?.env, [
       { name: 'X', value: 'x' },
       { name: 'A' },
@@ -73,56 +53,35 @@ describe('mergePrometheus', () => {
     return value === undefined ? undefined : JSON.parse(value);
   };
 
-  const rows: [name: string, annotations: Record<string, string>, after: Record<string, string>, variable: unknown][] =
+  const kept = { ...merged, 'prometheus.io/path': '/kept' };
+  const unscraped = { prometheus_io_scrape: 'false' };
+  const unmerged = { 'prometheus.istio.io/merge-metrics': 'false' };
+  const targetsKey = 'prometheus.istio.io/scrape-targets';
+  const first = { port: '8080', path: '/a' };
+  const targets = [first, { port: '9090', path: '/metrics' }];
+  const none = { scrape: '', path: '', port: '' };
+  type Strings = Record<string, string>;
+  const rows: [name: string, annotations: Strings, after: Strings, variable: unknown][] = [
+    ['nothing of the pod’s', {}, merged, undefined],
     [
-      ['nothing of the pod’s', {}, merged, undefined],
-      [
-        'the usual spelling',
-        { 'prometheus.io/port': '80', 'prometheus.io/path': '/m' },
-        merged,
-        { scrape: '', path: '/m', port: '80' },
-      ],
-      [
-        'other spellings',
-        { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' },
-        merged,
-        { scrape: 'T', path: '', port: '90' },
-      ],
-      ['an opt-out of scraping', { prometheus_io_scrape: 'false' }, { prometheus_io_scrape: 'false' }, undefined],
-      [
-        'a scrape that is no boolean',
-        { 'prometheus.io/scrape': 'maybe' },
-        merged,
-        { scrape: 'maybe', path: '', port: '' },
-      ],
-      [
-        'an opt-out of merging',
-        { 'prometheus.istio.io/merge-metrics': 'false' },
-        { 'prometheus.istio.io/merge-metrics': 'false' },
-        undefined,
-      ],
-      [
-        'an earlier injection',
-        { ...merged, 'prometheus.io/path': '/kept' },
-        { ...merged, 'prometheus.io/path': '/kept' },
-        undefined,
-      ],
-      [
-        'several targets',
-        { 'prometheus.istio.io/scrape-targets': '8080:/a, 9090' },
-        merged,
-        {
-          scrape: '',
-          path: '/a',
-          port: '8080',
-          targets: [
-            { port: '8080', path: '/a' },
-            { port: '9090', path: '/metrics' },
-          ],
-        },
-      ],
-      ['targets without a port', { 'prometheus.istio.io/scrape-targets': ':/a' }, merged, undefined],
-    ];
+      'the usual spelling',
+      { 'prometheus.io/port': '80', 'prometheus.io/path': '/m' },
+      merged,
+      { ...none, path: '/m', port: '80' },
+    ],
+    [
+      'other spellings',
+      { 'prometheus-io/scrape': 'T', 'prometheus.io.port': '90' },
+      merged,
+      { ...none, scrape: 'T', port: '90' },
+    ],
+    ['an opt-out of scraping', unscraped, unscraped, undefined],
+    ['a scrape that is no boolean', { 'prometheus.io/scrape': 'maybe' }, merged, { ...none, scrape: 'maybe' }],
+    ['an opt-out of merging', unmerged, unmerged, undefined],
+    ['an earlier injection', kept, kept, undefined],
+    ['several targets', { [targetsKey]: '8080:/a, 9090' }, merged, { ...none, ...first, targets }],
+    ['targets without a port', { [targetsKey]: ':/a' }, merged, undefined],
+  ];
   for (const [name, annotations, after, variable] of rows) {
     it(name, () => {
       const pod = mergePrometheus(podOf({ annotations }), 15020, true);
@@ -178,59 +137,53 @@ describe('announceSecurePorts', () => {
 });
 
 describe('orderContainers', () => {
-  const namesOf = (pod: Pod): string[][] =>
-    [containersOf(pod), initContainersOf(pod)].map((list) => list.map(({ name }) => name));
+  const namesOf = (pod: Pod): string[] =>
+    [containersOf(pod), initContainersOf(pod)].map((list) => list.map(({ name }) => name).join(' '));
 
-  const rows: [name: string, parts: PodParts, hold: boolean, containers: string[], initContainers: string[]][] = [
-    ['the proxy last', { containers: named('istio-proxy', 'web') }, false, ['web', 'istio-proxy'], []],
-    [
-      'the proxy first when the application is held',
-      { containers: named('web', 'istio-proxy') },
-      true,
-      ['istio-proxy', 'web'],
-      [],
-    ],
-    ['no proxy', { containers: named('b', 'a') }, true, ['b', 'a'], []],
+  const held: [name: string, hold: boolean, before: string, after: string][] = [
+    ['the proxy last', false, 'istio-proxy web', 'web istio-proxy'],
+    ['the proxy first when the application is held', true, 'web istio-proxy', 'istio-proxy web'],
+    ['no proxy', true, 'b a', 'b a'],
+  ];
+  for (const [name, hold, before, after] of held) {
+    it(name, () => {
+      const pod = orderContainers(podOf({ containers: named(...before.split(' ')) }), hold);
+      assert.deepEqual(namesOf(pod), [after, '']);
+    });
+  }
+
+  const rows: [name: string, wanted: string, before: string, after: string][] = [
     [
       'the network last without a native proxy',
-      { containers: named('web'), initContainers: named('enable-core-dump', 'istio-init', 'own', 'istio-validation') },
-      false,
-      ['web'],
-      ['istio-validation', 'own', 'istio-init', 'enable-core-dump'],
+      '',
+      'enable-core-dump istio-init own istio-validation',
+      'istio-validation own istio-init enable-core-dump',
     ],
     [
       'around a native proxy',
-      { containers: named('web'), initContainers: named('own', 'enable-core-dump', 'istio-proxy', 'istio-init') },
-      false,
-      ['web'],
-      ['istio-init', 'istio-proxy', 'enable-core-dump', 'own'],
+      '',
+      'own enable-core-dump istio-proxy istio-init',
+      'istio-init istio-proxy enable-core-dump own',
     ],
     [
       'each name once, the last container of several, and setup before all',
-      {
-        annotations: { 'sidecar.istio.io/init-containers-before-proxy': 'b,istio-init,b,a' },
-        containers: named('web'),
-        initContainers: named('a', 'istio-proxy', 'b', 'own', 'b', 'istio-init'),
-      },
-      false,
-      ['web'],
-      ['istio-init', 'b', 'a', 'istio-proxy', 'own'],
+      'b,istio-init,b,a',
+      'a istio-proxy b own b istio-init',
+      'istio-init b a istio-proxy own',
     ],
     [
       'what should run before a native proxy',
-      {
-        annotations: { 'sidecar.istio.io/init-containers-before-proxy': 'late,early,nobody' },
-        containers: named('web'),
-        initContainers: named('own', 'early', 'istio-proxy', 'late', 'istio-validation'),
-      },
-      false,
-      ['web'],
-      ['istio-validation', 'late', 'early', 'istio-proxy', 'own'],
+      'late,early,nobody',
+      'own early istio-proxy late istio-validation',
+      'istio-validation late early istio-proxy own',
     ],
   ];
-  for (const [name, parts, hold, containers, initContainers] of rows) {
+  for (const [name, wanted, before, after] of rows) {
     it(name, () => {
-      assert.deepEqual(namesOf(orderContainers(podOf(parts), hold)), [containers, initContainers]);
+      const annotations = wanted === '' ? {} : { 'sidecar.istio.io/init-containers-before-proxy': wanted };
+      const initContainers = named(...before.split(' '));
+      const pod = orderContainers(podOf({ annotations, containers: named('web'), initContainers }), false);
+      assert.deepEqual(namesOf(pod), ['web', after]);
     });
   }
 });

@@ -10,10 +10,8 @@ import {
 import { initContainer, proxyContainer, validationContainer } from '../pod/proxy-container.ts';
 
 /**
- * When the user's own proxy container names a user or group, the container that sets up the network must know: its rules let the proxy's
- * traffic out by user. In mode TPROXY the proxy stays root.
- * @param original The pod before injection.
- * @param interceptionMode The effective ProxyConfig's.
+ * When the proxy container of the pod before injection, `original`, names a user or group, the container that sets up the network must know: its
+ * rules let the proxy's traffic out by user. In mode TPROXY the proxy stays root.
  */
 export function adjustInitContainerUser(pod: Pod, original: Pod, interceptionMode: unknown): Pod {
   const { runAsUser, runAsGroup } = findContainer(original, proxyContainer)?.securityContext ?? {};

@@ -3,7 +3,7 @@ import type { Family } from '../configuration/family.ts';
 import { formatStatus } from '../pod/injection-status.ts';
 import { joinStrings, noStrings, type Pod, type StringMap } from '../pod/pod.ts';
 
-export interface MetadataSettings {
+interface MetadataSettings {
   readonly family: Family;
   readonly revision: string;
   readonly injectedAnnotations: ReadonlyMap<string, string>;

@@ -22,10 +22,8 @@ export function orderContainers(pod: Pod, holdApplication: boolean): Pod {
   const initContainers = initContainersOf(pod);
   if (initContainers.length === 0) return ordered;
   const native = initContainers.some(({ name }) => name === proxyContainer);
-  return withInitContainers(
-    ordered,
-    native ? orderAroundNativeProxy(initContainers, pod) : orderWithoutNativeProxy(initContainers),
-  );
+  if (native) return withInitContainers(ordered, orderAroundNativeProxy(initContainers, pod));
+  return withInitContainers(ordered, orderWithoutNativeProxy(initContainers));
 }
 
 function orderAroundNativeProxy(initContainers: readonly Container[], pod: Pod): readonly Container[] {

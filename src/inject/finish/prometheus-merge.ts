@@ -34,10 +34,7 @@ const reservedPorts: ReadonlyMap<number, string> = new Map([
   [15090, 'Envoy Prometheus (already merged)'],
 ]);
 
-interface ScrapeTarget {
-  readonly port: string;
-  readonly path: string;
-}
+type ScrapeTarget = Readonly<Record<'port' | 'path', string>>;
 
 /**
  * Istio's merging of metrics: what the pod's annotations told Prometheus becomes an environment variable of the proxy, and the annotations

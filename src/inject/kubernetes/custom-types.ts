@@ -5,30 +5,14 @@ import { canonicalQuantity, QuantityError } from './quantity.ts';
 const INT32 = 'int32';
 
 /** Decodes and encodes a value that is not null as the type's own methods do. @throws PodTypeError, which ends the decoding */
-export function decodeCustom(type: CustomType, value: unknown, place: Place): unknown {
-  switch (type.format) {
-    case 'quantity':
-      return decodeQuantity(value, place);
-    case 'int-or-string':
-      return decodeIntOrString(value, place);
-    case 'time':
-      return decodeTime(value, place);
-    case 'raw':
-      return value;
-  }
+export function decodeCustom({ format }: CustomType, value: unknown, place: Place): unknown {
+  if (format === 'quantity') return decodeQuantity(value, place);
+  if (format === 'int-or-string') return decodeIntOrString(value, place);
+  return format === 'time' ? decodeTime(value, place) : value;
 }
 
 /** What the zero value is encoded as. */
-export function zeroOfCustom(type: CustomType): unknown {
-  switch (type.format) {
-    case 'quantity':
-      return '0';
-    case 'int-or-string':
-      return 0;
-    default:
-      return null;
-  }
-}
+export const customZeros = { quantity: '0', 'int-or-string': 0, time: null, raw: null } as const;
 
 /** Go reads the text that stands in the JSON. That of a number may be a quantity; no other can, and is as good as none. */
 function decodeQuantity(value: unknown, place: Place): string {
@@ -52,10 +36,8 @@ function decodeTime(value: unknown, place: Place): string | null {
   const time = canonicalTimestamp(value);
   if (time === undefined) {
     const layout = '2006-01-02T15:04:05Z07:00';
-    throw new PodTypeError(
-      place.path.join('.'),
-      `parsing time ${JSON.stringify(value)} as "${layout}": not a timestamp by RFC 3339`,
-    );
+    const problem = `parsing time ${JSON.stringify(value)} as "${layout}": not a timestamp by RFC 3339`;
+    throw new PodTypeError(place.path.join('.'), problem);
   }
   return time;
 }

@@ -25,7 +25,7 @@ export function typeMismatch(place: Place, found: string, expected: string): Pod
   return new PodTypeError(field, `json: cannot unmarshal ${found} into ${target} of type ${expected}`);
 }
 
-/** JSON's word for a value that is not null. */
+/** The word of Go's encoding/json for a value that is not null. */
 export function describeJson(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

@@ -90,7 +90,7 @@ function canonicalBinary({ sign, whole, fraction, suffix, text }: NumberText): s
     exponent: -fraction.length,
     format: 'BinarySI',
   });
-  const capped = compare(amount, LARGEST) > 0 ? { ...amount, digits: LARGEST, exponent: 0 } : amount;
+  const capped = amount.digits > LARGEST * unitOf(amount) ? { ...amount, digits: LARGEST, exponent: 0 } : amount;
   return print({ ...capped, digits: signed(sign, capped.digits) });
 }
 
@@ -124,27 +124,20 @@ function roundUp(quantity: Quantity): Quantity {
   return { ...quantity, digits: sign * ((magnitude + unit - 1n) / unit), exponent: NANO };
 }
 
-/** Negative, zero or positive. The exponent is not positive. */
-function compare({ digits, exponent }: Quantity, other: bigint): number {
-  const difference = digits - other * 10n ** BigInt(-exponent);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-
 /** The largest suffix that needs no fraction. */
 function print(quantity: Quantity): string {
-  if (quantity.digits === 0n) return '0';
-  if (quantity.format === 'BinarySI') {
-    const digits = wholeNumber(quantity);
-    const small = compare(quantity, -1024n) > 0 && compare(quantity, 1024n) < 0;
-    return digits === undefined || small ? printDecimal({ ...quantity, format: 'DecimalSI' }) : printBinary(digits);
-  }
-  return printDecimal(quantity);
+  const { digits, exponent, format } = quantity;
+  if (digits === 0n) return '0';
+  if (format !== 'BinarySI') return printDecimal(quantity);
+  const unit = unitOf(quantity);
+  const isSmall = (digits < 0n ? -digits : digits) < 1024n * unit;
+  if (isSmall || digits % unit !== 0n) return printDecimal({ digits, exponent, format: 'DecimalSI' });
+  return printBinary(digits / unit);
 }
 
-/** The number when it has no fraction. The exponent is not positive. */
-function wholeNumber({ digits, exponent }: Quantity): bigint | undefined {
-  const unit = 10n ** BigInt(-exponent);
-  return digits % unit === 0n ? digits / unit : undefined;
+/** What one is in units of the last digit. The exponent is not positive. */
+function unitOf({ exponent }: Quantity): bigint {
+  return 10n ** BigInt(-exponent);
 }
 
 function printDecimal(quantity: Quantity): string {

@@ -11,14 +11,14 @@ const SCALARS: ReadonlySet<string> = new Set<ScalarType['kind']>(['string', 'boo
 
 /** Reads the tables that scripts/go-types writes; the result gives each struct by its Go name, e.g. `v1.Pod`. */
 export function readGoTypes(structTable: string, namedTable: string): (goName: string) => StructType {
-  const lines = readStructs(structTable);
+  const declarations = readTable(structTable);
   const named = new Map(namedTable.trim().split('\n').map(splitLine));
   const structs = new Map<string, StructType>();
 
   function struct(goName: string): StructType {
     const known = structs.get(goName);
     if (known !== undefined) return known;
-    const declared = lines.get(goName);
+    const declared = declarations.get(goName);
     if (declared === undefined) throw new Error(`the generated tables have no struct ${goName}`);
     const fields: StructField[] = [];
     const byName = new Map<string, StructField>();
@@ -27,7 +27,7 @@ export function readGoTypes(structTable: string, namedTable: string): (goName: s
     const localName = goName.slice(goName.indexOf('.') + 1);
     const result: StructType = { kind: 'struct', goName, localName, fields, alwaysEncoded, byName, byFoldedName };
     structs.set(goName, result);
-    for (const line of declared) fields.push(...readField(line));
+    for (const line of declared.lines) fields.push(...readField(line));
     for (const field of fields) {
       if (isAlwaysEncoded(field)) alwaysEncoded.push(field);
       byName.set(field.name, field);
@@ -84,18 +84,20 @@ function isAlwaysEncoded({ type, pointer, omitEmpty, omitZero }: StructField): b
   return !omitZero && (!omitEmpty || neverEmpty);
 }
 
-function readStructs(table: string): Map<string, string[]> {
-  const structs = new Map<string, string[]>();
-  let fields: string[] = [];
+/** Each heading of a generated table, what follows its name, and the indented lines below it. */
+export function readTable(table: string): Map<string, { goType: string; lines: string[] }> {
+  const entries = new Map<string, { goType: string; lines: string[] }>();
+  let lines: string[] = [];
   for (const line of table.trim().split('\n')) {
     if (line.startsWith('  ')) {
-      fields.push(line.trim());
-    } else {
-      fields = [];
-      structs.set(line, fields);
+      lines.push(line.trim());
+      continue;
     }
+    const [name, goType] = splitLine(line);
+    lines = [];
+    entries.set(name, { goType, lines });
   }
-  return structs;
+  return entries;
 }
 
 function splitLine(line: string): [string, string] {

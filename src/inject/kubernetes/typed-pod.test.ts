@@ -99,16 +99,11 @@ describe('normalisePod', () => {
   });
 
   it('names the field of an error', () => {
+    const withContainer = (fields: object): object => ({ spec: { containers: [{ name: 'a', ...fields }] } });
     const cases: [pod: unknown, field: string][] = [
       ['text', ''],
-      [
-        { spec: { containers: [{ name: 'a', ports: [{ containerPort: '80' }] }] } },
-        'spec.containers.ports.containerPort',
-      ],
-      [
-        { spec: { containers: [{ name: 'a', resources: { limits: { cpu: 'many' } } }] } },
-        'spec.containers.resources.limits',
-      ],
+      [withContainer({ ports: [{ containerPort: '80' }] }), 'spec.containers.ports.containerPort'],
+      [withContainer({ resources: { limits: { cpu: 'many' } } }), 'spec.containers.resources.limits'],
       [{ metadata: { creationTimestamp: 'now' } }, 'metadata.creationTimestamp'],
     ];
     for (const [pod, field] of cases) {

@@ -1,5 +1,5 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
-import { decodeCustom, zeroOfCustom } from './custom-types.ts';
+import { customZeros, decodeCustom } from './custom-types.ts';
 import type { ListType, MapType, ScalarType, StructField, StructType, ValueType } from './go-types.ts';
 import { podType } from './pod-schema.ts';
 import { describeJson, typeMismatch, type Place, type PodTypeError } from './pod-type-error.ts';
@@ -118,7 +118,7 @@ class Decoding {
   }
 
   #item(type: ListType, item: unknown): unknown {
-    if (item === null) return zeroOfItem(type);
+    if (item === null) return type.elementPointer ? null : zeroOf(type.element);
     if (this.#items === undefined || !isJsonObject(item)) return this.#value(type.element, item);
     const found = this.#items.get(item);
     if (found?.type === type.element) return found.canonical;
@@ -224,17 +224,11 @@ function addAlwaysEncoded(type: StructType, original: JsonObject, decoded: JsonO
 function isOmitted(field: StructField, value: unknown): boolean {
   if (field.omitZero && value === null) return true;
   if (!field.omitEmpty || field.pointer) return false;
-  switch (field.type.kind) {
-    case 'list':
-      return (value as unknown[]).length === 0;
-    case 'map':
-      return Object.keys(value as JsonObject).length === 0;
-    case 'struct':
-    case 'custom':
-      return false;
-    default:
-      return value === '' || value === false || value === 0;
-  }
+  const { kind } = field.type;
+  if (kind === 'struct' || kind === 'custom') return false;
+  if (kind === 'list') return (value as unknown[]).length === 0;
+  if (kind === 'map') return Object.keys(value as JsonObject).length === 0;
+  return value === '' || value === false || value === 0;
 }
 
 /** What Go encodes for a field that was absent or null. */
@@ -246,25 +240,10 @@ function zeroOfField(field: StructField): unknown {
   return zeroOf(field.type);
 }
 
-function zeroOfItem(type: ListType): unknown {
-  return type.elementPointer ? null : zeroOf(type.element);
-}
+const zeros = { string: '', bool: false, int32: 0, int64: 0, list: null, map: null } as const;
 
 function zeroOf(type: ValueType): unknown {
-  switch (type.kind) {
-    case 'string':
-      return '';
-    case 'bool':
-      return false;
-    case 'int32':
-    case 'int64':
-      return 0;
-    case 'list':
-    case 'map':
-      return null;
-    case 'custom':
-      return zeroOfCustom(type);
-    case 'struct':
-      return Object.fromEntries(type.alwaysEncoded.map((field) => [field.name, zeroOfField(field)]));
-  }
+  if (type.kind === 'custom') return customZeros[type.format];
+  if (type.kind !== 'struct') return zeros[type.kind];
+  return Object.fromEntries(type.alwaysEncoded.map((field) => [field.name, zeroOfField(field)]));
 }

@@ -6,14 +6,12 @@ const proxyConfig = messageType('istio.mesh.v1alpha1.ProxyConfig');
 const meshConfig = messageType('istio.mesh.v1alpha1.MeshConfig');
 
 describe('decodeMessage', () => {
+  const zeros = { concurrency: 0, holdApplicationUntilProxyStarts: false };
+  const ofObject: unknown = JSON.parse('{"__proto__":"x"}');
   const rows: [name: string, json: unknown, canonical: unknown][] = [
     ['leaves out zero scalars', { statusPort: 0, configPath: '', proxyAdminPort: 1 }, { proxyAdminPort: 1 }],
     ['leaves out empty lists and maps', { extraStatTags: [], proxyMetadata: {} }, {}],
-    [
-      'keeps a wrapper that holds zero',
-      { concurrency: 0, holdApplicationUntilProxyStarts: false },
-      { concurrency: 0, holdApplicationUntilProxyStarts: false },
-    ],
+    ['keeps a wrapper that holds zero', zeros, zeros],
     ['keeps an empty message', { image: {} }, { image: {} }],
     ['keeps an empty member of a oneof', { serviceCluster: '' }, { serviceCluster: '' }],
     [
@@ -28,11 +26,7 @@ describe('decodeMessage', () => {
     ['ignores null', { statusPort: null, image: null, drainDuration: null }, {}],
     ['ignores unknown fields', { noSuchField: { deep: [] } }, {}],
     ['sorts the keys of maps', { proxyMetadata: { b: '2', a: '1' } }, { proxyMetadata: { a: '1', b: '2' } }],
-    [
-      'keeps a key that is a name of Object',
-      { proxyMetadata: JSON.parse('{"__proto__":"x"}') as unknown },
-      { proxyMetadata: JSON.parse('{"__proto__":"x"}') as unknown },
-    ],
+    ['keeps a key that is a name of Object', { proxyMetadata: ofObject }, { proxyMetadata: ofObject }],
     [
       'makes durations canonical',
       { drainDuration: '1m', terminationDrainDuration: '1500ms' },
@@ -97,26 +91,26 @@ describe('decodeMessage', () => {
     assert.deepEqual(decodeMessage(meshConfig, keepalive), { tcpKeepalive: { probes: 3, time: '10s' } });
   });
 
+  const ofType: [name: string, json: unknown, found: string, goType: string][] = [
+    ['a list for the message', [], 'array', 'map[string]json.RawMessage'],
+    ['a text for the message', 'x', 'string', 'map[string]json.RawMessage'],
+    ['a number for a string', { configPath: 1 }, 'number', 'string'],
+    ['a text for a boolean', { holdApplicationUntilProxyStarts: 'true' }, 'string', 'bool'],
+    ['a fraction for an integer', { statusPort: 1.5 }, 'number 1.5', 'int32'],
+    ['a number out of range', { statusPort: 2 ** 31 }, 'number 2147483648', 'int32'],
+    ['a negative unsigned number', { fileFlushMinSizeKb: -1 }, 'number -1', 'uint32'],
+    ['a number for a duration', { drainDuration: 10 }, 'number', 'string'],
+    ['an object for a list', { extraStatTags: {} }, 'object', '[]json.RawMessage'],
+    ['a list for a map', { proxyMetadata: [] }, 'array', 'map[string]json.RawMessage'],
+    ['a boolean for a map’s value', { proxyMetadata: { a: true } }, 'bool', 'string'],
+    ['an object for a number', { tracing: { sampling: {} } }, 'object', 'float64'],
+  ];
   const wrong: [name: string, json: unknown, message: string][] = [
-    ['a list for the message', [], 'json: cannot unmarshal array into Go value of type map[string]json.RawMessage'],
-    ['a text for the message', 'x', 'json: cannot unmarshal string into Go value of type map[string]json.RawMessage'],
-    ['a number for a string', { configPath: 1 }, 'json: cannot unmarshal number into Go value of type string'],
-    [
-      'a text for a boolean',
-      { holdApplicationUntilProxyStarts: 'true' },
-      'json: cannot unmarshal string into Go value of type bool',
-    ],
-    ['a fraction for an integer', { statusPort: 1.5 }, 'json: cannot unmarshal number 1.5 into Go value of type int32'],
-    [
-      'a number out of range',
-      { statusPort: 2 ** 31 },
-      'json: cannot unmarshal number 2147483648 into Go value of type int32',
-    ],
-    [
-      'a negative unsigned number',
-      { fileFlushMinSizeKb: -1 },
-      'json: cannot unmarshal number -1 into Go value of type uint32',
-    ],
+    ...ofType.map(([name, json, found, goType]): [string, unknown, string] => [
+      name,
+      json,
+      `json: cannot unmarshal ${found} into Go value of type ${goType}`,
+    ]),
     ['a word for an integer', { statusPort: 'http' }, "invalid character 'h' looking for beginning of value"],
     ['an empty text for an integer', { statusPort: '' }, 'unexpected end of JSON input'],
     [
@@ -124,29 +118,8 @@ describe('decodeMessage', () => {
       { interceptionMode: 'BAD' },
       'unknown value "\\"BAD\\"" for enum istio.mesh.v1alpha1.ProxyConfig.InboundInterceptionMode',
     ],
-    ['a number for a duration', { drainDuration: 10 }, 'json: cannot unmarshal number into Go value of type string'],
     ['a duration without unit', { drainDuration: '10' }, 'bad Duration: time: missing unit in duration "10"'],
-    [
-      'an object for a list',
-      { extraStatTags: {} },
-      'json: cannot unmarshal object into Go value of type []json.RawMessage',
-    ],
-    [
-      'a list for a map',
-      { proxyMetadata: [] },
-      'json: cannot unmarshal array into Go value of type map[string]json.RawMessage',
-    ],
-    [
-      'a boolean for a map’s value',
-      { proxyMetadata: { a: true } },
-      'json: cannot unmarshal bool into Go value of type string',
-    ],
     ['a text for a number', { tracing: { sampling: 'much' } }, "invalid character 'm' looking for beginning of value"],
-    [
-      'an object for a number',
-      { tracing: { sampling: {} } },
-      'json: cannot unmarshal object into Go value of type float64',
-    ],
   ];
   for (const [name, json, message] of wrong) {
     it(`refuses ${name}`, () => {

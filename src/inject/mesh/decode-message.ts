@@ -1,4 +1,5 @@
 import { isJsonObject, setMember, type JsonObject } from '../patch/json-value.ts';
+import { describeJson } from '../kubernetes/pod-type-error.ts';
 import { formatDuration, parseGoDuration } from './go-duration.ts';
 import type { EnumType, MessageField, MessageType, ScalarKind } from './message-type.ts';
 
@@ -100,24 +101,12 @@ function decodeEnum(type: EnumType, value: unknown): unknown {
   return type.names.get(Number(number)) ?? number;
 }
 
-const goScalars: Readonly<Record<ScalarKind, string>> = {
-  string: 'string',
-  bool: 'bool',
-  int32: 'int32',
-  int64: 'int64',
-  uint32: 'uint32',
-  uint64: 'uint64',
-  double: 'float64',
-  float: 'float32',
-  bytes: '[]uint8',
-};
-
 function decodeScalar(kind: ScalarKind, value: unknown): unknown {
   switch (kind) {
     case 'string':
     case 'bytes':
       if (value === null) return '';
-      if (typeof value !== 'string') throw mismatch(value, goScalars[kind]);
+      if (typeof value !== 'string') throw mismatch(value, kind === 'bytes' ? '[]uint8' : 'string');
       return value;
     case 'bool':
       if (value === null) return false;
@@ -125,16 +114,16 @@ function decodeScalar(kind: ScalarKind, value: unknown): unknown {
       return value;
     case 'double':
     case 'float':
-      return decodeFloat(kind, value ?? 0);
+      return decodeFloat(value ?? 0, kind === 'double' ? 'float64' : 'float32');
     default:
-      return decodeInteger(kind, value ?? 0, goScalars[kind]);
+      return decodeInteger(kind, value ?? 0, kind);
   }
 }
 
-function decodeFloat(kind: 'double' | 'float', value: unknown): unknown {
+function decodeFloat(value: unknown, goType: string): unknown {
   if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return value;
   const number = unquote(value);
-  if (typeof number !== 'number') throw mismatch(number, goScalars[kind]);
+  if (typeof number !== 'number') throw mismatch(number, goType);
   return number;
 }
 
@@ -176,20 +165,15 @@ function unquote(value: unknown): unknown {
 }
 
 function decodeWellKnown(type: MessageType, json: unknown): unknown {
-  switch (type.name) {
-    case 'google.protobuf.Duration':
-      return decodeDuration(json);
-    case 'google.protobuf.Struct':
-      if (!isJsonObject(json))
-        throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
-      return json;
-    default: {
-      // The wrappers: a message of one field, in JSON just its value.
-      const [field] = type.fields;
-      if (field === undefined) throw new Error(`${type.name} has no field`);
-      return decodeValue(field, json);
-    }
+  if (type.name === 'google.protobuf.Duration') return decodeDuration(json);
+  if (type.name === 'google.protobuf.Struct') {
+    if (isJsonObject(json)) return json;
+    throw new MessageError(`bad StructValue: ${mismatch(json, 'map[string]json.RawMessage').message}`);
   }
+  // The wrappers: a message of one field, in JSON just its value.
+  const [field] = type.fields;
+  if (field === undefined) throw new Error(`${type.name} has no field`);
+  return decodeValue(field, json);
 }
 
 function decodeDuration(json: unknown): string {
@@ -203,12 +187,5 @@ function decodeDuration(json: unknown): string {
 }
 
 function mismatch(value: unknown, goType: string): MessageError {
-  const found = Array.isArray(value)
-    ? 'array'
-    : isJsonObject(value)
-      ? 'object'
-      : typeof value === 'boolean'
-        ? 'bool'
-        : typeof value;
-  return new MessageError(`json: cannot unmarshal ${found} into Go value of type ${goType}`);
+  return new MessageError(`json: cannot unmarshal ${describeJson(value)} into Go value of type ${goType}`);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ProxyConfigResource } from '../injection-request.ts';
 import type { JsonObject } from '../patch/json-value.ts';
-import { annotationProxyConfig } from './annotation-proxy-config.ts';
+import { annotationProxyConfig } from './proxy-config.ts';
 import { effectiveProxyConfig, proxyConfigLayers } from './effective-proxy-config.ts';
 import { loadMeshConfig } from './mesh-config.ts';
 

@@ -1,6 +1,7 @@
+import { compareStrings } from '../../template/go-string.ts';
 import { compileLabelSelector, type LabelMatcher } from '../../selection/label-selector.ts';
 import type { ProxyConfigResource } from '../injection-request.ts';
-import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { isJsonObject } from '../patch/json-value.ts';
 import { MessageError, type Message } from './decode-message.ts';
 import { decodeProxyConfig, defaultProxyConfig, overlayProxyConfig } from './proxy-config.ts';
 
@@ -41,61 +42,59 @@ export function effectiveProxyConfig(
   if (annotation !== undefined) config = overlayProxyConfig(config, annotation);
   return overlayFirst(
     config,
-    own.filter((resource) => selectorOf(resource)?.(pod.labels) === true),
+    own.filter((resource) => read(resource).selector?.(pod.labels) === true),
   );
 }
 
 /** The earlier of two resources has the higher precedence, so they are laid on from the last. */
 function overlayFirst(base: Message, resources: readonly ProxyConfigResource[]): Message {
-  return resources.reduceRight((config, resource) => overlayProxyConfig(config, resourceMessage(resource)), base);
+  return resources.reduceRight((config, resource) => overlayProxyConfig(config, read(resource).message), base);
 }
 
 function byAge(left: ProxyConfigResource, right: ProxyConfigResource): number {
   return (
-    compare(left.metadata.creationTimestamp ?? '', right.metadata.creationTimestamp ?? '') ||
-    compare(left.metadata.name, right.metadata.name)
+    compareStrings(left.metadata.creationTimestamp ?? '', right.metadata.creationTimestamp ?? '') ||
+    compareStrings(left.metadata.name, right.metadata.name)
   );
 }
 
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
 function withoutSelector(resource: ProxyConfigResource): boolean {
-  return selectorOf(resource) === undefined;
+  return read(resource).selector === undefined;
 }
 
-const selectors = new WeakMap<object, LabelMatcher>();
+/** What a resource says. */
+interface ReadResource {
+  /** `undefined` when it has no selector or an empty one and so speaks for the whole namespace. */
+  readonly selector: LabelMatcher | undefined;
+  /** Its spec in the words of MeshConfig's ProxyConfig; one that does not decode has no say. */
+  readonly message: Message;
+}
 
-/** A resource's selector; `undefined` when it has none or an empty one and so speaks for the whole namespace. */
-function selectorOf({ spec }: ProxyConfigResource): LabelMatcher | undefined {
-  const matchLabels =
-    isJsonObject(spec.selector) && isJsonObject(spec.selector.matchLabels) ? spec.selector.matchLabels : {};
+const known = new WeakMap<object, ReadResource>();
+
+/** Reads a resource, each once. */
+function read({ spec }: ProxyConfigResource): ReadResource {
+  const before = known.get(spec);
+  if (before !== undefined) return before;
+  const { selector, concurrency, environmentVariables: proxyMetadata, image } = spec;
+  const message = decodeOrNothing({ concurrency, proxyMetadata, image });
+  const resource = { selector: compileSelector(selector), message };
+  known.set(spec, resource);
+  return resource;
+}
+
+function compileSelector(selector: unknown): LabelMatcher | undefined {
+  const matchLabels = isJsonObject(selector) && isJsonObject(selector.matchLabels) ? selector.matchLabels : {};
   if (Object.keys(matchLabels).length === 0) return undefined;
-  const known = selectors.get(spec);
-  if (known !== undefined) return known;
   const compiled = compileLabelSelector({ matchLabels: matchLabels as Record<string, string> }, 'nothing');
-  const matcher: LabelMatcher = 'matches' in compiled ? compiled.matches : () => false;
-  selectors.set(spec, matcher);
-  return matcher;
+  return 'matches' in compiled ? compiled.matches : () => false;
 }
 
-const messages = new WeakMap<object, Message>();
-
-/** A resource's spec in the words of MeshConfig's ProxyConfig; one that does not decode has no say. */
-function resourceMessage({ spec }: ProxyConfigResource): Message {
-  const known = messages.get(spec);
-  if (known !== undefined) return known;
-  const config: JsonObject = {};
-  if (spec.concurrency !== undefined) config.concurrency = spec.concurrency;
-  if (spec.environmentVariables !== undefined) config.proxyMetadata = spec.environmentVariables;
-  if (spec.image !== undefined) config.image = spec.image;
-  let message: Message = {};
+function decodeOrNothing(config: object): Message {
   try {
-    message = decodeProxyConfig(config);
+    return decodeProxyConfig(config);
   } catch (error) {
     if (!(error instanceof MessageError)) throw error;
+    return {};
   }
-  messages.set(spec, message);
-  return message;
 }

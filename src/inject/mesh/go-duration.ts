@@ -11,10 +11,7 @@ const second = 1_000_000_000n;
 /** More than any duration needs; a longer text is not read. */
 const longestDuration = 100;
 
-/**
- * Reads a duration as Go's time.ParseDuration does (`1h30m`, `1.5s`, `-10ms`).
- * @throws Error with Go's message; with one of our own for a text of more than 100 characters, whatever it is
- */
+/** Reads a duration as Go's time.ParseDuration does (`1h30m`, `-10ms`). @throws Error with Go's message, or of its length */
 export function parseGoDuration(text: string): Duration {
   if (text.length > longestDuration)
     throw new Error(`a duration has at most ${longestDuration} characters, this one has ${text.length}`);

@@ -10,39 +10,37 @@ import { proxyConfigProblems } from './validate-proxy-config.ts';
 const type = messageType('istio.mesh.v1alpha1.MeshConfig');
 const providersType = messageType('istio.mesh.v1alpha1.MeshConfig.DefaultProviders');
 
+const defaults = {
+  proxyListenPort: 15001,
+  proxyInboundListenPort: 15006,
+  connectTimeout: '10s',
+  protocolDetectionTimeout: '0s',
+  ingressClass: 'istio',
+  ingressService: 'istio-ingressgateway',
+  ingressControllerMode: 'STRICT',
+  enableTracing: true,
+  defaultConfig: defaultProxyConfig,
+  outboundTrafficPolicy: { mode: 'ALLOW_ANY' },
+  inboundTrafficPolicy: {},
+  enableAutoMtls: true,
+  trustDomain: 'cluster.local',
+  defaultServiceExportTo: ['*'],
+  defaultVirtualServiceExportTo: ['*'],
+  defaultDestinationRuleExportTo: ['*'],
+  rootNamespace: 'istio-system',
+  localityLbSetting: { enabled: true },
+  dnsRefreshRate: '60s',
+  enablePrometheusMerge: true,
+  extensionProviders: [
+    { name: 'prometheus', prometheus: {} },
+    { name: 'stackdriver', stackdriver: {} },
+    { name: 'envoy', envoyFileAccessLog: { path: '/dev/stdout' } },
+  ],
+  defaultProviders: {},
+};
+
 /** Istio's MeshConfig before anything is configured. */
-export const defaultMeshConfig: Message = applyToMessage(
-  type,
-  {},
-  {
-    proxyListenPort: 15001,
-    proxyInboundListenPort: 15006,
-    connectTimeout: '10s',
-    protocolDetectionTimeout: '0s',
-    ingressClass: 'istio',
-    ingressService: 'istio-ingressgateway',
-    ingressControllerMode: 'STRICT',
-    enableTracing: true,
-    defaultConfig: defaultProxyConfig,
-    outboundTrafficPolicy: { mode: 'ALLOW_ANY' },
-    inboundTrafficPolicy: {},
-    enableAutoMtls: true,
-    trustDomain: 'cluster.local',
-    defaultServiceExportTo: ['*'],
-    defaultVirtualServiceExportTo: ['*'],
-    defaultDestinationRuleExportTo: ['*'],
-    rootNamespace: 'istio-system',
-    localityLbSetting: { enabled: true },
-    dnsRefreshRate: '60s',
-    enablePrometheusMerge: true,
-    extensionProviders: [
-      { name: 'prometheus', prometheus: {} },
-      { name: 'stackdriver', stackdriver: {} },
-      { name: 'envoy', envoyFileAccessLog: { path: '/dev/stdout' } },
-    ],
-    defaultProviders: {},
-  },
-);
+export const defaultMeshConfig = applyToMessage(type, {}, defaults);
 
 /**
  * The effective MeshConfig of a YAML text (the key `mesh` of Istio's ConfigMap) over Istio's defaults: fields replace, but defaultConfig and
@@ -50,15 +48,22 @@ export const defaultMeshConfig: Message = applyToMessage(
  * @throws ConfigurationError
  */
 export function loadMeshConfig(text: string): Message {
-  const mesh = failingAs('mesh', () => mergeMesh(parseYaml(text)));
+  const mesh = readMesh(text);
   const problems = proxyConfigProblems(mesh.defaultConfig as Message);
   if (problems.length > 0) {
-    throw new ConfigurationError(
-      'mesh.defaultConfig',
-      `cannot parse mesh config: defaultConfig: ${problems.join('; ')}`,
-    );
+    const message = `cannot parse mesh config: defaultConfig: ${problems.join('; ')}`;
+    throw new ConfigurationError('mesh.defaultConfig', message);
   }
   return mesh;
+}
+
+function readMesh(text: string): Message {
+  try {
+    return mergeMesh(parseYaml(text));
+  } catch (error) {
+    if (!(error instanceof MessageError || error instanceof YamlError)) throw error;
+    throw new ConfigurationError('mesh', `cannot parse mesh config: ${error.message}`, { cause: error });
+  }
 }
 
 function mergeMesh(yaml: unknown): Message {
@@ -88,15 +93,4 @@ function mergeProviders(configured: unknown): Message[] {
     else merged.push(provider);
   }
   return merged;
-}
-
-function failingAs<Result>(field: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MessageError || error instanceof YamlError) {
-      throw new ConfigurationError(field, `cannot parse mesh config: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
 }

@@ -1,7 +1,10 @@
+import { readTable } from '../kubernetes/read-go-types.ts';
 import { meshEnums, meshMessages } from './mesh-types.ts';
 
+const scalarKinds = ['string', 'bool', 'int32', 'int64', 'uint32', 'uint64', 'double', 'float', 'bytes'] as const;
+
 /** The kinds of protobuf scalars that occur in Istio's messages. */
-export type ScalarKind = 'string' | 'bool' | 'int32' | 'int64' | 'uint32' | 'uint64' | 'double' | 'float' | 'bytes';
+export type ScalarKind = (typeof scalarKinds)[number];
 
 export interface EnumType {
   readonly kind: 'enum';
@@ -20,23 +23,19 @@ export interface MessageType {
   readonly fields: readonly MessageField[];
 }
 
-export interface ScalarFieldType {
-  readonly kind: ScalarKind;
-}
-
 export interface MessageField {
   readonly goName: string;
   readonly protoName: string;
   readonly jsonName: string;
   /** The type of the field, or of the elements of a list or map. */
-  readonly type: MessageType | EnumType | ScalarFieldType;
+  readonly type: MessageType | EnumType | { readonly kind: ScalarKind };
   readonly cardinality: 'single' | 'list' | 'map';
   /** Whether an unset field differs from one that holds its zero value. */
   readonly presence: boolean;
   readonly oneof: Oneof | undefined;
 }
 
-export interface Oneof {
+interface Oneof {
   readonly name: string;
   /** The field of the Go struct that holds whichever is set. */
   readonly goField: string;
@@ -44,33 +43,7 @@ export interface Oneof {
   readonly wrapper: string;
 }
 
-const scalars: ReadonlySet<string> = new Set<ScalarKind>([
-  'string',
-  'bool',
-  'int32',
-  'int64',
-  'uint32',
-  'uint64',
-  'double',
-  'float',
-  'bytes',
-]);
-
-/** A heading and the indented lines below it, as the generated tables have them. */
-function readTable(table: string): Map<string, { goType: string; lines: string[] }> {
-  const entries = new Map<string, { goType: string; lines: string[] }>();
-  let lines: string[] = [];
-  for (const line of table.trim().split('\n')) {
-    if (line.startsWith('  ')) {
-      lines.push(line.trim());
-      continue;
-    }
-    const [name = '', goType = ''] = line.split(' ');
-    lines = [];
-    entries.set(name, { goType, lines });
-  }
-  return entries;
-}
+const scalars: ReadonlySet<string> = new Set(scalarKinds);
 
 const messageTable = readTable(meshMessages);
 const enumTable = readTable(meshEnums);

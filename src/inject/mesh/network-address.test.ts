@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { portProblem, proxyAddressProblem } from './network-address.ts';
 
 describe('proxyAddressProblem', () => {
-  for (const address of [
-    'zipkin.example:9411',
-    'zipkin:1',
-    '10.0.0.1:80',
-    '[::1]:80',
-    'name.:443',
-    '127.0.0.1:65535',
-  ]) {
+  const right = ['zipkin.example:9411', 'zipkin:1', '10.0.0.1:80', '[::1]:80', 'name.:443', '127.0.0.1:65535'];
+  for (const address of right) {
     it(`takes ${address}`, () => {
       assert.equal(proxyAddressProblem(address), undefined);
     });

@@ -2,10 +2,7 @@ import { isIP } from 'node:net';
 
 const dns1123Label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i;
 
-/**
- * Why a text is no `host:port`, in the words of Istio's ValidateProxyAddress; `undefined` when it is one.
- * Hosts are names or addresses, ports numbers from 1 to 65535.
- */
+/** Why a text is no `host:port`, in the words of Istio's ValidateProxyAddress; `undefined` when it is one. */
 export function proxyAddressProblem(address: string): string | undefined {
   const split = splitHostPort(address);
   if ('problem' in split) return `unable to split ${JSON.stringify(address)}: address ${address}: ${split.problem}`;

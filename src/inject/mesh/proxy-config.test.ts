@@ -38,10 +38,8 @@ describe('applyProxyConfig, the command line’s way', () => {
 
 describe('overlayProxyConfig, the webhook’s way', () => {
   it('sets only what protobuf knows as set', () => {
-    const config = overlayProxyConfig(
-      base,
-      decodeProxyConfig({ statusPort: 0, concurrency: 0, proxyMetadata: { C: '4' } }),
-    );
+    const top = decodeProxyConfig({ statusPort: 0, concurrency: 0, proxyMetadata: { C: '4' } });
+    const config = overlayProxyConfig(base, top);
     assert.equal(config.statusPort, 15020);
     assert.equal(config.concurrency, 0);
     assert.deepEqual(config.proxyMetadata, { A: '1', B: '2', C: '4' });

@@ -1,30 +1,39 @@
 import { isJsonObject, type JsonObject } from '../patch/json-value.ts';
+import { parseYaml } from '../yaml/parse-yaml.ts';
 import { applyToMessage, type Message } from './decode-message.ts';
 import { messageType } from './message-type.ts';
 
 const type = messageType('istio.mesh.v1alpha1.ProxyConfig');
 
 /** Istio's ProxyConfig before anything is configured. */
-export const defaultProxyConfig: Message = applyToMessage(
-  type,
-  {},
-  {
-    configPath: './etc/istio/proxy',
-    binaryPath: '/usr/local/bin/envoy',
-    serviceCluster: 'istio-proxy',
-    drainDuration: '45s',
-    terminationDrainDuration: '5s',
-    proxyAdminPort: 15000,
-    controlPlaneAuthPolicy: 'MUTUAL_TLS',
-    discoveryAddress: 'istiod.istio-system.svc:15012',
-    statNameLength: 189,
-    statusPort: 15020,
-  },
-);
+export const defaultProxyConfig = decodeProxyConfig({
+  configPath: './etc/istio/proxy',
+  binaryPath: '/usr/local/bin/envoy',
+  serviceCluster: 'istio-proxy',
+  drainDuration: '45s',
+  terminationDrainDuration: '5s',
+  proxyAdminPort: 15000,
+  controlPlaneAuthPolicy: 'MUTUAL_TLS',
+  discoveryAddress: 'istiod.istio-system.svc:15012',
+  statNameLength: 189,
+  statusPort: 15020,
+});
 
 /** A ProxyConfig of JSON alone. @throws MessageError */
 export function decodeProxyConfig(json: unknown): Message {
   return applyToMessage(type, {}, json);
+}
+
+/** The pod annotation that changes the proxy's configuration. */
+export const proxyConfigAnnotation = 'proxy.istio.io/config';
+
+/** The annotation's value as a message of its own; `undefined` for one that cannot be read, which the validation of annotations reports. */
+export function annotationProxyConfig(value: string): Message | undefined {
+  try {
+    return decodeProxyConfig(parseYaml(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

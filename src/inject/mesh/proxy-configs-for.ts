@@ -3,10 +3,9 @@ import type { ProxyConfigResource } from '../injection-request.ts';
 import type { Injector } from '../injector.ts';
 import { annotationOf, noStrings, type Pod } from '../pod/pod.ts';
 import { parseYaml } from '../yaml/parse-yaml.ts';
-import { annotationProxyConfig, proxyConfigAnnotation } from './annotation-proxy-config.ts';
 import type { Message } from './decode-message.ts';
 import { effectiveProxyConfig } from './effective-proxy-config.ts';
-import { applyProxyConfig } from './proxy-config.ts';
+import { annotationProxyConfig, applyProxyConfig, proxyConfigAnnotation } from './proxy-config.ts';
 
 /** The configurations that hold for one pod. The webhook reads the pod's annotation when the engine or a template first asks for what it changes. */
 export interface PodProxyConfigs {
@@ -27,7 +26,7 @@ export function proxyConfigsFor(
 ): PodProxyConfigs {
   return injector.semantics === 'KubeInject'
     ? commandLineConfigs(injector, pod)
-    : new WebhookProxyConfigs(injector, pod, resources);
+    : webhookConfigs(injector, pod, resources);
 }
 
 function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProxyConfigs {
@@ -41,53 +40,36 @@ function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProx
   };
 }
 
-class WebhookProxyConfigs implements PodProxyConfigs {
-  readonly #injector: Injector;
-  readonly #pod: Pod;
-  readonly #resources: readonly ProxyConfigResource[] | undefined;
-  #annotation: { readonly message: Message | undefined } | undefined;
-  #proxyConfig: Message | undefined;
-
-  constructor(injector: Injector, pod: Pod, resources: readonly ProxyConfigResource[] | undefined) {
-    this.#injector = injector;
-    this.#pod = pod;
-    this.#resources = resources;
-  }
-
-  get meshConfig(): Message {
-    return this.#injector.meshConfig;
-  }
-
-  get proxyConfig(): Message {
-    const { namespace = '', labels = noStrings } = this.#pod.metadata;
-    return (this.#proxyConfig ??= effectiveProxyConfig(
-      this.#injector.proxyConfigLayers,
-      { namespace, labels },
-      this.#message(),
-      this.#resources,
-    ));
-  }
-
-  /** Resources have no say in the order of containers. */
-  get holdApplication(): boolean {
-    const { meshConfig, values } = this.#injector;
-    const defaultConfig = meshConfig.defaultConfig as Message;
-    return (
-      values.holdApplication ||
-      (this.#message()?.holdApplicationUntilProxyStarts ?? defaultConfig.holdApplicationUntilProxyStarts) === true
-    );
-  }
-
+function webhookConfigs(
+  { meshConfig, values, proxyConfigLayers }: Injector,
+  pod: Pod,
+  resources: readonly ProxyConfigResource[] | undefined,
+): PodProxyConfigs {
+  let read: { readonly message: Message | undefined } | undefined;
+  let effective: Message | undefined;
   /** What the pod's annotation says. */
-  #message(): Message | undefined {
-    this.#annotation ??= { message: this.#readAnnotation() };
-    return this.#annotation.message;
-  }
-
-  #readAnnotation(): Message | undefined {
-    const annotation = annotationOf(this.#pod, proxyConfigAnnotation);
-    return annotation === undefined ? undefined : annotationProxyConfig(annotation);
-  }
+  const ofAnnotation = (): Message | undefined => {
+    if (read === undefined) {
+      const annotation = annotationOf(pod, proxyConfigAnnotation);
+      read = { message: annotation === undefined ? undefined : annotationProxyConfig(annotation) };
+    }
+    return read.message;
+  };
+  return {
+    meshConfig,
+    get proxyConfig() {
+      const { namespace = '', labels = noStrings } = pod.metadata;
+      return (effective ??= effectiveProxyConfig(proxyConfigLayers, { namespace, labels }, ofAnnotation(), resources));
+    },
+    /** Resources have no say in the order of containers. */
+    get holdApplication() {
+      const { holdApplicationUntilProxyStarts } = meshConfig.defaultConfig as Message;
+      return (
+        values.holdApplication ||
+        (ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts) === true
+      );
+    },
+  };
 }
 
 function applyAnnotation(base: Message, annotation: string): Message {

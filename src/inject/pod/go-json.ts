@@ -1,10 +1,7 @@
 import type { ValueType } from '../kubernetes/go-types.ts';
 import { isJsonObject } from '../patch/json-value.ts';
 
-/**
- * A canonical value (see `normalisePod`) as Go's encoding/json writes it: members in the order of the struct, keys of maps sorted,
- * `<`, `>`, `&` and the line separators escaped.
- */
+/** A canonical value (see `normalisePod`) as Go's encoding/json writes it: struct order, sorted maps, HTML escaped. */
 export function encodeGoJson(type: ValueType, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (type.kind === 'list' && Array.isArray(value)) {

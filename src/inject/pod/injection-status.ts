@@ -69,19 +69,10 @@ function namesOrNull(items: readonly Named[]): string[] | null {
  * annotations that led Prometheus to the proxy, without the status. Templates see this pod; nothing else of it reaches the result.
  */
 export function stripPod(pod: Pod, status: InjectionStatus, family: Family, statusPort: string): Pod {
-  let stripped = pod;
-  if (status.containers.size > 0) {
-    stripped = withContainers(
-      stripped,
-      containersOf(pod).filter(({ name }) => !status.containers.has(name)),
-    );
-  }
-  if (status.initContainers.size > 0) {
-    stripped = withInitContainers(
-      stripped,
-      initContainersOf(pod).filter(({ name }) => !status.initContainers.has(name)),
-    );
-  }
+  const containers = containersOf(pod).filter(({ name }) => !status.containers.has(name));
+  const initContainers = initContainersOf(pod).filter(({ name }) => !status.initContainers.has(name));
+  let stripped = status.containers.size > 0 ? withContainers(pod, containers) : pod;
+  if (status.initContainers.size > 0) stripped = withInitContainers(stripped, initContainers);
   const annotations = without(pod.metadata.annotations ?? noStrings, family.keys.status);
   const ours = family.proxy && readPrometheusAnnotations(pod).port === statusPort;
   return withAnnotations(stripped, ours ? withoutPrometheusAnnotations(annotations) : annotations);

@@ -21,10 +21,7 @@ export interface Overrides {
 const containerType = podStruct('v1.Container');
 const none: Overrides = { containers: [], initContainers: [] };
 
-/**
- * The overrides that an earlier injection has saved on the pod, in the annotation `key`: later ones no longer see the user's own pod.
- * @throws InjectionFailure when the annotation is not readable
- */
+/** The overrides that an earlier injection has saved in the annotation `key`. @throws InjectionFailure when unreadable */
 export function savedOverrides(pod: Pod, key: string): Overrides {
   const text = annotationOf(pod, key);
   if (text === undefined) return none;
@@ -35,9 +32,8 @@ export function savedOverrides(pod: Pod, key: string): Overrides {
     return { containers: containersIn(saved.containers), initContainers: containersIn(saved.initContainers) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InjectionFailure('InvalidOverrides', `failed to run injection template: annotation ${key}: ${reason}`, {
-      cause: error,
-    });
+    const message = `failed to run injection template: annotation ${key}: ${reason}`;
+    throw new InjectionFailure('InvalidOverrides', message, { cause: error });
   }
 }
 

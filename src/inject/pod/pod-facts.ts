@@ -48,8 +48,6 @@ function stringMap(metadata: JsonObject, name: string): Readonly<Record<string, 
 
 function invalid(path: string, wanted: string, value: unknown): InjectionFailure {
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
-  return new InjectionFailure(
-    'InvalidPod',
-    `the pod${path === '' ? '' : `'s ${path}`} must be ${wanted}, not ${found}`,
-  );
+  const subject = path === '' ? 'the pod' : `the pod's ${path}`;
+  return new InjectionFailure('InvalidPod', `${subject} must be ${wanted}, not ${found}`);
 }

@@ -8,7 +8,7 @@ export interface Pod extends JsonObject {
   readonly spec: PodSpec;
 }
 
-export interface PodMetadata extends JsonObject {
+interface PodMetadata extends JsonObject {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -61,9 +61,13 @@ export interface SecurityContext extends JsonObject {
 }
 
 export interface Handler extends JsonObject {
-  readonly httpGet?: HttpGetAction;
-  readonly tcpSocket?: TcpSocketAction;
-  readonly grpc?: GrpcAction;
+  readonly httpGet?: Action & { readonly scheme?: string };
+  readonly tcpSocket?: Action;
+  readonly grpc?: JsonObject;
+}
+
+interface Action extends JsonObject {
+  readonly port: number | string;
 }
 
 export interface Probe extends Handler {
@@ -73,24 +77,6 @@ export interface Probe extends Handler {
 export interface Lifecycle extends JsonObject {
   readonly preStop?: Handler;
   readonly postStart?: Handler;
-}
-
-export interface HttpGetAction extends JsonObject {
-  readonly path?: string;
-  readonly port: number | string;
-  readonly host?: string;
-  readonly scheme?: string;
-  readonly httpHeaders?: readonly unknown[];
-}
-
-export interface TcpSocketAction extends JsonObject {
-  readonly port: number | string;
-  readonly host?: string;
-}
-
-export interface GrpcAction extends JsonObject {
-  readonly port: number;
-  readonly service: string | null;
 }
 
 /** The containers, none of them for a pod that has none. */

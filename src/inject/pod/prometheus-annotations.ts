@@ -14,15 +14,8 @@ function isPrometheusName(name: string): boolean {
   return name.startsWith('prometheus') && names.has(sanitized(name));
 }
 
-/** What a pod's annotations tell Prometheus, in any spelling; `undefined` where they say nothing. */
-export interface PrometheusAnnotations {
-  readonly scrape: string | undefined;
-  readonly port: string | undefined;
-  readonly path: string | undefined;
-}
-
-/** Reads the annotations. Of several spellings of one the last in the pod's order counts. */
-export function readPrometheusAnnotations(pod: Pod): PrometheusAnnotations {
+/** What a pod's annotations tell Prometheus, if anything. Of several spellings of one the last in the pod's order counts. */
+export function readPrometheusAnnotations(pod: Pod) {
   const found = new Map<string, string>();
   const annotations = pod.metadata.annotations ?? noStrings;
   for (const name of Object.keys(annotations)) {

@@ -4,10 +4,7 @@ import { annotationOf, type Pod } from './pod.ts';
 /** Each is rendered and merged, so an author must not choose how many. */
 const mostTemplates = 32;
 
-/**
- * The names of the templates for a pod, in order: its annotation (`templatesKey`, comma-separated) or the defaults, aliases expanded once.
- * @throws InjectionFailure when the annotation names too many
- */
+/** The templates for a pod, in order, aliases expanded once. @throws InjectionFailure when its annotation names too many */
 export function selectTemplates(
   pod: Pod,
   templatesKey: string,

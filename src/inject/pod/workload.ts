@@ -9,10 +9,7 @@ export interface Workload {
   readonly kind: string;
 }
 
-/**
- * The workload of a pod, from the pod alone: its controller when its name is generated, and what stands behind the controller where names
- * and labels tell (Istio's GetDeployMetaFromPod). Otherwise the pod itself.
- */
+/** The workload of a pod by Istio's GetDeployMetaFromPod: what stands behind its controller, otherwise the pod itself. */
 export function workloadOf(pod: Pod): Workload {
   const { metadata } = pod;
   const namespace = metadata.namespace ?? '';

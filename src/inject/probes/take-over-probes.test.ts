@@ -59,12 +59,8 @@ describe('takeOverProbes', () => {
   });
 
   it('lists no probe that goes to the agent already, nor one whose port nobody knows, but moves both', () => {
-    const { web, probers } = takeOver(
-      podWith({
-        readinessProbe: { httpGet: { path: '/x', port: 15020 } },
-        livenessProbe: { httpGet: { port: 'nowhere' } },
-      }),
-    );
+    const readinessProbe = { httpGet: { path: '/x', port: 15020 } };
+    const { web, probers } = takeOver(podWith({ readinessProbe, livenessProbe: { httpGet: { port: 'nowhere' } } }));
     assert.equal(probers, undefined);
     assert.deepEqual(web.livenessProbe, { httpGet: { path: '/app-health/web/livez', port: 15020 } });
   });
@@ -84,10 +80,8 @@ describe('takeOverProbes', () => {
   ];
   for (const [name, annotation, rewriteByDefault, taken] of rows) {
     it(`${name}: ${taken ? 'taken over' : 'left alone'}`, () => {
-      const pod = podWith(
-        probe,
-        annotation === undefined ? {} : { 'sidecar.istio.io/rewriteAppHTTPProbers': annotation },
-      );
+      const own = annotation === undefined ? {} : { 'sidecar.istio.io/rewriteAppHTTPProbers': annotation };
+      const pod = podWith(probe, own);
       assert.equal(takeOver(pod, { rewriteByDefault }).probers !== undefined, taken);
     });
   }

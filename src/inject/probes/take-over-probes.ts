@@ -13,8 +13,7 @@ import {
   type Handler,
 } from '../pod/pod.ts';
 import { proxyContainer } from '../pod/proxy-container.ts';
-import { encodeProbers, listProbers, type ProberList } from './prober-list.ts';
-import { mapHandlers } from './map-handlers.ts';
+import { encodeProbers, listProbers, mapHandlers, type ContainerHandler, type ProberList } from './handlers.ts';
 import { without } from '../pod/without.ts';
 
 const probersVariable = 'ISTIO_KUBE_APP_PROBERS';
@@ -58,10 +57,7 @@ function statusPortOf(pod: Pod, meshPort: number): number {
   return /^[+-]?\d+$/.test(own) ? Number(own) : 0;
 }
 
-/**
- * The proxy's environment with the probers. On a pod that was injected before, the probes are the agent's already: what the earlier
- * injection wrote down wins.
- */
+/** The proxy's environment with the probers; what an earlier injection wrote down wins over what is found now. */
 export function addProbers(
   again: boolean,
   env: readonly EnvironmentVariable[],
@@ -86,15 +82,12 @@ function readProbers(text: string): ProberList | undefined {
   }
 }
 
-/**
- * A pod whose probes and hooks name no ports: the agent calls them by number. A name is one of the container's ports or a number in quotes;
- * any other stays.
- */
+/** A pod whose probes and hooks name no ports, where they are ports of the container or numbers in quotes. */
 export function resolveNamedPorts(pod: Pod): Pod {
   return mapContainers(pod, (container) =>
     container.name === proxyContainer
       ? container
-      : mapHandlers(container, (handler) => resolveHandler(handler, container)),
+      : mapHandlers(container, ({ handler }) => resolveHandler(handler, container)),
   );
 }
 
@@ -114,13 +107,14 @@ function portNumber(name: string, container: Container): number | undefined {
 
 /** A pod whose probes and hooks go to the agent's status port, over HTTP, instead of to the application. */
 export function rewriteProbes(pod: Pod, statusPort: number): Pod {
-  return mapContainers(pod, (container) => {
-    if (container.name === proxyContainer) return container;
-    return mapHandlers(container, (handler, path, kind) => rewriteHandler(handler, path, kind, statusPort));
-  });
+  return mapContainers(pod, (container) =>
+    container.name === proxyContainer
+      ? container
+      : mapHandlers(container, (place) => rewriteHandler(place, statusPort)),
+  );
 }
 
-function rewriteHandler(handler: Handler, path: string, kind: 'probe' | 'hook', port: number): Handler {
+function rewriteHandler({ handler, path, kind }: ContainerHandler, port: number): Handler {
   if (handler.httpGet !== undefined) {
     // The agent speaks TLS to the application where it has to; the kubelet speaks plain HTTP to the agent.
     const scheme = handler.httpGet.scheme === 'HTTPS' ? { scheme: 'HTTP' } : {};

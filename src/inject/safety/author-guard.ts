@@ -7,7 +7,7 @@ import { templateFunctions } from '../configuration/template-functions.ts';
 import { builtins } from '../../template/functions/go/builtins.ts';
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import type { JsonObject } from '../patch/json-value.ts';
-import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 import type { OwnWords } from './arguments.ts';
 import { authorReads, type AuthorReads } from './author-reads.ts';
 import { matchesName, structuralReason } from './structural-annotations.ts';

@@ -1,4 +1,4 @@
-import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
 import { namesOf } from './data-places.ts';
 import { jsonPlace } from './json-place.ts';

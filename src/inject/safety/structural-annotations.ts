@@ -1,6 +1,6 @@
 import { beforeProxyAnnotation } from '../finish/order-containers.ts';
 import { imageTypeAnnotation } from '../template-data/proxy-image.ts';
-import { proxyConfigAnnotation } from '../mesh/annotation-proxy-config.ts';
+import { proxyConfigAnnotation } from '../mesh/proxy-config.ts';
 
 const reasons: readonly (readonly [pattern: string, reason: string])[] = [
   ['apm.datadoghq.com/env', 'it adds variables of any name to the proxy'],

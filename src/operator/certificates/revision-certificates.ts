@@ -1,7 +1,7 @@
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../api/names.ts';
-import { CertificatePolicyError } from '../../certs/certificate-policy-error.ts';
+import { CertificatePolicyError } from '../../certs/certificate-policy.ts';
 import type { Rotation } from '../../certs/rotation/rotation.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { certificateNames, certificatePolicy } from '../../manifests/certificate-terms.ts';

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { ConfigurationError } from '../errors.ts';
+import { formatRolloutAction, parseRolloutAction, rolloutVerbs } from '../revision-tag/rollout-action.ts';
+import { formatRotateRequest, parseRotateRequest, rotateTargets } from './rotate-request.ts';
+
+const nonce = fc.stringMatching(/^[A-Za-z0-9-]{1,63}$/);
+const renewal = fc.record({ target: fc.constantFrom(...rotateTargets), nonce });
+const action = fc.record({ verb: fc.constantFrom(...rolloutVerbs), nonce });
+
+/** No word, no nonce, and a word, a nonce or a second line that there must not be. */
+const refused = (word: string, other: string, unknown: string): string[] => [
+  '',
+  ...['', ':', ': a', ':ä', `:${'a'.repeat(64)}`, `:a\n${other}:b`].map((rest) => `${word}${rest}`),
+  unknown,
+  `${word.toUpperCase()}:1`,
+];
+
+for (const [title, readsWhatItWrites, parse, bad, annotation, words] of [
+  [
+    'a request for a renewal',
+    () => {
+      fc.assert(
+        fc.property(renewal, (given) =>
+          isDeepStrictEqual(parseRotateRequest(formatRotateRequest(given)), { ...given }),
+        ),
+      );
+    },
+    parseRotateRequest,
+    refused('leaf', 'authority', 'ca:1'),
+    'sidecar-injector.io/rotate',
+    'leaf, authority, authority-force',
+  ],
+  [
+    'a request about a rollout',
+    () => {
+      fc.assert(
+        fc.property(action, (given) => isDeepStrictEqual(parseRolloutAction(formatRolloutAction(given)), { ...given })),
+      );
+    },
+    parseRolloutAction,
+    refused('abort', 'retry', 'undo:1'),
+    'sidecar-injector.io/action',
+    'promote, abort, resume, retry',
+  ],
+] as const) {
+  describe(title, () => {
+    it('reads what it writes', () => {
+      readsWhatItWrites();
+    });
+
+    for (const value of bad) {
+      it(`refuses ${JSON.stringify(value.slice(0, 20))} and names the annotation`, () => {
+        const field = `metadata.annotations[${annotation}]`;
+        assert.throws(
+          () => parse(value),
+          (error) =>
+            error instanceof ConfigurationError &&
+            error.field === field &&
+            error.message.startsWith(`${field}: `) &&
+            error.message.includes(words),
+        );
+      });
+    }
+  });
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { parseBundle } from '../bundle.ts';
+import { readCertificate } from '../read-certificate.ts';
+import { keyMatches } from '../verify-chain.ts';
+import type { IssueTerms, RetiringAuthority, RotationState, StoredAuthority } from './rotation-state.ts';
+
+const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+const fingerprint = z.string();
+
+const terms = z.object({
+  issuedAt: time,
+  duration: z.number().positive(),
+  keySize: z.int().positive(),
+  jitter: z.number().min(0).lt(1),
+});
+
+const authority = z.object({
+  fingerprint,
+  terms,
+  /** Somebody else has the key. */
+  given: z.literal(true).exactOptional(),
+  publishedAt: time.exactOptional(),
+  lastLeafNotAfter: time.exactOptional(),
+});
+
+/** `rotation.json` of the stored Secret: the times of each part, and its fingerprint, by which a lost or foreign part is noticed. */
+const record = z.object({
+  version: z.literal(1),
+  authority: authority.exactOptional(),
+  staged: authority.exactOptional(),
+  leaf: z.object({ fingerprint, terms }).exactOptional(),
+  retiring: z.array(z.object({ fingerprint, retireAfter: time })),
+  request: z
+    .object({
+      nonce: z.string(),
+      target: z.enum(['leaf', 'authority', 'authority-force']),
+      state: z.enum(['Accepted', 'Done']),
+    })
+    .exactOptional(),
+});
+
+/** The record, as it is read. */
+export type RotationRecord = z.output<typeof record>;
+type AuthorityRecord = NonNullable<RotationRecord['authority']>;
+
+/** Reads the record; undefined when it is missing, damaged or of a version that this operator does not know. */
+export function readRotationRecord(json: string | undefined): RotationRecord | undefined {
+  try {
+    return record.safeParse(JSON.parse(json ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The decoded `data` of a Secret. */
+export type SecretText = Readonly<Record<string, string>>;
+
+/**
+ * The Secret's data for a state: certificates and keys in PEM under `ca.*` (signs), `staged.*` (the next authority), `tls.*` (the leaf) and
+ * `retiring.crt`; times and fingerprints in `rotation.json`. Equal states give equal data.
+ */
+export function writeRotationSecret(state: RotationState): SecretText {
+  const { authority, staged, leaf, retiring, request } = state;
+  const written = record.encode({
+    version: 1,
+    ...(authority && { authority: recordOf(authority) }),
+    ...(staged && { staged: recordOf(staged) }),
+    ...(leaf && { leaf: { fingerprint: fingerprintOf(leaf), terms: leaf.terms } }),
+    retiring: retiring.map((each) => ({ fingerprint: fingerprintOf(each), retireAfter: each.retireAfter })),
+    ...(request && { request }),
+  });
+  return {
+    'rotation.json': JSON.stringify(written),
+    ...(authority && { 'ca.crt': authority.certificatePem }),
+    ...(authority?.privateKeyPem !== undefined && { 'ca.key': authority.privateKeyPem }),
+    ...(staged && { 'staged.crt': staged.certificatePem }),
+    ...(staged?.privateKeyPem !== undefined && { 'staged.key': staged.privateKeyPem }),
+    ...(leaf && { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem }),
+    ...(retiring.length > 0 && { 'retiring.crt': retiring.map(({ certificatePem }) => certificatePem).join('') }),
+  };
+}
+
+function recordOf(stored: StoredAuthority): AuthorityRecord {
+  const given = stored.privateKeyPem === undefined && { given: true as const };
+  return { fingerprint: fingerprintOf(stored), ...given, ...historyOf(stored) };
+}
+
+type History = Pick<StoredAuthority, 'terms' | 'publishedAt' | 'lastLeafNotAfter'>;
+
+function historyOf({ terms, publishedAt, lastLeafNotAfter }: History): History {
+  return { terms, ...(publishedAt && { publishedAt }), ...(lastLeafNotAfter && { lastLeafNotAfter }) };
+}
+
+function fingerprintOf({ certificatePem }: { readonly certificatePem: string }): string {
+  return readCertificate(certificatePem).fingerprint;
+}
+
+/** What could be read of the Secret, and what could not. */
+export interface ReadRotationState {
+  readonly state: RotationState;
+  /** What is damaged or missing, in words without secrets; empty when the Secret is whole. */
+  readonly faults: readonly string[];
+}
+
+/** What a part whose record is lost is taken to have been issued for, and until when an authority of unknown use stays in the bundle. */
+export interface RecordDefaults {
+  readonly leaf: IssueTerms;
+  readonly authority: IssueTerms;
+  readonly retireAfter: Date;
+}
+
+/**
+ * Reads what writeRotationSecret wrote, part by part: a damaged part is left out and named in `faults`, the others are used. An authority
+ * without a usable key becomes a retiring one, so that the leaves that it signed go on being trusted.
+ */
+export function readRotationSecret(data: SecretText, defaults: RecordDefaults): ReadRotationState {
+  const faults: string[] = [];
+  const record = readRotationRecord(data['rotation.json']);
+  if (record === undefined) faults.push('rotation.json is missing or damaged');
+  const orphans: RetiringAuthority[] = [];
+  // Without a record nobody knows which leaves it signed.
+  const unknownHistory = { terms: defaults.authority, lastLeafNotAfter: defaults.retireAfter };
+  const readAuthority = (name: string, recorded: AuthorityRecord | undefined): StoredAuthority | undefined => {
+    const part = readPart(data, name, recorded, faults);
+    if (part === undefined || part.privateKeyPem !== undefined || recorded?.given === true) {
+      return part && { ...part, ...historyOf(recorded ?? unknownHistory) };
+    }
+    orphans.push({ certificatePem: part.certificatePem, retireAfter: defaults.retireAfter });
+    return undefined;
+  };
+  const authority = readAuthority('ca', record?.authority);
+  const staged = readAuthority('staged', record?.staged);
+  const { certificatePem, privateKeyPem } = readPart(data, 'tls', record?.leaf, faults) ?? {};
+  const terms = record?.leaf?.terms ?? defaults.leaf;
+  const retiring = readRetiring(data['retiring.crt'] ?? '', record?.retiring ?? [], defaults.retireAfter, faults);
+  return {
+    state: {
+      ...(authority && { authority }),
+      ...(staged && { staged }),
+      ...(certificatePem !== undefined &&
+        privateKeyPem !== undefined && { leaf: { certificatePem, privateKeyPem, terms } }),
+      retiring: [...retiring, ...orphans],
+      ...(record?.request && { request: record.request }),
+    },
+    faults,
+  };
+}
+
+/** One certificate, with its key where that is here and belongs to it. */
+function readPart(
+  data: SecretText,
+  name: string,
+  recorded: { readonly fingerprint: string; readonly given?: true } | undefined,
+  faults: string[],
+): { readonly certificatePem: string; readonly privateKeyPem?: string } | undefined {
+  const certificate = data[`${name}.crt`];
+  const privateKeyPem = data[`${name}.key`];
+  if (certificate === undefined && privateKeyPem === undefined && recorded === undefined) return undefined;
+  const entries = parseBundle(certificate ?? '');
+  const [entry] = entries;
+  if (entry === undefined) {
+    faults.push(`${name}.crt is missing or no certificate`);
+    return undefined;
+  }
+  if (recorded !== undefined && recorded.fingerprint !== entry.fingerprint) {
+    faults.push(`${name}.crt is not the certificate that rotation.json names`);
+    return undefined;
+  }
+  const certificatePem = entries.map(({ pem }) => pem).join('');
+  if (recorded?.given === true) return { certificatePem };
+  if (privateKeyPem !== undefined && keyMatches(entry.x509, privateKeyPem)) return { certificatePem, privateKeyPem };
+  faults.push(`${name}.key is missing or does not belong to ${name}.crt`);
+  return { certificatePem };
+}
+
+function readRetiring(
+  pem: string,
+  recorded: readonly { readonly fingerprint: string; readonly retireAfter: Date }[],
+  unknown: Date,
+  faults: string[],
+): RetiringAuthority[] {
+  const entries = parseBundle(pem);
+  const lost = recorded.filter(({ fingerprint }) => !entries.some((entry) => entry.fingerprint === fingerprint));
+  if (lost.length > 0) {
+    faults.push(`retiring.crt lacks ${lost.length} of the ${recorded.length} certificates that rotation.json names`);
+  }
+  return entries.map((entry) => ({
+    certificatePem: entry.pem,
+    retireAfter: recorded.find(({ fingerprint }) => fingerprint === entry.fingerprint)?.retireAfter ?? unknown,
+  }));
+}

@@ -1,0 +1,85 @@
+import { compareStrings } from '../../template/go-string.ts';
+import { podStruct } from '../kubernetes/pod-schema.ts';
+import { containersOf, initContainersOf, type Container, type Handler, type Pod } from '../pod/pod.ts';
+import { encodeGoJson } from '../pod/go-json.ts';
+import { proxyContainer } from '../pod/proxy-container.ts';
+
+/** A probe or hook of a container. */
+export interface ContainerHandler {
+  readonly field: 'readinessProbe' | 'livenessProbe' | 'startupProbe' | 'preStop' | 'postStart';
+  readonly kind: 'probe' | 'hook';
+  /** Where the proxy's agent answers for it. */
+  readonly path: string;
+  readonly handler: Handler;
+}
+
+const places = [
+  ['readinessProbe', 'probe', 'app-health', 'readyz'],
+  ['livenessProbe', 'probe', 'app-health', 'livez'],
+  ['startupProbe', 'probe', 'app-health', 'startupz'],
+  ['preStop', 'hook', 'app-lifecycle', 'prestopz'],
+  ['postStart', 'hook', 'app-lifecycle', 'poststartz'],
+] as const;
+
+/** The probes and lifecycle hooks that a container has. */
+function handlersOf(container: Container): ContainerHandler[] {
+  const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
+  const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
+  return places.flatMap(([field, kind, root, name]) => {
+    const handler = present[field];
+    return handler === undefined ? [] : [{ field, kind, path: `/${root}/${container.name}/${name}`, handler }];
+  });
+}
+
+/** A container with its probes and lifecycle hooks changed; the container itself when nothing changes. */
+export function mapHandlers(container: Container, change: (place: ContainerHandler) => Handler): Container {
+  let { lifecycle } = container;
+  const probes: Record<string, Handler> = {};
+  for (const place of handlersOf(container)) {
+    const changed = change(place);
+    if (changed === place.handler) continue;
+    if (place.kind === 'probe') probes[place.field] = changed;
+    else lifecycle = { ...lifecycle, [place.field]: changed };
+  }
+  if (lifecycle !== container.lifecycle) return { ...container, ...probes, ...(lifecycle && { lifecycle }) };
+  return Object.keys(probes).length === 0 ? container : { ...container, ...probes };
+}
+
+/** What the agent does for one probe or hook, as JSON text. */
+export type ProberList = ReadonlyMap<string, string>;
+
+const httpGetType = podStruct('v1.HTTPGetAction');
+const tcpSocketType = podStruct('v1.TCPSocketAction');
+const grpcType = podStruct('v1.GRPCAction');
+
+/** The probes and hooks that the agent has to take over, by its path. The pod's named ports are resolved. */
+export function listProbers(pod: Pod, statusPort: number): ProberList {
+  const probers = new Map<string, string>();
+  for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
+    if (container.name === proxyContainer) continue;
+    for (const { path, handler } of handlersOf(container)) {
+      const prober = describeProber(handler, statusPort);
+      if (prober !== undefined) probers.set(path, prober);
+    }
+  }
+  return probers;
+}
+
+/** The list as the agent reads it from its environment: one object, keys sorted. */
+export function encodeProbers(probers: ProberList): string {
+  const paths = [...probers.keys()].sort(compareStrings);
+  return `{${paths.map((path) => `${JSON.stringify(path)}:${probers.get(path) ?? 'null'}`).join(',')}}`;
+}
+
+function describeProber(handler: Handler, statusPort: number): string | undefined {
+  const { httpGet, tcpSocket, grpc, timeoutSeconds } = handler;
+  const timeout =
+    typeof timeoutSeconds === 'number' && timeoutSeconds !== 0 ? `,"timeoutSeconds":${timeoutSeconds}` : '';
+  const action = httpGet ?? tcpSocket;
+  if (action === undefined) return grpc && `{"grpc":${encodeGoJson(grpcType, grpc)}${timeout}}`;
+  // A port that is still a name belongs to nothing the agent could call.
+  if (typeof action.port !== 'number' || action.port === statusPort) return undefined;
+  return httpGet === undefined
+    ? `{"tcpSocket":${encodeGoJson(tcpSocketType, action)}${timeout}}`
+    : `{"httpGet":${encodeGoJson(httpGetType, action)}${timeout}}`;
+}
