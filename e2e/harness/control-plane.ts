@@ -9,20 +9,16 @@ import {
   probeUrls,
   type ComponentName,
 } from './control-plane-commands.ts';
-import { ManagedProcess } from './managed-process.ts';
+import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths, repository } from './paths.ts';
-import { answersOk } from './probe.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
 
-/** A Kubernetes control plane on this machine, one process for each component. */
 export interface ControlPlane {
-  /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   auditLog: string;
   component: (name: ComponentName) => ManagedProcess;
-  /** Starts a component that was stopped or killed and waits until it is ready. */
   restart: (name: ComponentName) => Promise<void>;
   /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
   starts: { from: number; until: number }[];
@@ -130,12 +126,7 @@ export interface ApiServerEndpoint {
 export type Credentials = { certificate: string; key: string } | { token: string };
 
 /** Writes a kubeconfig with everything embedded, readable by its owner only. Files are JSON, which is YAML too. */
-export function writeKubeconfig(
-  file: string,
-  endpoint: ApiServerEndpoint,
-  user: string,
-  credentials: Credentials,
-): void {
+export function writeKubeconfig(file: string, endpoint: ApiServerEndpoint, user: string, credentials: Credentials) {
   const embed = (path: string) => readFileSync(path).toString('base64');
   const secrets =
     'token' in credentials

@@ -28,10 +28,8 @@ export interface Installation {
   owner: string | undefined;
   /** Everything the chart rendered, in helm's order. */
   objects: KubernetesObject[];
-  /** The chart's Deployments. */
   workloads: ChartWorkload[];
   operators: OperatorProcess[];
-  /** Starts one operator process and waits until it is ready. */
   startOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
   /** Starts one without waiting. */
   launchOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;

@@ -16,7 +16,6 @@ import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } fro
 const workspace = { 'kubesphere.io/workspace': 'demo' };
 const mesh = { 'istio.io/rev': 'istio-1-1' };
 
-/** KubeSphere's way of choosing namespaces, with a log sidecar that stands beside the mesh's proxy on one pod. */
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
   core: true,

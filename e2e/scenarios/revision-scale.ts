@@ -18,10 +18,8 @@ const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
   full: { revisions: 50, namespaces: 1000, pods: 10_000 },
 };
-/** Everything is measured at these shares of the whole. */
 const shares = [0.25, 0.5, 1];
 
-/** What was read at one size. */
 type Reading = Scale & Readonly<Record<(typeof measures)[number], number>>;
 const measures = [
   'requestsPerEdit',
@@ -36,7 +34,6 @@ const measures = [
   'controllerMebibytes',
 ] as const;
 
-/** Many revisions, namespaces and pods: a change costs what it concerns, and nothing grows with the product of them. */
 export const revisionScale: Scenario = {
   name: 'revision-scale',
   about: 'many revisions, namespaces and pods: requests, time and memory of the controller, at three sizes',
@@ -199,10 +196,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 }
 
 /** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
-async function churn(
-  context: ScenarioContext,
-  replicas: Replicas,
-): Promise<{ seconds: number; labels: number; statuses: number }> {
+async function churn(context: ScenarioContext, replicas: Replicas) {
   const { client } = context;
   const audit = context.startAudit();
   if (audit === undefined) throw new Error('there is no audit log');

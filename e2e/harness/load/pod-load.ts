@@ -17,16 +17,13 @@ export interface PodLoadOptions {
   replicaSetPods?: number;
   /** What is wrong with a stored pod, undefined when nothing is. */
   inspect: (pod: Pod) => PodDefect | undefined;
-  /** Further parts of the pods. */
   pods?: WorkloadOptions;
 }
 
-/** A creation as this client saw it. */
 export interface Creation {
   startedAt: number;
   endedAt: number;
   name: string;
-  /** Why it failed; undefined when the pod was stored. */
   failure: string | undefined;
   defect: PodDefect | undefined;
 }
@@ -80,7 +77,6 @@ export class PodLoad {
     );
   }
 
-  /** Ends it, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

@@ -1,16 +1,28 @@
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { Balancer } from '../balancer/balancer.ts';
 import type { BalancerTimes } from '../balancer/backend.ts';
+import { Balancer } from '../balancer/balancer.ts';
 import type { ChartWorkload } from '../chart-workloads.ts';
 import type { Cluster } from '../cluster.ts';
 import { FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
 import { workloadFor, type Installation } from '../installation.ts';
-import type { Pod } from '../pod.ts';
+import type { OperatorProcess, OperatorRole } from '../operator-process.ts';
 import { paths } from '../paths.ts';
+import type { Pod } from '../pod.ts';
 import { serviceAccountKubeconfig } from '../service-account.ts';
 import { waitFor } from '../wait-for.ts';
 import { podsMatching } from '../workloads.ts';
-import type { Replica, ReplicaRole } from './replica.ts';
+
+type ReplicaRole = Exclude<OperatorRole, 'all'>;
+
+/** One process of the operator with the token of a pod of its own, whose name is its identity. */
+export interface Replica {
+  /** The pod's name: in Leases, in the User-Agent, in the audit log (`authentication.kubernetes.io/pod-name`), and of the balancer's backend. */
+  name: string;
+  /** What it is here; in a chart that runs everything in one process a `controller` is one that gets no traffic. */
+  role: ReplicaRole;
+  pod: Pod;
+  operator: OperatorProcess;
+}
 
 export interface ReplicaOptions {
   /** How many replicas serve behind the balancer; 3 unless told. */
@@ -24,7 +36,6 @@ export interface ReplicaOptions {
   proxied?: boolean;
   /** The path of the bundle that its processes run: the one of this checkout unless told. */
   bundle?: string;
-  /** The seed of the proxy's choices. */
   seed?: number;
 }
 
@@ -32,14 +43,13 @@ export interface ReplicaOptions {
 export class Replicas {
   readonly installation: Installation;
   readonly balancer: Balancer;
-  /** Undefined unless asked for. */
-  readonly proxy: FaultyProxy | undefined;
   /** What processes run that begin from now on. */
   bundle: string;
   /** Those that serve admission, and those that lead. */
   readonly webhooks: Replica[] = [];
   readonly controllers: Replica[] = [];
   readonly #cluster: Cluster;
+  readonly #proxy: FaultyProxy | undefined;
   readonly #options: ReplicaOptions;
   /** Names of the pods that replicas have or had. */
   readonly #taken = new Set<string>();
@@ -55,7 +65,7 @@ export class Replicas {
     this.bundle = options.bundle ?? paths.injector;
     this.#options = options;
     this.balancer = parts.balancer;
-    this.proxy = parts.proxy;
+    this.#proxy = parts.proxy;
   }
 
   /** Starts them all; ready, and every webhook replica in the balancer's rotation, when this resolves. */
@@ -79,6 +89,12 @@ export class Replicas {
     }
   }
 
+  /** What stands between them and the API server, if they were started so. */
+  get proxy(): FaultyProxy {
+    if (this.#proxy === undefined) throw new Error('these replicas have no proxy before the API server');
+    return this.#proxy;
+  }
+
   get all(): Replica[] {
     return [...this.webhooks, ...this.controllers];
   }
@@ -90,7 +106,7 @@ export class Replicas {
     const pod = await this.#takePod(workload);
     const name = pod.metadata.name ?? '';
     const { namespace } = installation;
-    const server = this.proxy?.url;
+    const server = this.#proxy?.url;
     const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
     const { flags: further = [] } = this.#options;
     const flags = typeof further === 'function' ? further(name) : further;
@@ -162,7 +178,6 @@ export class Replicas {
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
-  /** Waits until some controller leads. */
   async waitForLeader(timeout = 60_000): Promise<Replica> {
     return waitFor('a leader', () => this.leader(), { timeout });
   }
@@ -173,11 +188,10 @@ export class Replicas {
     await this.balancer.waitForRotation(running, timeout);
   }
 
-  /** Ends processes, balancer and proxy. */
   async stop(): Promise<void> {
     await Promise.all(this.all.map(({ operator }) => operator.process.kill()));
     await this.balancer.stop();
-    await this.proxy?.stop();
+    await this.#proxy?.stop();
   }
 
   /** A pod of a Deployment that no replica has or had; waits until its ReplicaSet has made one. */

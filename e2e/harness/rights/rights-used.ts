@@ -37,7 +37,6 @@ export class RightsUsed {
     return this.#uses.size;
   }
 
-  /** The rights that nothing needed, as texts for people. */
   unused(): string[] {
     return [...this.#uses].filter(([, uses]) => uses === 0).map(([right]) => right);
   }
@@ -61,7 +60,6 @@ function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }
 
-/** Whether a right, but for its verb, allows a request. */
 function covers(right: Right, { objectRef }: AuditEvent): boolean {
   if (objectRef === undefined) return false;
   const { apiGroup = '', resource = '', subresource, namespace, name = '' } = objectRef;
@@ -81,7 +79,6 @@ function breadth(right: Right): number {
 
 /** One verb on one resource, as one rule of one role of the chart gives it to one of its ServiceAccounts. */
 export interface Right {
-  /** Name of the ServiceAccount. */
   account: string;
   /** `Role NAME` or `ClusterRole NAME`. */
   role: string;

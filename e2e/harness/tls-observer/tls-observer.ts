@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBundle } from '../../../src/certs/bundle.ts';
-import type { Replica } from '../replicas/replica.ts';
+import type { Replica } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';
 
@@ -25,7 +25,6 @@ export interface SeenLeaf {
   lastSeen: number;
 }
 
-/** A replica whose certificate the live bundle does not verify. */
 interface Violation {
   at: number;
   description: string;
@@ -70,7 +69,6 @@ export class TlsObserver {
     await this.#running;
   }
 
-  /** What a replica was last seen with. */
   latest(replica: string): SeenLeaf | undefined {
     return this.#latest.get(replica);
   }

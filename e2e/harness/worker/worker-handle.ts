@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { WorkerAnswer, WorkerCall } from './worker-messages.ts';
+import type { WorkerAnswer, WorkerCall } from './serve-worker.ts';
 
 interface Waiting {
   resolve: (result: unknown) => void;

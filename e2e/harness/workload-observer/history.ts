@@ -1,11 +1,9 @@
 import type { Sighting } from './sighting.ts';
 import { Standings } from './standing.ts';
 
-/** A part of what was seen. */
 export interface Window {
   /** The revision after which it begins; how things stood then is taken from before. */
   readonly after: number;
-  /** Workloads that are left out. */
   readonly except?: readonly string[];
 }
 
@@ -71,7 +69,6 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
   return counts;
 }
 
-/** Pods of one workload. */
 export interface PodsMade {
   readonly made: number;
   /** Those of them that have gone without anybody having asked for it but their kubelet. */

@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import { rankOf } from '../../../src/routing/workload-key.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { found } from '../../harness/wait-for.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { ask, pathOf, Workloads, waitForRollout } from '../canary/workloads.ts';
-import { shareOf, verdict } from './verdict.ts';
+import { found } from '../../harness/wait-for.ts';
+import { ask, pathOf, waitForRollout, Workloads } from '../canary/workloads.ts';
 
 /** Milliseconds for a webhook that was just written to be what the API server asks. */
 const propagationMs = 700;
 /** Milliseconds for a rollout to get somewhere: all cases share two cores, with other scenarios. */
 const patience = 120_000;
 
-/** Two InjectorConfigs by their names, which are those of their revisions. */
 export interface Pair {
   readonly stable: string;
   readonly canary: string;
@@ -65,7 +64,6 @@ export class SmallRollout {
     return pathOf(this.#context, this.tag);
   }
 
-  /** What the operator says of the rollout. */
   async state(): Promise<RolloutState> {
     return waitForRollout(this.#context, this.tag, 'there', () => true);
   }
@@ -110,7 +108,6 @@ export class SmallRollout {
     return this.renewed();
   }
 
-  /** Goes half the way and is aborted. */
   async rollBack(canary: string): Promise<void> {
     await this.edit(canary, [50, 100]);
     await this.pausedAt(50, canary);
@@ -129,12 +126,10 @@ export class SmallRollout {
     return this.workloads.renew();
   }
 
-  /** The share of the Deployments that are known. */
   share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
     return shareOf(this.tag, this.workloads.namespace, known, percent);
   }
 
-  /** Checks who has made the pods that are stored. */
   async check(
     statement: string,
     makers: ReadonlyMap<string, ReadonlySet<string>>,
@@ -144,7 +139,6 @@ export class SmallRollout {
     await this.holds(statement, () => found(verdict(makers, share, pair), ''));
   }
 
-  /** Checks a fact of this case. */
   async holds(statement: string, probe: () => boolean | Promise<boolean>): Promise<void> {
     await this.#context.check(`${this.tag}: ${statement}`, probe);
   }
@@ -162,4 +156,46 @@ export interface CaseOptions {
   readonly revision?: string;
   /** Whether pods of that become ready. */
   readonly isHealthy?: boolean;
+}
+
+/** Deployments of one namespace, in the order in which a tag hands out the canary. */
+export function ranked(tag: string, namespace: string, names: readonly string[]): string[] {
+  const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
+  return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+}
+
+/** A name that nobody has, of a Deployment that comes in that order before one, or after one. */
+export function nameBeside(
+  tag: string,
+  namespace: string,
+  { before, after }: { readonly before?: string; readonly after?: string },
+): string {
+  const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
+  const name = candidates.find((candidate) => {
+    const [first, second = ''] = ranked(tag, namespace, [before ?? after ?? '', candidate]);
+    return before === undefined ? second === candidate : first === candidate;
+  });
+  if (name === undefined) throw new Error(`no name of a thousand is on that side`);
+  return name;
+}
+
+/** The Deployments that are to get the canary when a step begins: exactly the share of those known then, rounded up, the first by rank. */
+export function shareOf(tag: string, namespace: string, known: readonly string[], percent: number): Set<string> {
+  return new Set(ranked(tag, namespace, known).slice(0, Math.ceil((known.length * percent) / 100)));
+}
+
+/** What is wrong with the pods that are stored: each Deployment of the share has to have pods of the canary alone, each other of stable alone. */
+export function verdict(
+  makers: ReadonlyMap<string, ReadonlySet<string>>,
+  share: ReadonlySet<string>,
+  { stable, canary }: { readonly stable: string; readonly canary: string },
+): string {
+  return [...makers]
+    .flatMap(([name, each]) => {
+      const expected = share.has(name) ? canary : stable;
+      const got = [...each].sort().join(' and ');
+      return got === expected ? [] : [`${name} has ${got} instead of ${expected}`];
+    })
+    .sort()
+    .join(', ');
 }

@@ -1,7 +1,6 @@
 import { aborted, failing, type Plan } from './plans.ts';
 import { anyName, tag, type RolloutWrite } from './writes.ts';
 
-/** A rollout in which leaders are killed. */
 export interface Trial {
   readonly plan: Plan;
   /** After which writes, in the order in which a rollout comes to them. */

@@ -6,13 +6,11 @@ import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { podsOf } from '../../harness/workloads.ts';
 
-/** A pod as it was stored. */
 export interface Sighting {
   readonly uid: string;
   readonly name: string;
   /** The Deployment of a pod of `deployment()`. */
   readonly workload: string;
-  /** The InjectorConfig that its annotation names. */
   readonly maker: string;
   /** Whole seconds, in milliseconds since 1970. */
   readonly created: number;
@@ -25,7 +23,6 @@ export class PodSightings {
   readonly namespace: string;
   readonly #client: ScenarioContext['client'];
   readonly #audit: AuditLog;
-  /** By uid. */
   readonly #seen = new Map<string, Sighting>();
   readonly #defects: string[] = [];
 
@@ -60,7 +57,6 @@ export class PodSightings {
     return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** All that were ever seen. */
   get seen(): readonly Sighting[] {
     return [...this.#seen.values()];
   }
@@ -89,6 +85,27 @@ export class PodSightings {
       ({ workload, maker, created }) => maker === to && created > (first.get(workload) ?? Infinity),
     );
     return [...new Set(flipped.map(({ workload }) => workload))];
+  }
+
+  /** When the first pod of an InjectorConfig was ready, or not before when, by Deployment; of those that were made since a time. */
+  readySince(maker: string, since: number): Map<string, number> {
+    const ready = new Map<string, number>();
+    const reported = this.reported();
+    for (const pod of this.#madeBy(maker, since)) {
+      const at = pod.readyAt ?? (reported.has(pod.name) ? pod.created : Infinity);
+      ready.set(pod.workload, Math.min(at, ready.get(pod.workload) ?? Infinity));
+    }
+    return ready;
+  }
+
+  /** The Deployments that got a pod of an InjectorConfig since a time, and before another. Milliseconds since 1970. */
+  gotBetween(maker: string, since: number, until: number): string[] {
+    const made = this.#madeBy(maker, since).filter(({ created }) => created < until);
+    return [...new Set(made.map(({ workload }) => workload))];
+  }
+
+  #madeBy(maker: string, since: number): Sighting[] {
+    return this.seen.filter((pod) => pod.maker === maker && pod.created >= since);
   }
 
   /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */

@@ -2,15 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { dryRun, refusal } from '../../harness/admissions.ts';
+import { containersOf, refusal } from '../../harness/admissions.ts';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/wait-for.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { injectorOutput, runInjector } from '../../harness/injector-command.ts';
 import { ManagedProcess } from '../../harness/managed-process.ts';
 import { paths } from '../../harness/paths.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { shakeHands } from '../../harness/tls-observer/handshake.ts';
+import { found } from '../../harness/wait-for.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 const service = 'served-injector';
@@ -34,7 +34,6 @@ class ServedWebhook {
     return join(this.#directory, ...parts);
   }
 
-  /** `certs create` into a directory. */
   create(directory: string, ...flags: string[]): ReturnType<typeof runInjector> {
     const target = ['--service', service, '--namespace', this.namespace, '--out', this.path(directory)];
     return runInjector(['certs', 'create', ...target, ...flags]);
@@ -93,7 +92,6 @@ webhooks:
     return server;
   }
 
-  /** A TLS client that trusts the authorities of a directory. */
   shake(directory: string): ReturnType<typeof shakeHands> {
     const authorities = readFileSync(this.path(directory, 'ca.crt'), 'utf8');
     return shakeHands(this.#port, `${service}.${this.namespace}.svc`, authorities);
@@ -113,8 +111,7 @@ export async function checkServedWebhook(context: ScenarioContext): Promise<void
   const webhook = new ServedWebhook(context, namespace, await freePort());
   const spec = { type: 'ExternalName', externalName: context.cluster.advertiseHost };
   await client.create({ apiVersion: 'v1', kind: 'Service', metadata: { name: service, namespace }, spec });
-  const injected = async () =>
-    (await dryRun(client, barePod(selected, 'pod'))).spec.containers.some((each) => each.name === 'served');
+  const injected = async () => (await containersOf(client, selected)).includes('served');
 
   const created = await webhook.create('first');
   await context.checkNow(

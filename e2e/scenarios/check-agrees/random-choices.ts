@@ -1,8 +1,5 @@
-/** Random choices that a seed decides. */
 export interface Choices {
-  /** One of a list. */
   readonly one: <Item>(items: readonly Item[]) => Item;
-  /** True with this probability. */
   readonly chance: (probability: number) => boolean;
 }
 

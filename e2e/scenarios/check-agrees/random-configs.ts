@@ -1,5 +1,8 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
+import type { Pod } from '../../harness/pod.ts';
+import { webhookNamed } from '../../harness/webhook-configurations.ts';
+import { barePod } from '../../harness/workloads.ts';
 import type { Choices } from './random-choices.ts';
 
 /** A proxy, so that Istio's annotations are checked, and a place where an annotation goes into the text. */
@@ -36,7 +39,6 @@ const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLess
 const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
 const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
 
-/** The objects of one round. */
 export interface Round {
   readonly configMaps: readonly KubernetesObject[];
   readonly configs: readonly InjectorConfigObject[];
@@ -138,9 +140,7 @@ function foreignWebhook({ one }: Choices): KubernetesObject {
   const shared = { admissionReviewVersions: ['v1'], clientConfig, rules, sideEffects: 'None', timeoutSeconds: 1 };
   const scope = { matchExpressions: [{ key: 'e2e.sidecar-injector.io/scenario', operator: 'Exists' }] };
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: one(['a-stranger', 'z-stranger']) },
+    ...webhookNamed(one(['a-stranger', 'z-stranger'])),
     webhooks: [
       {
         ...shared,
@@ -164,4 +164,49 @@ function foreignWebhook({ one }: Choices): KubernetesObject {
 
 function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '    ');
+}
+
+const inject = 'sidecar.istio.io/inject';
+
+/** The namespaces of the random pods: what a person might have labelled. */
+export const namespaceLabels: readonly (readonly [suffix: string, labels: Readonly<Record<string, string>>])[] = [
+  ['unlabelled', {}],
+  ['enabled', { 'istio-injection': 'enabled' }],
+  ['disabled', { 'istio-injection': 'disabled' }],
+  ['stable', { 'istio.io/rev': '1-24' }],
+  ['tagged', { 'istio.io/rev': 'prod' }],
+  ['lost', { 'istio.io/rev': 'nobody' }],
+  ['both', { 'istio-injection': 'enabled', 'istio.io/rev': '1-24' }],
+  ['team', { team: 'blue' }],
+  ['team-enabled', { team: 'green', 'istio-injection': 'enabled' }],
+  ['odd', { odd: 'yes' }],
+  ['odd-stable', { odd: 'yes', 'istio.io/rev': '1-24' }],
+  ['excluded', { 'istio-injection': 'enabled', team: 'blue' }],
+];
+
+/** A pod with what steers injection, and some of what does not. */
+export function randomPod({ one, chance }: Choices, namespace: string, name: string): KubernetesObject & Pod {
+  const labels: Record<string, string> = {};
+  const annotations: Record<string, string> = {};
+  if (chance(0.5)) labels[inject] = one(['true', 'true', 'false', 'maybe', '']);
+  if (chance(0.3)) labels['istio.io/rev'] = one(['default', '1-24', 'prod', 'nobody']);
+  if (chance(0.3)) labels['always'] = one(['yes', 'no']);
+  if (chance(0.3)) labels['never'] = one(['yes', 'no']);
+  if (chance(0.7)) labels['tier'] = one(['web', 'batch']);
+  if (chance(0.3)) labels['logs'] = one(['on', 'off']);
+  if (chance(0.15)) labels['strange'] = 'yes';
+  if (chance(0.3)) annotations[inject] = one(['true', 'false', 'maybe']);
+  // Both count for few pods only: where the proxy of the default revision is injected.
+  if (chance(0.45)) annotations['sidecar.istio.io/proxyCPU'] = one(['100m', 'plenty']);
+  if (chance(0.1)) annotations['inject.istio.io/templates'] = one(['sidecar', 'nobody']);
+  if (chance(0.45)) annotations['example.com/level'] = one(['info', 'info"\n  - name: stowaway\n    image: "x']);
+  const spec: Record<string, unknown> = { schedulerName: 'nobody' };
+  if (chance(0.12)) spec['hostNetwork'] = true;
+  if (chance(0.2)) spec['priorityClassName'] = 'system-cluster-critical';
+  if (chance(0.2)) spec['terminationGracePeriodSeconds'] = one([0, 60]);
+  if (chance(0.06)) {
+    annotations['kubernetes.io/config.mirror'] = 'digest';
+    spec['nodeName'] = 'node-a';
+  }
+  return barePod(namespace, name, { labels, annotations, spec });
 }

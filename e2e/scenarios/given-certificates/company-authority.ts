@@ -13,7 +13,6 @@ export interface PairText {
   'ca.crt': string;
 }
 
-/** What is to be issued for whom. */
 interface IssueOptions {
   service: string;
   namespace: string;
@@ -24,7 +23,6 @@ interface IssueOptions {
 
 /** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
 export class CompanyAuthority {
-  /** PEM. */
   readonly root: string;
   readonly #intermediate: Issuer;
 

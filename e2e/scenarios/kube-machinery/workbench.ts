@@ -11,7 +11,6 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
 import { Standstill } from '../../harness/standstill/standstill.ts';
 
-/** One figure of ours beside what client-go does. */
 interface Comparison {
   part: string;
   figure: string;
@@ -78,7 +77,6 @@ export class Workbench {
     return client;
   }
 
-  /** What a client asked the API server for, in the order in which it was answered. */
   requestsOf(name: string): AuditEvent[] {
     return this.#audit.events().filter(({ userAgent }) => userAgent === name);
   }
@@ -90,12 +88,10 @@ export class Workbench {
       .map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code ?? '?'}`);
   }
 
-  /** Notes a figure of ours beside client-go's. */
   compare(part: string, figure: string, ours: string, clientGo: string): void {
     this.#comparisons.push({ part, figure, ours, clientGo });
   }
 
-  /** Prints what was compared, and keeps it. */
   report(): void {
     const rows = this.#comparisons.map(({ part, figure, ours, clientGo }) => [part, figure, ours, clientGo]);
     const table = alignColumns([['PART', 'FIGURE', 'OURS', 'CLIENT-GO'], ...rows]);

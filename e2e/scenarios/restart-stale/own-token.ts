@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { ApiClient } from '../../../src/kube/api-client.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
 import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
-import { found } from '../../harness/wait-for.ts';
+import { refusalOf } from '../../harness/admissions.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { isAllowed, type Access } from '../../harness/rights/access-review.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { found } from '../../harness/wait-for.ts';
 
 /** What may not be done to a workload by whoever has the operator's token; each a merge patch. */
 const attempts: Record<string, object> = {
@@ -98,14 +98,4 @@ async function checkRoles(context: ScenarioContext, user: string, namespace: str
   await context.checkNow(`its role allows none of ${mayNot.length} other accesses`, () =>
     found(allowed.join('; '), ''),
   );
-}
-
-async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {
-  try {
-    await attempt();
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
-  }
 }

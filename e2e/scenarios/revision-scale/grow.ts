@@ -2,7 +2,6 @@ import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { applyUntilReady, smallConfig } from '../../harness/injector-configs.ts';
 import { barePod, createNamespace } from '../../harness/workloads.ts';
 
-/** How much there is of everything. */
 export interface Scale {
   readonly revisions: number;
   readonly namespaces: number;
@@ -38,7 +37,6 @@ export class Population {
     return this.#there;
   }
 
-  /** Adds what is lacking for a share of the whole. */
   async growTo(share: number): Promise<void> {
     const from = this.#there;
     const part = (of: number): number => Math.round(of * share);
@@ -62,7 +60,6 @@ export class Population {
     this.#there = to;
   }
 
-  /** The revision that a namespace follows. */
   revisionOf(namespace: number): number {
     return Math.floor((namespace * this.#whole.revisions) / this.#whole.namespaces);
   }
@@ -71,13 +68,11 @@ export class Population {
     return this.#pods[namespace] ?? 0;
   }
 
-  /** How many pods follow a revision. */
   podsOf(revision: number): number {
     return this.#pods.reduce((sum, pods, namespace) => sum + (this.revisionOf(namespace) === revision ? pods : 0), 0);
   }
 }
 
-/** Does something for each number, so many at a time. */
 async function many(from: number, to: number, parallel: number, each: (index: number) => Promise<void>): Promise<void> {
   let next = from;
   const work = async (): Promise<void> => {

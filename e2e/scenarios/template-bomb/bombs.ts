@@ -54,7 +54,6 @@ const templates: Record<string, string> = {
   'output-of-16-mib': loops(900_000, '0123456789abcdef0123456789abcdef'),
 };
 
-/** Of what is rendered, as YAML. */
 const outputs: Record<string, string> = {
   'rendered-aliases': `metadata:\n  annotations:\n    x: &x y\n${aliases(30)}`,
   'rendered-depth': `spec: {{ repeat 400000 "[" }}`,
@@ -62,7 +61,6 @@ const outputs: Record<string, string> = {
   'equal-containers': `spec: {containers: [${loops(100_000, '{name: c{{ . }}, image: x}, ')}]}`,
 };
 
-/** Beside templates. */
 const texts: Record<string, Omit<Bomb, 'name'>> = {
   'mesh-aliases': {
     injection: { ...sidecar(rendered), meshConfigFrom: { key: 'mesh' } },
