@@ -5,7 +5,7 @@
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
-import { applyAll, readObjects } from './harness/apply.ts';
+import { applyAll, objectOf, readObjects } from './harness/apply.ts';
 import { buildBinaries } from './harness/build.ts';
 import { namesOwnCluster, openCluster, type Cluster } from './harness/cluster.ts';
 import { applyUntilReady, deleteForced, exampleConfig, injectorConfigs } from './harness/injector-configs.ts';
@@ -173,7 +173,7 @@ async function removeTraces(cluster: Cluster, examples: KubernetesObject[], char
     async () => (await client.listAll(injectorConfigs)).items.length === 0,
   );
   for (const object of [...chart].reverse()) await client.delete(object);
-  await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+  await client.delete(objectOf('v1', 'Namespace', systemNamespace));
 }
 
 async function webhookAddress(cluster: Cluster): Promise<string> {

@@ -104,7 +104,6 @@ export class ManagedProcess {
     return waitFor(`${this.name} to end`, () => this.#end, { timeout, interval: 20 });
   }
 
-  /** Waits until `ready` says so; fails at once, with the end of its log, when the program has ended. */
   async waitUntilReady(ready: () => Promise<boolean>, timeout: number): Promise<void> {
     try {
       await waitFor(

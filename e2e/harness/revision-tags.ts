@@ -9,7 +9,6 @@ import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
 import { webhooks } from './webhook-configurations.ts';
 
-/** A RevisionTag as a user writes it and the operator reports on it. */
 export interface RevisionTagObject extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string };
   spec: { revision: string; [field: string]: unknown };

@@ -14,7 +14,6 @@ let created = 0;
 export interface RunDirectory {
   path: string;
   recordProcess: (pid: number, name: string) => void;
-  /** Ends what still runs in it and removes the directory, or only its bulk when the logs are wanted. */
   remove: (keepLogs: boolean) => void;
 }
 

@@ -28,7 +28,6 @@ export class ScenarioContext {
   readonly name: string;
   readonly size: ScenarioSize['size'];
   readonly seed: number;
-  /** What the processes of this run have asked for, over all scenarios so far. */
   readonly rights: RightsUsed;
   passed = 0;
   readonly #report: (line: string) => void;
@@ -124,7 +123,6 @@ export class ScenarioContext {
     return value;
   }
 
-  /** Checks a statement about what was read already: its probe is asked once. */
   async checkNow<Value>(statement: string, probe: Probe<Value>): Promise<Value> {
     return await this.check(statement, probe, { timeout: 0 });
   }
@@ -193,7 +191,6 @@ export class ScenarioContext {
   }
 }
 
-/** A story told against a real API server, whose end proves something. */
 export interface Scenario {
   name: string;
   about: string;
@@ -215,7 +212,6 @@ export interface Scenario {
   full?: string;
   /** `make gates` alone runs it, or whoever names it: it needs what a clone may lack. */
   onlyGate?: boolean;
-  /** Throws when something falls short; returns the figures for its last line. */
   run: (context: ScenarioContext) => Promise<string>;
 }
 

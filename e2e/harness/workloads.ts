@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { objectOf } from './apply.ts';
 import type { Pod } from './pod.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
@@ -31,7 +32,7 @@ export async function createNamespace(client: ApiClient, name: string, labels: R
 
 /** Sets labels of a namespace; null removes one. The API server chooses webhooks by them when this resolves. */
 export async function labelNamespace(client: ApiClient, name: string, labels: Record<string, string | null>) {
-  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, 'merge', { metadata: { labels } });
+  await client.patch(objectOf('v1', 'Namespace', name), 'merge', { metadata: { labels } });
   await untilActive(client, { namespace: { name, labels } });
 }
 
@@ -87,7 +88,7 @@ interface Deployment extends KubernetesObject {
 /** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
 export async function restartDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
-  await client.patch({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } }, 'merge', {
+  await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', {
     spec: { template },
   });
   await waitForDeployment(client, namespace, name, timeout);

@@ -26,7 +26,6 @@ interface Step {
   readonly command: string;
   readonly status?: number;
   readonly says?: RegExp;
-  /** Which image the sidecars have in the pods that are stored, by namespace. */
   readonly images?: Readonly<Record<string, string>>;
   readonly then?: (context: ScenarioContext) => Promise<void>;
 }
@@ -246,7 +245,6 @@ const refusals: readonly (readonly [string, RegExp, number])[] = [
   ['tag remove prod-stable', /followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods.*\n.*-y says yes/, 2],
 ];
 
-/** Every refusal of the command line leaves every object as it was. */
 async function checkRefusals(context: ScenarioContext): Promise<void> {
   const { client } = context;
   await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateAnnotation, type RotateTarget } from '../../src/api/injector-config/rotate-request.ts';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../src/certs/bundle.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from '../harness/apply.ts';
+import { follow } from '../harness/follow.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Replica } from '../harness/replicas/replicas.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { decoded, RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 export const certificateClocks: Scenario = {
@@ -61,23 +61,18 @@ interface Issued {
   notAfter: number;
 }
 
-interface CrossedExpiry {
-  leaves: number;
-  expiredLeaves: number;
-  authorities: number;
-  expiredAuthorities: number;
-}
-
 /** Follows the rotation's record until a serving certificate and an authority have expired, and for `milliseconds` at least; checks when each was renewed. */
-async function crossExpiry(cluster: RotatingCluster, milliseconds: number): Promise<CrossedExpiry> {
+async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
   const { context, observer } = cluster;
   const leaves = new Map<string, Issued>();
   const authorities = new Map<string, Issued>();
   const until = Date.now() + milliseconds;
   const expired = (all: Map<string, Issued>) => [...all.values()].filter(({ notAfter }) => notAfter < Date.now());
   const giveUp = until + 150_000;
-  const follower = new SecretFollower(cluster, (stored) => {
-    note(stored, leaves, authorities);
+  const selected = { namespace: cluster.namespace, fieldSelector: `metadata.name=${cluster.names.authoritySecret}` };
+  // By a watch: who only looked now and then would miss some versions on a slow machine.
+  const follower = await follow(context, resourceKind('v1', 'Secret'), selected, (secret) => {
+    note(decoded(secret), leaves, authorities);
   });
   try {
     while (Date.now() < until || expired(leaves).length === 0 || expired(authorities).length === 0) {
@@ -141,66 +136,6 @@ function faults(issued: Map<string, Issued>, what: string): string[] {
       ? [`a ${what} was renewed at ${Math.round(share * 100)} % of its life`]
       : [];
   });
-}
-
-type Secret = KubernetesObject & { data?: Record<string, string> };
-
-const secrets = resourceKind('v1', 'Secret');
-
-/** Is told of every version of the authority's Secret, in their order, by a watch: who only looked now and then would miss some on a slow machine. */
-class SecretFollower {
-  readonly #cluster: RotatingCluster;
-  readonly #told: (stored: Record<string, string>) => void;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
-
-  constructor(cluster: RotatingCluster, told: (stored: Record<string, string>) => void) {
-    this.#cluster = cluster;
-    this.#told = told;
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    const { client } = this.#cluster.context;
-    const { namespace, names } = this.#cluster;
-    const selected = { namespace, fieldSelector: `metadata.name=${names.authoritySecret}` };
-    let resourceVersion: string | undefined;
-    while (!signal.aborted) {
-      try {
-        if (resourceVersion === undefined) {
-          const list = await client.list<Secret>(secrets, { ...selected, signal });
-          for (const secret of list.items) this.#take(secret);
-          resourceVersion = list.resourceVersion;
-        }
-        for await (const { type, object } of client.watch<Secret>(secrets, {
-          ...selected,
-          resourceVersion,
-          timeoutSeconds: 60,
-          signal,
-        })) {
-          resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
-          if (type === 'ADDED' || type === 'MODIFIED') this.#take(object);
-        }
-      } catch {
-        // Aborted, or the API server was away: then it goes on where it was.
-        await sleep(100);
-      }
-    }
-  }
-
-  #take({ data = {} }: Secret): void {
-    this.#told(
-      Object.fromEntries(
-        Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-      ),
-    );
-  }
 }
 
 /** An hour is a minute: a serving certificate lives for 30 hours and is due after 18 to 20, an authority for a year. */

@@ -190,7 +190,6 @@ function storedFaults(stored: Record<string, string>): string[] {
 interface Damage {
   says: string;
   harm: (cluster: RotatingCluster) => Promise<unknown>;
-  /** Nothing may be lost: API servers trust, and replicas have in memory, what they had before. */
   isHarmless: boolean;
 }
 

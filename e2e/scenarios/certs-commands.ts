@@ -30,12 +30,6 @@ const names = objectNames(name);
 /** Nothing is due before the scenario has ended, however slow the machine is: what is renewed was asked for. */
 const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPeriod: '60s' };
 
-interface Took {
-  leaf: number;
-  authority: number;
-  force: number;
-}
-
 interface StatusReport {
   name: string;
   fingerprint?: string;
@@ -105,7 +99,7 @@ class CommandedOperator {
 }
 
 /** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said when it cannot be done. */
-async function checkOperatorCommands(context: ScenarioContext): Promise<Took> {
+async function checkOperatorCommands(context: ScenarioContext) {
   const audit = context.startAudit();
   const commanded = await CommandedOperator.start(context);
   const first = await commanded.status();
@@ -125,8 +119,7 @@ async function checkOperatorCommands(context: ScenarioContext): Promise<Took> {
   return milliseconds;
 }
 
-/** Each way to rotate, waited for. Returns the milliseconds that each took. */
-async function checkRotations(commanded: CommandedOperator, firstServed: string): Promise<Took> {
+async function checkRotations(commanded: CommandedOperator, firstServed: string) {
   const { context } = commanded;
   const [firstAuthority = ''] = await commanded.authorities();
   const rotate = async (...flags: string[]) => {

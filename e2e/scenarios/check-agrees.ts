@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Random } from '../../scripts/template-recorder/random.ts';
 import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, runInjector, type CommandResult } from '../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
@@ -15,7 +16,6 @@ import {
   otherWebhooks,
   type Compared,
 } from './check-agrees/compare.ts';
-import { choices, type Choices } from './check-agrees/random-choices.ts';
 import { namespaceLabels, randomPod, randomRound } from './check-agrees/random-configs.ts';
 import { istioRowKeys } from './label-truth-table.ts';
 import { tableNamespaces, tablePods } from './label-truth-table/rows.ts';
@@ -60,13 +60,13 @@ export const checkAgrees: Scenario = {
     await checkByCommand(context);
 
     const [rounds, perRound] = context.size === 'full' ? [12, 300] : [2, 120];
-    const choose = choices(context.seed);
+    const random = new Random(context.seed);
     const tallies: Tallies = { reasons: new Tally(), kinds: new Tally(), results: new Tally(), advice: 0 };
     const namespaces = await Promise.all(
       namespaceLabels.map(([suffix, labels]) => context.namespace(suffix, { ...labels })),
     );
     for (let round = 0; round < rounds; round += 1)
-      await checkRound(context, round, choose, namespaces, perRound, tallies);
+      await checkRound(context, round, random, namespaces, perRound, tallies);
     context.say(`results: ${tallies.results.toString()}`);
     context.say(`reasons: ${tallies.reasons.toString()}`);
     context.say(`webhooks asked: ${tallies.kinds.toString()}`);
@@ -116,14 +116,14 @@ async function checkRows(context: ScenarioContext): Promise<void> {
 async function checkRound(
   context: ScenarioContext,
   number: number,
-  choose: Choices,
+  random: Random,
   namespaces: readonly string[],
   count: number,
   tallies: Tallies,
 ): Promise<void> {
   const { client } = context;
   const home = namespaces[0] ?? '';
-  const round = randomRound(choose, number, namespaces.at(-1) ?? '', home);
+  const round = randomRound(random, number, namespaces.at(-1) ?? '', home);
   for (const configMap of round.configMaps) await applyObject(client, configMap);
   for (const config of round.configs) await applyUntilReady(client, config);
   for (const webhook of round.webhooks) await applyObject(client, webhook);
@@ -132,7 +132,7 @@ async function checkRound(
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
   try {
     const pods = Array.from({ length: count }, (_, index) => {
-      return randomPod(choose, choose.one(namespaces), `random-${number * count + index}`);
+      return randomPod(random, random.pick(namespaces), `random-${number * count + index}`);
     });
     const audit = context.startAudit();
     const compared = await compareAll(context, pods);

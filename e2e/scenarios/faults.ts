@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { objectOf } from '../harness/apply.ts';
 import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
 import { applyUntilReady, injectorConfigs } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses, reportLoad } from '../harness/load/losses.ts';
@@ -226,7 +227,7 @@ async function expireWatches(cluster: FaultyCluster): Promise<void> {
   await cluster.edit();
   // Something of every kind that is watched changes, so that each watch is behind.
   for (let index = 0; index < 3; index++) {
-    await context.client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }, 'merge', {
+    await context.client.patch(objectOf('v1', 'Namespace', 'default'), 'merge', {
       metadata: { labels: { 'e2e.sidecar-injector.io/moved': String(index) } },
     });
   }

@@ -120,7 +120,6 @@ function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: numb
 /** The observer looks five times a second; replicas leave a stranger's certificate alone for 3 s. Milliseconds. */
 const atOnce = 2000;
 
-/** A certificate of the same authority: served at once, without a phase. Returns the milliseconds until every replica had it. */
 async function checkSameAuthority(secret: GivenSecret, says: string, text: PairText): Promise<number> {
   const { cluster } = secret;
   const { context, losses } = cluster;
@@ -148,7 +147,6 @@ interface BadPair {
   write: (secret: GivenSecret) => Promise<void>;
 }
 
-/** Every way in which a user's Secret is wrong, made from a good one. */
 async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<BadPair[]> {
   const { names, namespace } = secret.cluster;
   const forService = { service: names.service, namespace };

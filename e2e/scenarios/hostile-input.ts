@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -123,14 +123,10 @@ export const hostileInput: Scenario = {
 };
 
 /** A proxy's template in small: it reads labels, annotations and containers of the pod, and brings the checks that go with a proxy. */
-export const targetConfig: InjectorConfigObject = {
-  apiVersion: 'sidecar-injector.io/v1alpha1',
-  kind: 'InjectorConfig',
-  metadata: { name: 'hostile-target' },
-  spec: {
-    injection: {
-      templates: {
-        sidecar: `
+export const targetConfig: InjectorConfigObject = injectorConfig('hostile-target', {
+  injection: {
+    templates: {
+      sidecar: `
 spec:
   initContainers:
   - name: istio-init
@@ -154,10 +150,9 @@ spec:
       value: {{ len .Spec.Containers | quote }}
     command: [proxy]
 `,
-      },
     },
   },
-};
+});
 
 /** Checks that every request of every class ended as the class says, and that they were as many, and as different, as they should be. */
 export async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {

@@ -3,7 +3,13 @@ import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { dryRun } from '../harness/admissions.ts';
 import { applyAll, applyObject } from '../harness/apply.ts';
-import { applyUntilReady, condition, injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  condition,
+  injectorConfig,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -31,7 +37,7 @@ async function walk(context: ScenarioContext): Promise<string> {
   await installation.startOperator();
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, revision, texts));
-  const config = await applyUntilReady(client, injectorConfig(istio));
+  const config = await applyUntilReady(client, referringConfig(istio));
   const plain = await context.namespace('plain');
   const mesh = await context.namespace('mesh', { 'istio.io/rev': revision });
   const scratch = await context.namespace('scratch');
@@ -51,18 +57,13 @@ async function walk(context: ScenarioContext): Promise<string> {
   return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, ${edits} edits; ${source}`;
 }
 
-function injectorConfig(namespace: string): InjectorConfigObject {
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name: revision },
-    spec: {
-      injection: {
-        configFrom: { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' },
-        meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' },
-      },
+function referringConfig(namespace: string): InjectorConfigObject {
+  return injectorConfig(revision, {
+    injection: {
+      configFrom: { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' },
+      meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' },
     },
-  };
+  });
 }
 
 /** Every pod of a workload equals the engine's result for its request, and is injected at all. Returns how many there are. */

@@ -96,14 +96,12 @@ interface Setting {
   readonly name: string;
 }
 
-/** Creates the 256 pods, reads them back and compares each with the table. */
 async function checkTable(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
-  const { client } = context;
   const pods = tablePods(setting.namespaces, setting.name, setting.keys);
   await settle(context, what, setting, pods);
   const audit = context.startAudit();
   const started = Date.now();
-  await inBatches(pods, atOnce, ({ pod }) => client.create(pod));
+  await inBatches(pods, atOnce, ({ pod }) => context.client.create(pod));
   const stored = await storedPods(context, setting.namespaces);
   const milliseconds = Date.now() - started;
   const wrong = pods.flatMap(({ row, pod }) => {

@@ -149,7 +149,6 @@ function timeout(): Promise<undefined> {
 
 interface RotationWrite {
   verb: string;
-  /** With its subresource: `injectorconfigs/status`. */
   resource: string;
   name: string;
   /** What the rotation's record said when it was written: `Stable`, `Publishing`, `Confirming`, `Retiring`. */

@@ -83,7 +83,6 @@ async function isCountedUp({ client }: ScenarioContext): Promise<boolean> {
   return items.some(({ regarding, series }) => regarding?.name === name && (series?.count ?? 0) > 1);
 }
 
-/** A Lease as a replica leaves it that never comes back. */
 async function leaveStaleLease(context: ScenarioContext, namespace: string) {
   const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
   const lease = replicaLeaseName('gone');
@@ -101,7 +100,6 @@ async function leaveStaleLease(context: ScenarioContext, namespace: string) {
   return { kind, name: lease };
 }
 
-/** An InjectorConfig whose values are in a ConfigMap of somebody else's namespace. */
 async function referringConfig(context: ScenarioContext): Promise<InjectorConfigObject> {
   const namespace = await context.namespace('values');
   await applyObject(context.client, {

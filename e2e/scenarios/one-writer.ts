@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import { Rotation } from '../harness/rotations.ts';
+import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
 import { redirected, webhookNamed, webhooks, type WebhookConfiguration } from '../harness/webhook-configurations.ts';
@@ -46,7 +46,7 @@ export const oneWriter: Scenario = {
     await applyTagUntilReady(client, revisionTag('moved', 'v2'));
     await context.check('a tag is moved by one write', () => writes.versions(moved) === before + 1);
 
-    await (await Rotation.begin(context, 'v2')).ended();
+    await (await beginRotation(context, 'v2')).ended();
     await context.check('the webhooks of an InjectorConfig and of its tags trust the same in the end', () => {
       const bundles = ['sidecar-injector-v2', moved].map((name) => writes.bundle(name));
       return bundles[0] !== '' && bundles[0] === bundles[1];

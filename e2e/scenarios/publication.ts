@@ -74,16 +74,10 @@ async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
   await context.client.delete(await applyObject(context.client, mixture));
 }
 
-export interface Edits {
-  good: number;
-  broken: number;
-  back: number;
-}
-
 /** Edits one InjectorConfig again and again: new marks, old ones, broken ones; some are waited for, some overtake each other. */
-export async function editManyTimes(published: Published, count: number, seed: number): Promise<Edits> {
+export async function editManyTimes(published: Published, count: number, seed: number) {
   const random = new Random(seed);
-  const edits: Edits = { good: 0, broken: 0, back: 0 };
+  const edits = { good: 0, broken: 0, back: 0 };
   const earlier: string[] = ['first'];
   for (let index = 1; index <= count; index++) {
     const isWaitedFor = random.chance(0.5);
@@ -149,18 +143,11 @@ async function checkLateReplica(published: Published, replicas: Replicas, losses
   await losses.checkNone('a late replica', since);
 }
 
-interface FrozenReplica {
-  lost: number;
-  /** At most so many: the connections that the API server had to it, or made before the balancer dropped it. */
-  connections: number;
-  publishedAfterMilliseconds: number;
-}
-
 /**
  * A replica that is frozen holds the publication up until its Lease has expired; thawed, it knows nothing of what is published and says so, and never answers
  * with anything else.
  */
-async function checkFrozenReplica(published: Published, replicas: Replicas, losses: Losses): Promise<FrozenReplica> {
+async function checkFrozenReplica(published: Published, replicas: Replicas, losses: Losses) {
   const { context } = published;
   const frozen = at(replicas.webhooks, 1);
   const froze = Date.now();
@@ -197,9 +184,7 @@ const webhook = { timeoutSeconds: 5 };
 
 class Published {
   readonly context: ScenarioContext;
-  /** Marks of configurations that could be published; pods may show no others. */
   readonly good = new Set<string>();
-  /** The mark that pods of each configuration showed, by `NAME.HASH`. */
   readonly marks = new Map<string, string>();
   readonly #namespace: string;
 
@@ -238,7 +223,6 @@ class Published {
     await applyObject(this.context.client, config);
   }
 
-  /** Waits until a mark is Ready and pods show it; returns the hash. */
   async waitFor(mark: string, timeout = 30_000): Promise<string> {
     const { client } = this.context;
     const { metadata } = await client.get<InjectorConfigObject>(injectorConfigs, configName);
@@ -258,7 +242,6 @@ class Published {
     return marksOf(await dryRun(this.context.client, barePod(this.#namespace, 'probe'))).marks.join(' and ');
   }
 
-  /** The path that the webhook names now. */
   async hash(): Promise<string> {
     const { webhooks } = await webhookOf(this.context.client, configName);
     return webhooks[0]?.clientConfig.service?.path ?? '';

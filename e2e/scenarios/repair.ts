@@ -37,13 +37,11 @@ const pause = 1000;
 interface Disturbance {
   says: string;
   object: KubernetesObject;
-  /** A merge patch; undefined deletes the object. */
   patch?: object;
   /** The restored object may differ from what it was: a new certificate. */
   renewed?: boolean;
 }
 
-/** Disturbs one object after the other; returns how long the slowest repair took, in milliseconds. */
 async function checkDisturbances(context: ScenarioContext): Promise<number> {
   const { client } = context;
   const { status } = await applyUntilReady(client, smallConfig(name));
@@ -114,7 +112,6 @@ function disturbances(namespace: string, hash: string): Disturbance[] {
   ];
 }
 
-/** Disturbs an object and waits until it is what it was, or of the same kind with new keys; returns the milliseconds. */
 async function disturb(
   context: ScenarioContext,
   { object, patch, renewed, says }: Disturbance,

@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { badInjectorConfigs, type BadInjectorConfig } from '../../src/api/testdata/bad-injector-configs.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { containersOf, refusalOf } from '../harness/admissions.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
+import { writeKubeconfig } from '../harness/control-plane.ts';
 import { freePort } from '../harness/free-port.ts';
 import {
   applyUntilReady,
@@ -244,7 +244,11 @@ async function checkStarts(context: ScenarioContext, installation: Installation,
   const port = await freePort();
   const unreachable = await installation.launchOperator({
     name: 'unreachable',
-    kubeconfig: kubeconfigOfNobody(run.path, port),
+    kubeconfig: writeKubeconfig(join(run.path, 'unreachable.kubeconfig'), {
+      cluster: { server: `https://127.0.0.1:${port}` },
+      user: 'nobody',
+      credentials: { token: 'none' },
+    }),
   });
   await context.check('an unreachable API server: one clear line with its address', () =>
     errorLines(unreachable).some((line) => line.includes(`127.0.0.1:${port}`)),
@@ -265,19 +269,4 @@ function errorLines(operator: OperatorProcess): string[] {
     .log()
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('--- ') && !/\bdebug\b/i.test(line));
-}
-
-/** A kubeconfig whose server is a port that nobody listens on. */
-function kubeconfigOfNobody(directory: string, port: number): string {
-  const file = join(directory, 'unreachable.kubeconfig');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'nobody', cluster: { server: `https://127.0.0.1:${port}` } }],
-    users: [{ name: 'nobody', user: { token: 'none' } }],
-    contexts: [{ name: 'nobody', context: { cluster: 'nobody', user: 'nobody' } }],
-    'current-context': 'nobody',
-  };
-  writeFileSync(file, JSON.stringify(config));
-  return file;
 }

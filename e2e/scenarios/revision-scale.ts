@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import { objectOf } from '../harness/apply.ts';
+import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -9,10 +11,9 @@ import {
 } from '../harness/injector-configs.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { barePod, labelNamespace } from '../harness/workloads.ts';
 import { namespaceName, Population, revisionName, type Scale } from './revision-scale/grow.ts';
-import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
-import { waitFor } from '../harness/wait-for.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
@@ -197,7 +198,6 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 
 /** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
 async function churn(context: ScenarioContext, replicas: Replicas) {
-  const { client } = context;
   const audit = context.startAudit();
   if (audit === undefined) throw new Error('there is no audit log');
   const { username } = replicas.installation;
@@ -211,9 +211,9 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
         ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
       );
   const least = began + (context.size === 'full' ? 125_000 : 32_000);
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespaceName(0) } };
+  const namespace = objectOf('v1', 'Namespace', namespaceName(0));
   const follow = (revision: string) =>
-    client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
+    context.client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
   let labels = 0;
   // A status says what is so when it is due, and on a slow machine that may be twice the same side.
   while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
@@ -238,7 +238,6 @@ async function churn(context: ScenarioContext, replicas: Replicas) {
   return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };
 }
 
-/** What is in use is not deleted, unless somebody means it. */
 async function checkInUse(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const used = smallConfig(revisionName(1));

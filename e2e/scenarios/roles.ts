@@ -4,7 +4,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, refusalOf } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
@@ -135,11 +135,12 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
   try {
     const read = (name: string) => replica.get(leases, name, { namespace });
     const ownName = `injector-replica-${own.name}`;
-    const elsewhere: KubernetesObject = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name: 'injector-replica-invented', namespace },
-    };
+    const elsewhere: KubernetesObject = objectOf(
+      'coordination.k8s.io/v1',
+      'Lease',
+      'injector-replica-invented',
+      namespace,
+    );
     await context.check('a replica writes its own Lease', async () => {
       await replica.replace(await read(ownName));
       return true;

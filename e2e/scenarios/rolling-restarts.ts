@@ -29,7 +29,7 @@ export const rollingRestarts: Scenario = {
     const kills = size === 'full' ? 5 : 1;
     const restarts = await restartEach(context, replicas, losses, rounds);
     let failover = 0;
-    const dead: KilledWebhook[] = [];
+    const dead: Awaited<ReturnType<typeof killWebhook>>[] = [];
     for (let kill = 0; kill < kills; kill++) {
       const took = await killController(context, replicas, losses, async () => {
         dead.push(await killWebhook(context, replicas, losses, kill));
@@ -98,13 +98,6 @@ async function killController(
   await losses.checkNone(`${next.name} leads`, Date.now());
   await leader.operator.restart();
   return failover;
-}
-
-interface KilledWebhook {
-  lost: number;
-  inFlight: number;
-  openedAfterwards: number;
-  droppedAfterMilliseconds: number;
 }
 
 /** SIGKILL of a webhook replica: what it may cost is what was on it, and what was connected to it before the balancer dropped it. */

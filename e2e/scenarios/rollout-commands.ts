@@ -194,7 +194,6 @@ class Watching {
     command.end.then(over, over);
   }
 
-  /** Starts it; it has looked for the first time when this resolves. */
   static async start(argv: readonly string[]): Promise<Watching> {
     const watching = new Watching(startInjector(argv));
     await watching.#waitFor('it to have looked', () => watching.#command.said().includes('\n'));

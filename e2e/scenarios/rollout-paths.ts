@@ -91,7 +91,6 @@ class Road {
     return { tag, stable: of('v1'), canary: of(canary), threshold, shadow };
   }
 
-  /** Leads there, and waits until the API server does. */
   async lead(rollout: RolloutRoute): Promise<void> {
     const path = formatRoute(rollout);
     const { service, caBundle } = this.#clientConfig;
@@ -198,7 +197,6 @@ async function deletePods({ client }: ScenarioContext, namespace: string): Promi
   }
 }
 
-/** Waits until each Deployment has both of its pods, and reads from these who injected them. */
 async function checkPods(context: ScenarioContext, namespace: string, statement: string, canaries: readonly string[]) {
   await context.check(statement, async () => {
     const pods = (await podsOf(context.client, namespace)).filter(

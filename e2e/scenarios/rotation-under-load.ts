@@ -71,16 +71,9 @@ export const rotationUnderLoad: Scenario = {
   },
 };
 
-interface Rotations {
-  authorities: number;
-  leaves: number;
-  /** Those during which the API server happened to make no new connection: they say nothing. */
-  uncounted: number;
-}
-
-/** Replaces authorities and serving certificates, in turn, until so many count. */
 async function rotateManyTimes(cluster: RotatingCluster, wanted: { authorities: number; leaves: number }) {
-  const done: Rotations = { authorities: 0, leaves: 0, uncounted: 0 };
+  // Uncounted are those during which the API server happened to make no new connection: they say nothing.
+  const done = { authorities: 0, leaves: 0, uncounted: 0 };
   const share = wanted.leaves / wanted.authorities;
   while (done.authorities < wanted.authorities || done.leaves < wanted.leaves) {
     const isLeaf = done.leaves < wanted.leaves && done.leaves < share * (done.authorities + 1);

@@ -195,7 +195,6 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
   await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
 }
 
-/** Objects that carry the InjectorConfig's label. */
 async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
   const lists = await Promise.all(
     producedKinds.map(([apiVersion, kind]) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeMeasurement, type Figures } from '../../bench/report.ts';
 import { applyAll } from '../harness/apply.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { otherInjector } from '../harness/paths.ts';
 import { isInjected } from '../harness/pod.ts';
@@ -126,17 +126,12 @@ async function installConfigs(context: ScenarioContext): Promise<{ hostile: stri
   context.say(`the proxy is of ${source}`);
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, proxyName, texts));
-  const proxy: InjectorConfigObject = {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name: proxyName },
-    spec: {
-      injection: {
-        configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
-        meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
-      },
+  const proxy: InjectorConfigObject = injectorConfig(proxyName, {
+    injection: {
+      configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
+      meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
     },
-  };
+  });
   const namespaces = { hostile: [] as string[], innocent: [] as string[] };
   for (const config of [proxy, ...stallConfigs()]) {
     await applyUntilReady(client, config);
@@ -148,7 +143,6 @@ async function installConfigs(context: ScenarioContext): Promise<{ hostile: stri
   return namespaces;
 }
 
-/** What happened to innocent pods while something went on, and its result. */
 async function during<Result>(witnesses: Witnesses, run: () => Promise<Result>) {
   const from = Date.now();
   const result = await run();
@@ -265,7 +259,6 @@ export async function walkSlowest(context: ScenarioContext, { attacker, thread, 
 
 const described = 5;
 
-/** The slowest review of each class, slowest first. */
 function slowestFirst(reviews: readonly HostileReview[]): HostileReview[] {
   const slowest = new Map<string, HostileReview>();
   for (const review of reviews) {
@@ -274,7 +267,6 @@ function slowestFirst(reviews: readonly HostileReview[]): HostileReview[] {
   return [...slowest.values()].sort((left, right) => right.milliseconds - left.milliseconds);
 }
 
-/** Lines for people: what became of hostile reviews, the slowest of them, and some that were not answered. */
 function describeReviews(reviews: readonly HostileReview[]): string[] {
   const failed = reviews.filter(({ outcome }) => outcome === 'deadline' || outcome === 'failed');
   return [
@@ -286,7 +278,6 @@ function describeReviews(reviews: readonly HostileReview[]): string[] {
   ];
 }
 
-/** For docs/measurements. */
 function summarise(reviews: readonly HostileReview[]): Figures {
   const [slowest] = slowestFirst(reviews);
   return {

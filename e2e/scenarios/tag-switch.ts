@@ -1,5 +1,5 @@
 import { dryRun } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
@@ -81,11 +81,8 @@ export async function checkWrongOrder(context: ScenarioContext, byDefault: Follo
 }
 
 interface Followers {
-  /** A revision, by its own label. */
   readonly byRevision: Follower;
-  /** Tag `prod`. */
   readonly byTag: Follower;
-  /** The default, by the injection label. */
   readonly byDefault: Follower;
 }
 
@@ -93,7 +90,7 @@ async function moveNamespace(context: ScenarioContext, { byRevision }: Followers
   let created = 0;
   for (const revision of ['v2', 'v1', 'v2']) {
     const began = Date.now();
-    const target = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: byRevision.namespace } };
+    const target = objectOf('v1', 'Namespace', byRevision.namespace);
     await context.client.patch(target, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
     created += await byRevision.checkSwitched(`a namespace is moved to ${revision} by its label`, revision, began);
   }
@@ -112,7 +109,6 @@ async function moveTag(context: ScenarioContext, { byTag }: Followers, rounds: n
   return created;
 }
 
-/** The tag follows what its revision publishes, also while the revision is edited and the tag moved at the same time. */
 async function editWhileMoving(context: ScenarioContext, { byTag }: Followers): Promise<number> {
   const { client } = context;
   const began = Date.now();
@@ -127,7 +123,6 @@ async function editWhileMoving(context: ScenarioContext, { byTag }: Followers): 
   return byTag.checkSwitched('a revision is edited while the tag is moved to it and away', 'v2', began);
 }
 
-/** The default: taken over by a tag, moved by it, and given back. */
 async function switchDefault(context: ScenarioContext, { byDefault }: Followers): Promise<number> {
   const { client } = context;
   let created = 0;
@@ -157,7 +152,6 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   return created;
 }
 
-/** A revision that nobody uses any more is removed, while everybody else is created. */
 async function removeRevision(context: ScenarioContext, followers: Followers): Promise<number> {
   const { client } = context;
   const everybody = Object.values(followers) as Follower[];
@@ -174,7 +168,6 @@ async function removeRevision(context: ScenarioContext, followers: Followers): P
   return created;
 }
 
-/** What a pod shows: the InjectorConfig of its annotation, and the mark of all its parts. */
 interface Shown {
   readonly injectorConfig: string;
   readonly mark: string;
@@ -195,7 +188,6 @@ class Follower {
     this.namespace = namespace;
   }
 
-  /** Makes the namespace and begins to create pods in it. */
   static async start(
     context: ScenarioContext,
     audit: AuditLog,

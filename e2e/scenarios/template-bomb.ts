@@ -7,6 +7,7 @@ import { applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
+  injectorConfig,
   injectorConfigs,
   smallConfig,
   type InjectorConfigObject,
@@ -188,12 +189,7 @@ export async function plant({ client }: ScenarioContext, namespace: string, bomb
       field.endsWith('From') ? [field, { namespace, name, ...(value as object) }] : [field, value],
     ),
   );
-  const config: InjectorConfigObject = {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection },
-  };
+  const config: InjectorConfigObject = injectorConfig(name, { injection });
   return (await refusalOf(() => applyObject(client, config))) === undefined;
 }
 

@@ -8,7 +8,7 @@ import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { paths, repository } from '../harness/paths.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
-import { Rotation } from '../harness/rotations.ts';
+import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { WebhookWrites } from '../harness/webhook-writes.ts';
@@ -55,7 +55,7 @@ export const upgradeInTheMiddle: Scenario = {
       ['the earlier version again', earlier, 75, 100],
     ] as const) {
       const before = `${await rolled.path()} ${await back.path()}`;
-      const rotation = await Rotation.begin(context, 'v1');
+      const rotation = await beginRotation(context, 'v1');
       await rollTo(replicas, bundle);
       await context.checkNow(`${version}: all processes were replaced while the authority was`, async () =>
         found(await rotation.state(), 'Accepted'),

@@ -12,7 +12,6 @@ import { SmallRollout } from './canary-cases/small-rollout.ts';
 const count = 6;
 const pair = { stable: 'v1', canary: 'v2' };
 
-/** A rollout that has come to rest somewhere, and the share of its workloads that has the canary there. */
 interface RestingRollout {
   readonly rollout: SmallRollout;
   readonly state: string;

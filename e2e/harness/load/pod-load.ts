@@ -59,7 +59,6 @@ export class PodLoad {
     return this.#options.namespace;
   }
 
-  /** Begins; the first pods are stored when this resolves. */
   static async start(client: ApiClient, options: PodLoadOptions): Promise<PodLoad> {
     const load = new PodLoad(client, options);
     const { namespace, replicaSetPods = 5, pods = {} } = options;

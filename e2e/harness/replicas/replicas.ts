@@ -14,7 +14,6 @@ import { podsMatching } from '../workloads.ts';
 
 type ReplicaRole = Exclude<OperatorRole, 'all'>;
 
-/** One process of the operator with the token of a pod of its own, whose name is its identity. */
 export interface Replica {
   /** The pod's name: in Leases, in the User-Agent, in the audit log (`authentication.kubernetes.io/pod-name`), and of the balancer's backend. */
   name: string;
@@ -25,16 +24,13 @@ export interface Replica {
 }
 
 export interface ReplicaOptions {
-  /** How many replicas serve behind the balancer; 3 unless told. */
   webhooks?: number;
-  /** How many candidates for leadership there are; 2 unless told. */
   controllers?: number;
   /** Further flags of every process, which may depend on its name; a later one beats the chart's. */
   flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
   proxied?: boolean;
-  /** The path of the bundle that its processes run: the one of this checkout unless told. */
   bundle?: string;
   seed?: number;
 }
@@ -43,9 +39,7 @@ export interface ReplicaOptions {
 export class Replicas {
   readonly installation: Installation;
   readonly balancer: Balancer;
-  /** What processes run that begin from now on. */
   bundle: string;
-  /** Those that serve admission, and those that lead. */
   readonly webhooks: Replica[] = [];
   readonly controllers: Replica[] = [];
   readonly #cluster: Cluster;
@@ -68,7 +62,6 @@ export class Replicas {
     this.#proxy = parts.proxy;
   }
 
-  /** Starts them all; ready, and every webhook replica in the balancer's rotation, when this resolves. */
   static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
     if (!cluster.fakeNodes) throw new Error('several replicas on this machine need the embedded control plane');
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
@@ -99,7 +92,6 @@ export class Replicas {
     return [...this.webhooks, ...this.controllers];
   }
 
-  /** Starts one more, with a pod that no other has, and waits until it is ready. */
   async add(role: ReplicaRole): Promise<Replica> {
     const { installation } = this;
     const workload = workloadFor(installation.workloads, role);
@@ -182,7 +174,6 @@ export class Replicas {
     return waitFor('a leader', () => this.leader(), { timeout });
   }
 
-  /** Waits until the balancer uses every webhook replica that runs. */
   async waitUntilServing(timeout?: number): Promise<void> {
     const running = this.webhooks.filter(({ operator }) => operator.process.running).map(({ name }) => name);
     await this.balancer.waitForRotation(running, timeout);
@@ -194,7 +185,6 @@ export class Replicas {
     await this.#proxy?.stop();
   }
 
-  /** A pod of a Deployment that no replica has or had; waits until its ReplicaSet has made one. */
   async #takePod({ deployment }: ChartWorkload): Promise<Pod> {
     const { namespace } = this.installation;
     return waitFor('a pod of the chart that no replica has', async () => {

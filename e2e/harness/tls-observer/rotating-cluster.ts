@@ -3,9 +3,11 @@ import {
   rotateAnnotation,
   type RotateTarget,
 } from '../../../src/api/injector-config/rotate-request.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { objectOf } from '../apply.ts';
 import type { AuditLog } from '../audit-log.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
 import { Losses } from '../load/losses.ts';
@@ -34,7 +36,6 @@ export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-pe
 interface RotatingOptions extends ReplicaOptions {
   name: string;
   certificate: Record<string, unknown>;
-  /** Pods a second by the load's own client; 30 unless told. */
   perSecond?: number;
   /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
   namespaceLabels?: Record<string, string>;
@@ -110,7 +111,6 @@ export class RotatingCluster {
     return this.replicas.installation.namespace;
   }
 
-  /** Asks for a renewal as a person does, of the cluster's InjectorConfig unless told; returns the nonce. */
   async request(target: RotateTarget, name = this.name): Promise<string> {
     const nonce = `n${++this.#requests}`;
     const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
@@ -144,7 +144,6 @@ export class RotatingCluster {
     return readBundle(this.context, this.name);
   }
 
-  /** Replaces the caBundle as somebody else does, in the webhooks of tags too. */
   async writeBundle(pem: string): Promise<void> {
     const caBundle = Buffer.from(pem).toString('base64');
     const labelSelector = `${labelNames.injectorConfig}=${this.name}`;
@@ -164,22 +163,14 @@ export class RotatingCluster {
     await this.context.checkNow(statement, () => violations.length === 0);
   }
 
-  /** One of the two Secrets, as text; undefined while there is none. */
   async secret(name: string): Promise<Record<string, string> | undefined> {
     const found = await this.context.client.find(resourceKind('v1', 'Secret'), name, { namespace: this.namespace });
-    if (found === undefined) return undefined;
-    const data = (found['data'] ?? {}) as Record<string, string>;
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-    );
+    return found && decoded(found);
   }
 
   async writeSecret(name: string, text: Record<string, string>): Promise<void> {
-    const data = Object.fromEntries(
-      Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
-    );
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: this.namespace } };
-    await this.context.client.patch(secret, 'merge', { data }, { fieldManager: 'somebody' });
+    const secret = objectOf('v1', 'Secret', name, this.namespace);
+    await this.context.client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'somebody' });
   }
 
   /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
@@ -206,6 +197,19 @@ export class RotatingCluster {
   async stop(): Promise<void> {
     await Promise.all([this.load.stop(), this.observer.stop(), this.standstill.stop()]);
   }
+}
+
+/** The texts of a Secret. */
+export function decoded(secret: KubernetesObject): Record<string, string> {
+  const data = (secret['data'] ?? {}) as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
+}
+
+/** The same as they are stored. */
+export function encoded(text: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 }
 
 async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {

@@ -7,7 +7,6 @@ export interface Window {
   readonly except?: readonly string[];
 }
 
-/** The most of something that was seen at one instant, and what it was. */
 export interface Peak {
   readonly count: number;
   readonly which: readonly string[];

@@ -21,7 +21,6 @@ export interface PodSeen {
   readonly maker: string;
 }
 
-/** One version of a workload or of a pod of one, as the API server has stored it. */
 export interface Sighting {
   /** etcd's revision, which orders what was stored, of all kinds. */
   readonly revision: number;

@@ -43,7 +43,6 @@ export class WorkloadObserver {
     return observer;
   }
 
-  /** All that was seen. Fails when a watch has: then something may be missing. */
   sightings(): readonly Sighting[] {
     const failure = this.#following.map((each) => each.failure()).find((each) => each !== undefined);
     if (failure !== undefined) throw new Error('a watch of the observer has failed', { cause: failure });

@@ -30,7 +30,6 @@ export class SmallRollout {
     this.workloads = workloads;
   }
 
-  /** The tag leads to a revision, and so many Deployments have pods of it, when this resolves. */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -100,7 +99,6 @@ export class SmallRollout {
     );
   }
 
-  /** Waits for the pause of a step, and has all pods made again: which InjectorConfigs have made them. */
   async pausedAt(weight: number, canary: string): Promise<Map<string, Set<string>>> {
     await this.reach(`paused at ${weight} percent of ${canary}`, (state) => {
       return state.phase === 'Paused' && state.weight === weight && state.canary?.revision === canary;
@@ -154,7 +152,6 @@ export interface CaseOptions {
   readonly count: number;
   /** Where the tag leads first; v1 unless told. */
   readonly revision?: string;
-  /** Whether pods of that become ready. */
   readonly isHealthy?: boolean;
 }
 

@@ -3,7 +3,6 @@ import { anyName, tag, type RolloutWrite } from './writes.ts';
 
 export interface Trial {
   readonly plan: Plan;
-  /** After which writes, in the order in which a rollout comes to them. */
   readonly targets: readonly RolloutWrite[];
   /** Whether the killed one comes back at once in its pod, as a container does, or only once another leads. */
   readonly isRestarted: boolean;

@@ -32,7 +32,6 @@ export interface RolloutEnd {
 export interface RolloutHistory {
   readonly workloads: number;
   readonly minReadyMs: number;
-  /** `minimumPods`: so many admissions are compared in a shadow step. */
   readonly minimumPods: number;
   readonly steps: readonly StepSeen[];
   readonly end: RolloutEnd;

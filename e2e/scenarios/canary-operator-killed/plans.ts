@@ -1,7 +1,6 @@
 export interface WantedStep {
   readonly weight: number;
   readonly isShadow?: boolean;
-  /** How long it pauses; until somebody ends that unless told. */
   readonly pauseSeconds?: number;
 }
 

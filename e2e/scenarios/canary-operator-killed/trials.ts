@@ -26,7 +26,6 @@ export class Trials {
     this.#stage = stage;
   }
 
-  /** Rolls out and kills, until it was after the very writes that are meant. */
   async run(trial: Trial): Promise<void> {
     this.trials.push(trial);
     const killed = new Set(await this.#tryOut(trial));
@@ -40,7 +39,6 @@ export class Trials {
     this.unreached.push(...trial.targets.filter((target) => !killed.has(target)));
   }
 
-  /** The latest rollout of a plan; it was all right. */
   historyOf(plan: Plan): RolloutHistory {
     const history = this.#latest.get(plan);
     if (history === undefined) throw new Error(`there was no rollout ${plan.name}`);
@@ -73,15 +71,8 @@ const unseen = 3;
 /** So much of a timed pause is over when a leader is killed in the middle of it: one that begins again would last far too long. */
 const latePart = 0.75;
 
-interface KilledRollout {
-  readonly history: RolloutHistory;
-  /** The writes after which a leader was killed; a rollout may come to its end without one of them, by the time that things take. */
-  readonly killed: readonly RolloutWrite[];
-  readonly deaths: number;
-}
-
 /** Rolls out, and kills the leader when the API server has done each of these writes and before it knows. */
-async function rollOutKilled(stage: Stage, trial: Trial): Promise<KilledRollout> {
+async function rollOutKilled(stage: Stage, trial: Trial) {
   const killer = new Killer(stage, trial);
   const killing = killer.killAll();
   // It is waited for in any case, but only when the rollout has ended.
@@ -153,7 +144,6 @@ class Killer {
     }
   }
 
-  /** Kills whoever leads when most of a time is over. Milliseconds. */
   async killAfter(time: number): Promise<void> {
     await sleep(time * latePart);
     await this.#strike(await this.#stage.replicas.waitForLeader(), () => Promise.resolve());

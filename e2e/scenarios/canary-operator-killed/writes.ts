@@ -12,7 +12,6 @@ export const tag = 'steadfast';
 /** One write of a controller in a rollout, as it is compared: what, and where the rollout stood by what was written last. */
 export interface RolloutWrite {
   readonly verb: string;
-  /** With its subresource: `revisiontags/status`. */
   readonly resource: string;
   readonly name: string;
   /** `25 % WaitingForPods/NotEnoughPods`; of a status what it says itself. */
@@ -23,7 +22,6 @@ export interface RolloutWrite {
   readonly at: number;
   readonly state?: RolloutState;
   readonly path?: string;
-  /** Of a restart which workload it is of, and for what. */
   readonly restart?: string;
 }
 

@@ -9,7 +9,6 @@ import { podsOf } from '../../harness/workloads.ts';
 export interface Sighting {
   readonly uid: string;
   readonly name: string;
-  /** The Deployment of a pod of `deployment()`. */
   readonly workload: string;
   readonly maker: string;
   /** Whole seconds, in milliseconds since 1970. */
@@ -61,7 +60,6 @@ export class PodSightings {
     return [...this.#seen.values()];
   }
 
-  /** Deletes pods; one that is gone already is none to worry about. */
   async delete(pods: readonly Pod[]): Promise<void> {
     const remove = (pod: Pod) => this.#client.delete({ ...pod, apiVersion: 'v1', kind: 'Pod' }).catch(() => undefined);
     await Promise.all(pods.map(remove));

@@ -41,7 +41,6 @@ export class Workloads {
     this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
-  /** Makes a namespace that follows the tag, and so many Deployments of one pod in it; all are ready when this resolves. */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -70,7 +69,6 @@ export class Workloads {
     return [...this.#names];
   }
 
-  /** One more Deployment; resolves with the InjectorConfig that has made its first pod. */
   async add(name: string, options: WorkloadOptions = {}): Promise<string> {
     const before = new Set(this.pods.seen.map(({ uid }) => uid));
     await this.#context.client.create(deployment(this.namespace, name, options));
@@ -81,7 +79,6 @@ export class Workloads {
     });
   }
 
-  /** One Deployment less; its pods are gone when this resolves. */
   async remove(name: string): Promise<void> {
     this.#names.delete(name);
     await this.#context.client.delete(deployment(this.namespace, name), { propagationPolicy: 'Background' });

@@ -39,7 +39,6 @@ class ServedWebhook {
     return runInjector(['certs', 'create', ...target, ...flags]);
   }
 
-  /** The webhook's YAML as it lies in somebody's repository, patched for an authority, and applied. */
   async trust(directory: string): Promise<void> {
     const { out } = await injectorOutput(
       ['certs', 'patch-ca-bundle', '--ca', this.path(directory, 'ca.crt')],
@@ -68,7 +67,6 @@ webhooks:
 `;
   }
 
-  /** `injector serve` with the certificates of a directory; ready when this resolves. */
   async serve(directory: string): Promise<ManagedProcess> {
     mkdirSync(this.path('config'), { recursive: true });
     const template = `spec:\n      containers:\n      - name: served\n        image: example.com/served:1\n`;
@@ -155,7 +153,6 @@ async function checkRenewal(webhook: ServedWebhook, injected: () => Promise<bool
   await context.check('and pods are injected', injected);
 }
 
-/** The same as a Secret, which the API server takes. */
 async function checkSecret(webhook: ServedWebhook): Promise<void> {
   const { context, namespace } = webhook;
   const { code, out } = await webhook.create('nowhere', '--secret', 'served-tls');

@@ -15,7 +15,6 @@ import { inBatches } from '../label-truth-table/rows.ts';
 export interface Compared {
   readonly pod: KubernetesObject & Pod;
   readonly report: CheckReport;
-  /** `Injected by a.1,b.2`, `NotInjected`, `Refused`: what the API server did. */
   readonly actual: string;
   readonly message: string;
 }

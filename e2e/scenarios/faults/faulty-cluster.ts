@@ -47,7 +47,6 @@ export class FaultyCluster {
     this.#namespace = namespace;
   }
 
-  /** Milliseconds for which a fault lasts. */
   lasting(short: number, full: number): number {
     return this.context.size === 'full' ? full : short;
   }
@@ -92,7 +91,6 @@ export class FaultyCluster {
     return reviewTarget(this.context.client, configName, this.replicas.installation.namespace);
   }
 
-  /** How many watches of our processes have ended for a reason so far. */
   async watchesEnded(reason: string): Promise<number> {
     const texts = await Promise.all(this.replicas.all.map(({ operator }) => operator.metrics()));
     const pattern = new RegExp(`^injector_watch_ends_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'gm');

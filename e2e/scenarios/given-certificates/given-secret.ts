@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { applyObject } from '../../harness/apply.ts';
+import { applyObject, objectOf } from '../../harness/apply.ts';
 import { injectorConfigs, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 import { markedConfig } from '../../harness/load/marked-config.ts';
-import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
+import { encoded, type RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 import type { SeenLeaf } from '../../harness/tls-observer/tls-observer.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
@@ -21,16 +21,13 @@ export class GivenSecret {
   /** Writes the whole of it: keys that are not given are not there. */
   async write(text: Partial<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>): Promise<void> {
     const { context, namespace } = this.cluster;
-    const data = Object.fromEntries(
-      Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
-    );
-    const { name } = this;
-    await applyObject(context.client, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data });
+    const secret = objectOf('v1', 'Secret', this.name, namespace);
+    await applyObject(context.client, { ...secret, data: encoded(text) });
   }
 
   async delete(): Promise<void> {
     const { context, namespace } = this.cluster;
-    await context.client.delete({ apiVersion: 'v1', kind: 'Secret', metadata: { name: this.name, namespace } });
+    await context.client.delete(objectOf('v1', 'Secret', this.name, namespace));
   }
 
   /** Makes the InjectorConfig take its certificates from here, or issue them itself. */

@@ -19,7 +19,6 @@ export interface HostileRequest {
 }
 
 export interface HostileClass {
-  /** In lower case with dashes. */
   readonly name: string;
   /** Every request of the class must end in one of these. */
   readonly expect: Outcome | readonly Outcome[];
@@ -27,9 +26,7 @@ export interface HostileClass {
 }
 
 export interface HostileTarget {
-  /** `/revisions/N/<hash8>/inject`. */
   readonly path: string;
-  /** The host name of its Service. */
   readonly host: string;
 }
 

@@ -13,7 +13,6 @@ const patience = 60_000;
 const shortestPause = 990;
 
 export interface Contest {
-  /** What the other side does, for the statement: `a hostile writer`. */
   readonly says: string;
   readonly seconds: number;
   /** Undefined on a cluster whose log we cannot read: nothing is checked then. */

@@ -47,8 +47,7 @@ const malformed: { says: string; body: string; contentType?: string; expect: (an
 
 /** Posts reviews to the webhook's own port; returns how many malformed ones were answered. */
 export async function checkReviews(context: ScenarioContext, installation: Installation, operator: OperatorProcess) {
-  const { client } = context;
-  const target = await reviewTarget(client, 'bystander', installation.namespace, operator.webhookPort);
+  const target = await reviewTarget(context.client, 'bystander', installation.namespace, operator.webhookPort);
   const post = (body: string, contentType?: string, path = target.path) =>
     postReview({ ...target, path }, body, { contentType });
 

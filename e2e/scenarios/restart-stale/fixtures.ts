@@ -42,13 +42,9 @@ const oneAway = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
 interface Guarded {
   readonly namespace: string;
-  /** Its PodDisruptionBudget allows nothing. `namespace/name`, as the others. */
   readonly closed: string;
-  /** Its pod is not ready, by itself. */
   readonly sick: string;
-  /** Under one PodDisruptionBudget that wants two ready pods of them. */
   readonly shared: readonly string[];
-  /** The budget allows one now. */
   readonly open: () => Promise<void>;
   readonly setSick: (isSick: boolean) => Promise<void>;
 }
@@ -118,12 +114,9 @@ function budget(namespace: string, name: string, selector: object): KubernetesOb
   return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name, namespace }, spec };
 }
 
-/** Pods that stay as they are, and the tag's status says why; or that the tag has nothing to do with. */
 interface LeftAlone {
   readonly namespaces: readonly string[];
-  /** What `status.restarts.untouched` must say: `Kind/name reason`, sorted. */
   readonly reasons: readonly string[];
-  /** The pods that are there now: `namespace/name uid`, sorted. */
   readonly pods: () => Promise<string[]>;
 }
 

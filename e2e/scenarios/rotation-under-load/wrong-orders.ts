@@ -56,7 +56,6 @@ export async function checkBundleWithoutOverlap(cluster: RotatingCluster, writer
   return settle(cluster, since);
 }
 
-/** Waits until pods are created again, and counts what was lost until then. */
 async function settle(cluster: RotatingCluster, since: number): Promise<number> {
   await cluster.waitForCalm();
   await cluster.losses.checkNone('the other half is written too, pods are created as before', Date.now());

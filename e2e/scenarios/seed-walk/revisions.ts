@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { containersOf, dryRun } from '../../harness/admissions.ts';
-import { applyObject, readObjects } from '../../harness/apply.ts';
+import { applyObject, objectOf, readObjects } from '../../harness/apply.ts';
 import {
   applyUntilReady,
   exampleConfig,
@@ -33,7 +33,7 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await client.create(deployment(namespace, 'sleep'));
   await waitForDeployment(client, namespace, 'sleep');
   await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
-  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, 'merge', {
+  await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', {
     metadata: { labels: { [revisionLabel]: 'istio-1-1' } },
   });
   await restartDeployment(client, namespace, 'sleep');

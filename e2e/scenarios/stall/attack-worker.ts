@@ -14,7 +14,6 @@ const patience = 60_000;
 
 export interface AttackWorkerData {
   readonly kubeconfig: string;
-  /** Of {@link hostileClasses}. */
   readonly all: boolean;
   readonly seed: number;
 }

@@ -1,4 +1,4 @@
-import { exampleConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+import { exampleConfig, injectorConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
 
 /** What a template's author may do with an annotation: each of these reads the whole of it. */
 const functions = [
@@ -60,12 +60,7 @@ spec:
 `;
 
 function ownConfig(name: string, template: string, preset: 'Safe' | 'Istio'): InjectorConfigObject {
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection: { templates: { sidecar: template }, annotationOverrides: { preset } } },
-  };
+  return injectorConfig(name, { injection: { templates: { sidecar: template }, annotationOverrides: { preset } } });
 }
 
 /** A proxy, a small sidecar, and templates that do a lot with what authors write. */

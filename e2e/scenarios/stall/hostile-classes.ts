@@ -3,9 +3,7 @@ import { hostileFields, plainContainer, type PodParts } from './hostile-fields.t
 import { hostileShapes } from './hostile-shapes.ts';
 import { hostileTexts } from './hostile-texts.ts';
 
-/** A way to write a pod that costs whoever reads it. */
 export interface HostileClass {
-  /** A field and a text, `proxy-config-duration: digits-and-seconds`, or what there are too many of. */
   readonly name: string;
   /** Whether it may be stored: some would keep others than the injector busy. */
   readonly dryRunOnly: boolean;

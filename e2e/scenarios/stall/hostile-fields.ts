@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 
-/** Where an author may write a text. */
 export interface HostileField {
-  /** In lower case with dashes, or the annotation's name. */
   readonly name: string;
   readonly parts: (text: string) => PodParts;
 }
@@ -12,7 +10,6 @@ export interface PodParts {
   readonly spec?: JsonObject;
 }
 
-/** A container that any injector takes. */
 export const plainContainer: JsonObject = { name: 'app', image: 'example.com/app:1' };
 
 const plainAnnotations = [
@@ -32,7 +29,6 @@ const plainAnnotations = [
   ['sidecar-injector.io/config'],
 ].flat();
 
-/** Texts that hold another text, which is read when they are. */
 const within: Readonly<Record<string, readonly [annotation: string, whole: (text: string) => string]>> = {
   'proxy-config-duration': ['proxy.istio.io/config', (text) => `drainDuration: ${text}`],
   'proxy-config-quoted-duration': ['proxy.istio.io/config', (text) => `drainDuration: ${JSON.stringify(text)}`],
@@ -91,7 +87,6 @@ const places: Readonly<Record<string, (text: string) => PodParts>> = {
   'init-container-name': (text) => ({ spec: { initContainers: [{ ...plainContainer, name: text }] } }),
 };
 
-/** Fields that an author of pods writes and the injector, or its templates, may read. */
 export const hostileFields: readonly HostileField[] = [
   ...plainAnnotations.map((name) => ({
     name,

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import { plainContainer, type PodParts } from './hostile-fields.ts';
 
-/** A pod that is hostile by what it has too many of. */
 export interface HostileShape {
-  /** In lower case with dashes. */
   readonly name: string;
   /** About how many bytes of JSON one of them takes. */
   readonly each: number;

@@ -67,7 +67,6 @@ interface Lease extends KubernetesObject {
 
 const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
 
-/** What a leader's Lease showed in a stretch of time. */
 interface LeaseFigures {
   readonly holders: string[];
   readonly transitions: number;

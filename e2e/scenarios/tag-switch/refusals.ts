@@ -26,7 +26,6 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     const config = smallConfig(name);
     return { ...config, spec: { ...config.spec, revision } };
   };
-  const { client } = context;
   const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
   const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
     [
@@ -64,14 +63,13 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     });
   };
   for (const [what, object, message] of rows) {
-    await refused(what, () => client.create(object, { dryRun: true }), message);
+    await refused(what, () => context.client.create(object, { dryRun: true }), message);
   }
   return rows.length + (await checkPairs(context, refused));
 }
 
 type Refused = (what: string, write: () => Promise<unknown>, message: RegExp) => Promise<void>;
 
-/** Pairs of revisions between which a tag cannot move, at once or in steps. */
 async function checkPairs({ client }: ScenarioContext, refused: Refused): Promise<number> {
   const keysOf = (family: string) => ({
     injection: `${family}-injection`,

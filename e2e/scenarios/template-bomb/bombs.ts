@@ -1,6 +1,4 @@
-/** A configuration that takes more than there is for it: small to write, endless to read, compile or render. */
 export interface Bomb {
-  /** A label of DNS. */
   readonly name: string;
   readonly injection: Record<string, unknown>;
   /** The key of a ConfigMap that `injection` refers to, with its text. */
@@ -22,7 +20,6 @@ const loops = (count: number, body: string): string => `{{ range until ${count} 
 const aliases = (count: number): string =>
   `a0: &a0 [x, x]\n${times(count, (index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`)}`;
 
-/** Of templates that are rendered for every pod. */
 const templates: Record<string, string> = {
   'deep-copy': `${doubled(28)}{{ $y := deepCopy $d }}${rendered}`,
   'to-json': `${doubled(28)}{{ toJson $d }}`,

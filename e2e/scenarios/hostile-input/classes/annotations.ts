@@ -3,7 +3,6 @@ import { bytes, hostilePod, otherThan, word, type HostileClass, type PodMembers 
 
 const refused = '200 refused';
 
-/** A healthy pod with one more annotation. */
 function annotated(object: PodMembers, name: string, value: string): PodMembers {
   object.metadata.annotations[name] = value;
   return object;

@@ -22,7 +22,6 @@ function told(random: Random, target: HostileTarget, lines: (length: number) => 
   return unframed(target, { headers: lines(Buffer.byteLength(text)) }, text);
 }
 
-/** A chunked request whose chunks are written as they are. */
 function inChunks(target: HostileTarget, ...chunks: readonly string[]): HostileRequest {
   return unframed(target, { headers: ['Transfer-Encoding: chunked'] }, chunks.join(''));
 }

@@ -23,7 +23,6 @@ function hostileHead(
   }));
 }
 
-/** A request whose lines are written as they are. */
 function lines(...text: readonly string[]): HostileRequest {
   return { bytes: Buffer.from(`${text.join('\r\n')}\r\n\r\n`, 'latin1') };
 }
