@@ -1,11 +1,18 @@
+import { randomBytes, X509Certificate } from 'node:crypto';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { parseBundle } from '../../src/certs/bundle.ts';
+import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
+import { randomSerialNumber } from '../../src/certs/random-source.ts';
+import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
+import { signCertificate, type Issuer } from '../../src/certs/sign-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import { injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster, rotatingFlags, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import { encoded, RotatingCluster, rotatingFlags, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import type { SeenLeaf } from '../harness/tls-observer/tls-observer.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
-import { CompanyAuthority, type PairText } from './given-certificates/company-authority.ts';
-import { GivenSecret } from './given-certificates/given-secret.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
 /** Confirming takes so long; certificates of the user's own live as long as they say. Milliseconds. */
@@ -219,4 +226,129 @@ async function warnings({ cluster }: GivenSecret): Promise<string[]> {
   return items
     .filter(({ regarding, type }) => regarding.name === cluster.name && type === 'Warning')
     .map(({ reason }) => reason);
+}
+
+/** The user's Secret, in the operator's namespace. */
+class GivenSecret {
+  readonly name = 'company-tls';
+  readonly cluster: RotatingCluster;
+  readonly #terms: Record<string, unknown>;
+
+  /** @param terms the rest of `spec.certificate` */
+  constructor(cluster: RotatingCluster, terms: Record<string, unknown>) {
+    this.cluster = cluster;
+    this.#terms = terms;
+  }
+
+  /** Writes the whole of it: keys that are not given are not there. */
+  async write(text: Partial<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>): Promise<void> {
+    const { context, namespace } = this.cluster;
+    const secret = objectOf('v1', 'Secret', this.name, namespace);
+    await applyObject(context.client, { ...secret, data: encoded(text) });
+  }
+
+  async delete(): Promise<void> {
+    const { context, namespace } = this.cluster;
+    await context.client.delete(objectOf('v1', 'Secret', this.name, namespace));
+  }
+
+  /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
+  async choose(provider: 'Secret' | 'SelfSigned'): Promise<void> {
+    const secretRef = provider === 'Secret' ? { secretRef: { name: this.name } } : {};
+    const { context, name } = this.cluster;
+    const certificate = { ...this.#terms, provider, ...secretRef };
+    await applyObject(context.client, markedConfig(name, 'one', { certificate }));
+  }
+
+  /** Waits until every replica serves the first certificate of a text, as the observer sees it; when each was first seen with it. */
+  async waitUntilServed(text: { 'tls.crt': string }): Promise<SeenLeaf> {
+    const { fingerprint256 } = new X509Certificate(text['tls.crt']);
+    return waitFor(
+      'every replica to serve the certificate of the Secret',
+      () => {
+        const leaf = this.cluster.observer.common();
+        return leaf?.fingerprint === fingerprint256 && leaf;
+      },
+      { timeout: 40_000 },
+    );
+  }
+
+  /** `CertificateReady`, as `False (Expired)` and its message. */
+  async condition(): Promise<{ says: string; message: string }> {
+    const { context, name } = this.cluster;
+    const { status } = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
+    const found = status?.conditions?.find(({ type }) => type === 'CertificateReady');
+    return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };
+  }
+}
+
+/** The three texts of a Secret with a certificate, by their keys; all PEM. */
+interface PairText {
+  'tls.crt': string;
+  'tls.key': string;
+  'ca.crt': string;
+}
+
+interface IssueOptions {
+  service: string;
+  namespace: string;
+  /** Milliseconds from `now`. */
+  duration?: number;
+  now?: Date;
+}
+
+/** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
+class CompanyAuthority {
+  readonly root: string;
+  readonly #intermediate: Issuer;
+
+  private constructor(root: string, intermediate: Issuer) {
+    this.root = root;
+    this.#intermediate = intermediate;
+  }
+
+  static async create(name: string): Promise<CompanyAuthority> {
+    const rootKeys = await generateRsaKeyPair(2048);
+    const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
+    const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
+    const keys = await generateRsaKeyPair(2048);
+    const certificatePem = authorityCertificate(`${name} intermediate`, keys.publicKeyPem, signer, 0);
+    return new CompanyAuthority(root, { certificatePem, privateKeyPem: keys.privateKeyPem });
+  }
+
+  /** A certificate for a Service, followed by the intermediate, as such a Secret holds it. */
+  async issue({ service, namespace, duration = day, now = new Date() }: IssueOptions): Promise<PairText> {
+    const keys = await generateRsaKeyPair(2048);
+    const options = { now, duration, random: randomBytes };
+    const leaf = issueServingCertificate(this.#intermediate, { service, namespace }, keys, options);
+    return {
+      'tls.crt': leaf.certificatePem + this.#intermediate.certificatePem,
+      'tls.key': leaf.privateKeyPem,
+      'ca.crt': this.root,
+    };
+  }
+}
+
+/** @param below how many authorities may stand between it and a certificate */
+function authorityCertificate(
+  commonName: string,
+  publicKeyPem: string,
+  signer: Parameters<typeof signCertificate>[1],
+  below: number,
+): string {
+  return signCertificate(
+    {
+      serialNumber: randomSerialNumber(randomBytes),
+      subject: { organizationName: 'e2e', commonName },
+      publicKeyPem,
+      // Certificates that have expired must be possible.
+      notBefore: new Date(Date.now() - 10 * day),
+      notAfter: new Date(Date.now() + 10 * day),
+      extensions: [
+        { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: below },
+        { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+      ],
+    },
+    signer,
+  );
 }
