@@ -2,13 +2,21 @@
  * `make demo`: an API server, the chart, the operator, one InjectorConfig and one Deployment, before and after. `KEEP=1` leaves it up.
  * A cluster that `make up` started is used and stays; a cluster of the user's own is used with `--destructive --advertise HOST` only.
  */
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { demonstrate } from './demo/demonstrate.ts';
-import { howToTryMore } from './demo/try-more.ts';
+import type { KubernetesObject } from '../src/api/kubernetes/kubernetes.ts';
+import { applyAll, objectOf, readObjects } from './harness/apply.ts';
 import { buildBinaries } from './harness/build.ts';
 import { namesOwnCluster, openCluster, type Cluster } from './harness/cluster.ts';
+import { applyUntilReady, deleteForced, exampleConfig, injectorConfigs } from './harness/injector-configs.ts';
+import { installChart } from './harness/installation.ts';
 import { onInterrupt } from './harness/interrupt.ts';
+import { paths } from './harness/paths.ts';
+import { podTable } from './harness/pod-table.ts';
 import { endStandingOperators, openStandingCluster, standingCluster } from './harness/standing-cluster.ts';
+import { waitFor } from './harness/wait-for.ts';
+import { webhooks, type WebhookConfiguration } from './harness/webhook-configurations.ts';
+import { podsOf, restartDeployment, waitForDeployment } from './harness/workloads.ts';
 
 const report = (line: string) => {
   console.log(line);
@@ -16,7 +24,6 @@ const report = (line: string) => {
 
 interface Stage {
   cluster: Cluster;
-  /** Whether the cluster was there before us or is to stay. */
   stays: boolean;
 }
 
@@ -85,3 +92,96 @@ process.exit(
     return 1;
   }),
 );
+
+function howToTryMore(cluster: Cluster): string {
+  const directory = relative(process.cwd(), cluster.run.path);
+  return `
+It is up. Try more (kubectl or anything that reads a kubeconfig):
+   export KUBECONFIG=${cluster.kubeconfig ?? ''}
+   kubectl get injectorconfigs
+   kubectl apply -f examples/istio-1.1-release.yaml                       # a second revision
+   kubectl label namespace demo istio-injection- istio.io/rev=istio-1-1   # the namespace follows it
+   kubectl rollout restart deployment sleep -n demo
+   kubectl delete injectorconfig default                                  # running pods stay, new ones start plain
+   tail -f ${directory}/operator-*.log                            # what the operator does
+   make down                                                              # stop it all`;
+}
+
+const namespace = 'demo';
+const systemNamespace = 'sidecar-injector-system';
+
+/**
+ * Shows the main job in under a screen.
+ *
+ * @param options.keep whether operator and objects are left up
+ * @param options.stays whether the cluster outlives the demo: what is not kept is then removed from it
+ */
+async function demonstrate(
+  cluster: Cluster,
+  report: (line: string) => void,
+  options: { keep: boolean; stays: boolean },
+): Promise<void> {
+  const { client } = cluster;
+  const { gitVersion } = (await client.request('GET', '/version')) as { gitVersion: string };
+  report(`\n1. kube-apiserver ${gitVersion}: ${cluster.description}`);
+  const installation = await installChart(cluster, systemNamespace, { mode: 'all' });
+  const operator = await installation.startOperator();
+  report(
+    `2. the chart is in namespace ${systemNamespace}; the operator runs with its ServiceAccount (${operator.residentMemory()} MiB)`,
+  );
+
+  // Of an earlier demo on the same cluster.
+  const hello = exampleConfig('hello.yaml');
+  if ((await client.find(injectorConfigs, hello.metadata.name)) !== undefined) {
+    await deleteForced(client, hello);
+    await waitFor(
+      'the earlier InjectorConfig to be gone',
+      async () => (await client.find(injectorConfigs, hello.metadata.name)) === undefined,
+    );
+  }
+  const sleep = readObjects(join(paths.examples, 'sleep.yaml'));
+  await applyAll(client, sleep);
+  await waitForDeployment(client, namespace, 'sleep');
+  await restartDeployment(client, namespace, 'sleep');
+  report('3. examples/sleep.yaml: a namespace labelled istio-injection=enabled with a Deployment\n');
+  report(indent(podTable(await podsOf(client, namespace), new Date())));
+
+  const applied = Date.now();
+  await applyUntilReady(client, hello);
+  report(
+    `\n4. examples/hello.yaml: an InjectorConfig, Ready after ${((Date.now() - applied) / 1000).toFixed(1)} s; the API server now asks\n   ${await webhookAddress(cluster)}`,
+  );
+  await restartDeployment(client, namespace, 'sleep');
+  const pods = await podsOf(client, namespace);
+  report('5. the Deployment restarted\n');
+  report(indent(podTable(pods, new Date())));
+  const containers = (pods[0]?.spec.containers ?? []).map(({ name, image }) => `${name} (${image})`);
+  report(`\n   its containers: ${containers.join(', ')}`);
+  if (options.keep) operator.process.release();
+  else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
+}
+
+/** The cluster is left as it was found, webhooks first: nobody is going to answer them. */
+async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
+  const { client } = cluster;
+  for (const object of [...examples].reverse()) {
+    if (object.kind === 'InjectorConfig') await deleteForced(client, object);
+    else await client.delete(object);
+  }
+  await waitFor(
+    'the InjectorConfig to be gone',
+    async () => (await client.listAll(injectorConfigs)).items.length === 0,
+  );
+  for (const object of [...chart].reverse()) await client.delete(object);
+  await client.delete(objectOf('v1', 'Namespace', systemNamespace));
+}
+
+async function webhookAddress(cluster: Cluster): Promise<string> {
+  const { webhooks: all } = await cluster.client.get<WebhookConfiguration>(webhooks, 'sidecar-injector-default');
+  const { url, service } = all[0]?.clientConfig ?? {};
+  return url ?? `https://${service?.name ?? ''}.${service?.namespace ?? ''}.svc${service?.path ?? ''}`;
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '   ');
+}

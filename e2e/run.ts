@@ -28,7 +28,6 @@ interface Options extends ClusterChoice, ScenarioSize {
   record: boolean;
 }
 
-/** The scenarios of one call, their sums, and the clusters that must not outlive it. */
 class Run {
   passed = 0;
   failed = 0;

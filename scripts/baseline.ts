@@ -80,7 +80,9 @@ async function manifests(): Promise<string[]> {
 
 /** Without numbers, words with a digit, and the moments at which somebody was killed: those are of one run. */
 function constantPart(sentence: string): string {
-  return sentence.replaceAll(/[\w-]*\d(?:[\w-]|\.\d)*/g, 'N').replace(/, (?:killed|nobody was killed)[^]*: ended/, ': ended');
+  return sentence
+    .replaceAll(/[\w-]*\d(?:[\w-]|\.\d)*/g, 'N')
+    .replace(/, (?:killed|nobody was killed)[^]*: ended/, ': ended');
 }
 
 /** Sentences of checks by scenario. */

@@ -9,12 +9,56 @@ import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { parseInjectorConfig } from '../src/api/injector-config/parse-injector-config.ts';
 import { loadInjector, type Injector } from '../src/inject/injector.ts';
-import { configurationFiles } from '../src/manifests/configuration-files.ts';
-import type { ReferencedTexts } from '../src/manifests/configuration-files.ts';
+import { configurationFiles, type ReferencedTexts } from '../src/manifests/configuration-files.ts';
 import { authorFields } from './hostile/author-fields.ts';
 import { noFigures, runHostile, type HostileFigures, type Target } from './hostile/hostile-run.ts';
-import { unsafeTemplates } from './hostile/unsafe-templates.ts';
 import { Random } from './template-recorder/random.ts';
+
+/** Templates that put annotations into YAML as they are, each in another way: the run must see what comes of that, and the check must refuse it. */
+const unsafeTemplates: Readonly<Record<string, string>> = {
+  'no quotes': `
+spec:
+  containers:
+  - name: sidecar
+    image: sidecar:1
+    env:
+    - name: TEAM
+      value: {{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}
+`,
+  'quotes by hand': `
+spec:
+  containers:
+  - name: sidecar
+    image: sidecar:1
+    env:
+    - name: TEAM
+      value: "{{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}"
+`,
+  'a flow map': `
+spec:
+  containers:
+  - {name: sidecar, image: "sidecar:1", args: [{{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}]}
+`,
+  'a label': `
+metadata:
+  labels:
+    example.com/owner: {{ index .ObjectMeta.Labels "team" | default "none" }}
+spec:
+  containers:
+  - name: sidecar
+    image: sidecar:1
+`,
+  'a block': `
+spec:
+  containers:
+  - name: sidecar
+    image: sidecar:1
+    env:
+    - name: TEAM
+      value: |
+        {{ index .ObjectMeta.Annotations "example.com/team" | default "none" }}
+`,
+};
 
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },

@@ -4,16 +4,27 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import type { AuditEvent } from './audit-log.ts';
 import { isPodCreation } from './lost-admissions.ts';
 import type { Pod } from './pod.ts';
+import { barePod, type WorkloadOptions } from './workloads.ts';
 
 /** What `kubectl create --dry-run=server` would answer: the pod as it would be stored. */
 export async function dryRun(client: ApiClient, pod: KubernetesObject & Pod): Promise<Pod> {
   return client.create(pod, { dryRun: true });
 }
 
+/** The names of the containers that a pod would have that is created now, sorted. */
+export async function containersOf(client: ApiClient, namespace: string, pod: WorkloadOptions = {}): Promise<string[]> {
+  return (await dryRun(client, barePod(namespace, 'pod', pod))).spec.containers.map(({ name }) => name).sort();
+}
+
 /** The message with which the API server refuses a pod, undefined when it does not. */
 export async function refusal(client: ApiClient, pod: KubernetesObject & Pod): Promise<string | undefined> {
+  return refusalOf(() => dryRun(client, pod));
+}
+
+/** The message with which the API server refuses a request; undefined when it does not. */
+export async function refusalOf(attempt: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    await dryRun(client, pod);
+    await attempt();
     return undefined;
   } catch (error) {
     if (error instanceof ApiError && error.code >= 400) return error.message;

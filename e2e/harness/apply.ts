@@ -41,7 +41,6 @@ function isEstablished({ type, status }: { type: string; status: string }): bool
   return type === 'Established' && status === 'True';
 }
 
-/** What a definition defines. */
 function kindOf({ spec: { group, names, scope } }: Definition, version: string): ResourceKind {
   return { group, version, plural: names.plural, kind: names.kind, namespaced: scope === 'Namespaced' };
 }
@@ -56,4 +55,9 @@ export function readObjects(file: string): KubernetesObject[] {
   return loadAll(readFileSync(file, 'utf8')).filter(
     (document): document is KubernetesObject => document !== null && document !== undefined,
   );
+}
+
+/** What names an object, to be patched or deleted; or all there is of one. */
+export function objectOf(apiVersion: string, kind: string, name: string, namespace?: string): KubernetesObject {
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }

@@ -6,7 +6,6 @@ import forge from 'node-forge';
 
 const generate = promisify(generateKeyPair);
 
-/** File names of a certificate and its key. */
 export interface KeyPairFiles {
   certificate: string;
   key: string;

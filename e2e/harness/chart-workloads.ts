@@ -1,11 +1,9 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { OperatorRole } from './operator-process.ts';
 
-/** A Deployment of the chart: which part of the operator it runs, as whom, and with which flags. */
 export interface ChartWorkload {
   role: OperatorRole;
   deployment: DeploymentObject;
-  /** Name of its ServiceAccount. */
   account: string;
   /** The flags that the chart gives the container, without those in which a process on this machine differs from a pod. */
   flags: string[];

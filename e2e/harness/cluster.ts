@@ -9,13 +9,10 @@ import { paths } from './paths.ts';
 import { createRunDirectory, openStandingDirectory, type RunDirectory } from './run-directory.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A cluster that scenarios run against. */
 export interface Cluster {
-  /** One line for people: which cluster this is. */
   description: string;
   kubeconfig: string | undefined;
   context: string | undefined;
-  /** As the cluster's administrator. */
   client: ApiClient;
   /** The control plane whose components can be stopped; undefined for a user's own cluster. */
   controlPlane: ControlPlane | undefined;
@@ -25,7 +22,6 @@ export interface Cluster {
   advertiseHost: string;
   /** Logs and kubeconfigs of the processes that act on this cluster; each of them has this path in its command line. */
   run: RunDirectory;
-  /** Ends everything of ours; the logs stay when something failed. */
   stop: (failed: boolean) => Promise<void>;
 }
 

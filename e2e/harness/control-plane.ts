@@ -9,20 +9,16 @@ import {
   probeUrls,
   type ComponentName,
 } from './control-plane-commands.ts';
-import { ManagedProcess } from './managed-process.ts';
+import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths, repository } from './paths.ts';
-import { answersOk } from './probe.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
 
-/** A Kubernetes control plane on this machine, one process for each component. */
 export interface ControlPlane {
-  /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   auditLog: string;
   component: (name: ComponentName) => ManagedProcess;
-  /** Starts a component that was stopped or killed and waits until it is ready. */
   restart: (name: ComponentName) => Promise<void>;
   /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
   starts: { from: number; until: number }[];
@@ -47,11 +43,14 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     createClusterCertificates(join(directory, 'certificates')),
     choosePorts(),
   ]);
-  const endpoint = { url: `https://127.0.0.1:${ports.apiServer}`, authorityFile: certificates.authority.certificate };
+  const embed = (path: string) => readFileSync(path).toString('base64');
+  const server = `https://127.0.0.1:${ports.apiServer}`;
+  const cluster = { server, 'certificate-authority-data': embed(certificates.authority.certificate) };
   const kubeconfigFor = (client: ClientName) => {
     const file = join(directory, client === 'admin' ? 'kubeconfig' : `${client}.kubeconfig`);
-    writeKubeconfig(file, endpoint, client, certificates.clients[client]);
-    return file;
+    const { certificate, key } = certificates.clients[client];
+    const credentials = { 'client-certificate-data': embed(certificate), 'client-key-data': embed(key) };
+    return writeKubeconfig(file, { cluster, user: client, credentials });
   };
   const kubeconfig = kubeconfigFor('admin');
   const commands = componentArguments({
@@ -121,38 +120,29 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
   };
 }
 
-/** How to reach an API server whose certificate is checked against an authority. */
-export interface ApiServerEndpoint {
-  url: string;
-  authorityFile: string;
+/** The parts of a kubeconfig that differ; `server`, an authority and a user's credentials as a kubeconfig has them. */
+interface KubeconfigParts {
+  cluster: { server: string; [field: string]: unknown };
+  user: string;
+  credentials: Record<string, string>;
+  namespace?: string;
 }
 
-export type Credentials = { certificate: string; key: string } | { token: string };
-
-/** Writes a kubeconfig with everything embedded, readable by its owner only. Files are JSON, which is YAML too. */
-export function writeKubeconfig(
-  file: string,
-  endpoint: ApiServerEndpoint,
-  user: string,
-  credentials: Credentials,
-): void {
-  const embed = (path: string) => readFileSync(path).toString('base64');
-  const secrets =
-    'token' in credentials
-      ? { token: credentials.token }
-      : { 'client-certificate-data': embed(credentials.certificate), 'client-key-data': embed(credentials.key) };
+/** Writes a kubeconfig, readable by its owner only. Files are JSON, which is YAML too. */
+export function writeKubeconfig(file: string, { cluster, user, credentials, namespace }: KubeconfigParts): string {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [
-      {
-        name: 'embedded',
-        cluster: { server: endpoint.url, 'certificate-authority-data': embed(endpoint.authorityFile) },
-      },
-    ],
-    users: [{ name: user, user: secrets }],
-    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user } }],
-    'current-context': 'embedded',
+    clusters: [{ name: 'cluster', cluster }],
+    users: [{ name: user, user: credentials }],
+    contexts: [{ name: 'cluster', context: { cluster: 'cluster', user, namespace } }],
+    'current-context': 'cluster',
   };
-  writeFileSync(file, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
+  writeFileSync(
+    file,
+    `${JSON.stringify(config, undefined, 2)}
+`,
+    { mode: 0o600 },
+  );
+  return file;
 }

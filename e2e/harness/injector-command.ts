@@ -2,9 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Cluster } from './cluster.ts';
 import { paths } from './paths.ts';
 
-/** What a command said and how it ended. */
 export interface CommandResult {
-  /** Exit status. */
   code: number;
   out: string;
   errors: string;
@@ -24,10 +22,8 @@ export function runInjector(argv: readonly string[], input = ''): Promise<Comman
   return startInjector(argv, input).end;
 }
 
-/** A command that goes on. */
 export interface RunningCommand {
   readonly end: Promise<CommandResult>;
-  /** What it has said so far. */
   said: () => string;
 }
 

@@ -8,7 +8,6 @@ import { untilActive } from './until-active.ts';
 import { paths } from './paths.ts';
 import { waitFor } from './wait-for.ts';
 
-/** An InjectorConfig as a user writes it and the operator reports on it. */
 export interface InjectorConfigObject extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string };
   spec: {
@@ -34,15 +33,15 @@ export function exampleConfig(file: string): InjectorConfigObject {
   return found as InjectorConfigObject;
 }
 
+/** An InjectorConfig. */
+export function injectorConfig(name: string, spec: InjectorConfigObject['spec']): InjectorConfigObject {
+  return { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata: { name }, spec };
+}
+
 /** A small InjectorConfig whose template adds one container with the InjectorConfig's name. */
 export function smallConfig(name: string, webhook: Record<string, unknown> = {}): InjectorConfigObject {
   const template = `spec:\n  containers:\n  - name: ${name}\n    image: example.com/${name}:1\n`;
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection: { templates: { sidecar: template } }, webhook },
-  };
+  return injectorConfig(name, { injection: { templates: { sidecar: template } }, webhook });
 }
 
 /** Applies an InjectorConfig and waits until the operator says that this very generation is Ready, and the API server acts by what it has published. */

@@ -17,7 +17,6 @@ import { serviceAccountKubeconfig } from './service-account.ts';
 import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 import { paths } from './paths.ts';
 
-/** The chart's objects on a cluster, and operator processes that act with the chart's own rights. */
 export interface Installation {
   namespace: string;
   /** `system:serviceaccount:…`: the name under which the audit log knows who writes (the leader). */
@@ -28,12 +27,9 @@ export interface Installation {
   owner: string | undefined;
   /** Everything the chart rendered, in helm's order. */
   objects: KubernetesObject[];
-  /** The chart's Deployments. */
   workloads: ChartWorkload[];
   operators: OperatorProcess[];
-  /** Starts one operator process and waits until it is ready. */
   startOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
-  /** Starts one without waiting. */
   launchOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
 }
 

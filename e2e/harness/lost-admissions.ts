@@ -8,7 +8,6 @@ export interface LostAdmission {
   description: string;
 }
 
-/** What is wrong with a stored pod. */
 export interface PodDefect {
   kind: 'plain' | 'mixed';
   what: string;

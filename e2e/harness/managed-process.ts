@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { signalGroup } from './process-identity.ts';
+import { get as httpGet } from 'node:http';
+import { get as httpsGet } from 'node:https';
+import { signalGroup } from './run-directory.ts';
 import { Hopeless, waitFor } from './wait-for.ts';
 
 export interface ProcessSettings {
-  /** For messages and for the log file's name. */
   name: string;
   command: string;
   arguments: string[];
@@ -99,12 +100,10 @@ export class ManagedProcess {
     this.#signal('SIGCONT');
   }
 
-  /** Waits for its end and returns how it ended. */
   async waitForEnd(timeout: number): Promise<ProcessEnd> {
     return waitFor(`${this.name} to end`, () => this.#end, { timeout, interval: 20 });
   }
 
-  /** Waits until `ready` says so; fails at once, with the end of its log, when the program has ended. */
   async waitUntilReady(ready: () => Promise<boolean>, timeout: number): Promise<void> {
     try {
       await waitFor(
@@ -152,5 +151,25 @@ function delay(milliseconds: number): Promise<false> {
     setTimeout(() => {
       resolve(false);
     }, milliseconds).unref();
+  });
+}
+
+/**
+ * Whether an HTTP or HTTPS address answers with status 200; false on any error.
+ *
+ * @param authority PEM of the authority that the server's certificate is checked against
+ */
+export function answersOk(url: string, authority?: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const get = url.startsWith('https:') ? httpsGet : httpGet;
+    const options = { agent: false as const, timeout: 2000, ...(authority === undefined ? {} : { ca: authority }) };
+    const request = get(url, options, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => {
+      resolve(false);
+    });
   });
 }

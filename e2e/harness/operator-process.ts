@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
-import { ManagedProcess } from './managed-process.ts';
+import { answersOk, ManagedProcess } from './managed-process.ts';
 import { paths } from './paths.ts';
-import { answersOk } from './probe.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** A flag for scenarios that merely wait for a dead process's Lease: it lasts 5 s instead of 15 s. */
@@ -25,22 +24,16 @@ export interface OperatorSettings {
   advertiseHost: string | undefined;
   /** The port under which the API server reaches the webhook: a balancer's, or the process's own. */
   advertisePort?: number;
-  /** Further flags. */
   flags?: string[];
-  /** Further environment variables. */
   environment?: Record<string, string>;
 }
 
-/** `injector operator` as a process of its own. */
 export interface OperatorProcess {
   process: ManagedProcess;
   webhookPort: number;
   healthPort: number;
-  /** Waits until /readyz answers 200. */
   waitUntilReady: (timeout?: number) => Promise<void>;
-  /** Starts it again, on the same ports, and waits until it is ready. */
   restart: () => Promise<void>;
-  /** The text of /metrics. */
   metrics: () => Promise<string>;
   /** Resident memory in MiB. */
   residentMemory: () => number;

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { request } from 'node:https';
+import { request, type Agent } from 'node:https';
+import { barePod } from './workloads.ts';
 
 export interface ReviewTarget {
   port: number;
   path: string;
   /** The name that the API server would use (SNI), which the certificate must carry. */
   serverName: string;
-  /** PEM of the caBundle. */
   authority: string;
 }
 
@@ -14,7 +14,6 @@ export interface ReviewAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The body as an AdmissionReview, undefined when it is none. */
   review: AnsweredReview | undefined;
 }
 
@@ -23,11 +22,19 @@ interface AnsweredReview {
   response?: { uid: string; allowed: boolean; patch?: string; patchType?: string; status?: { message?: string } };
 }
 
+interface PostOptions {
+  contentType?: string | undefined;
+  /** Keeps connections; otherwise each review has one of its own. */
+  agent?: Agent;
+  /** Called when a connection is opened for it. */
+  onConnect?: () => void;
+}
+
 /** Posts bytes to a webhook on this machine as the API server does, certificate checks included. */
 export function postReview(
   target: ReviewTarget,
   body: string,
-  contentType = 'application/json',
+  { contentType = 'application/json', agent, onConnect }: PostOptions = {},
 ): Promise<ReviewAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -38,7 +45,7 @@ export function postReview(
         method: 'POST',
         servername: target.serverName,
         ca: target.authority,
-        agent: false,
+        agent: agent ?? false,
         headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
       },
       (response) => {
@@ -53,6 +60,9 @@ export function postReview(
     );
     outgoing.setTimeout(15_000, () => outgoing.destroy(new Error('no answer within 15 s')));
     outgoing.on('error', reject);
+    outgoing.on('socket', (socket) => {
+      if (socket.connecting) onConnect?.();
+    });
     outgoing.end(body);
   });
 }
@@ -64,4 +74,18 @@ function parse(text: string): AnsweredReview | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The text of a review by which the API server asks for the admission of a pod. */
+export function podReview(uid: string, apiVersion = 'admission.k8s.io/v1', changes: object = {}): string {
+  const request = {
+    uid,
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    namespace: 'default',
+    operation: 'CREATE',
+    object: barePod('default', 'posted'),
+    ...changes,
+  };
+  return JSON.stringify({ apiVersion, kind: 'AdmissionReview', request });
 }

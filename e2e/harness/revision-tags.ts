@@ -1,12 +1,14 @@
 import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { tagWebhookConfiguration } from '../../src/api/names.ts';
+import type { RestartStatus } from '../../src/api/revision-tag/rollout-status.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from './apply.ts';
+import type { ScenarioContext } from './scenario-context.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
+import { webhooks } from './webhook-configurations.ts';
 
-/** A RevisionTag as a user writes it and the operator reports on it. */
 export interface RevisionTagObject extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string };
   spec: { revision: string; [field: string]: unknown };
@@ -53,9 +55,8 @@ export async function removeTagAndWebhook(client: ApiClient, name: string): Prom
   await removeTag(client, name);
   await waitFor(`RevisionTag ${name} and its webhook to go`, async () => {
     if ((await client.find(revisionTags, name)) !== undefined) return false;
-    const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
     // That of the default belongs to an InjectorConfig again.
-    const found = await client.find(kind, tagWebhookConfiguration(name));
+    const found = await client.find(webhooks, tagWebhookConfiguration(name));
     return !JSON.stringify(found?.['webhooks'] ?? []).includes(`/tags/${name}/`);
   });
   await untilActive(client);
@@ -66,4 +67,17 @@ export async function removeTag(client: ApiClient, name: string): Promise<void> 
   const annotations = { 'sidecar-injector.io/force-delete': 'true' };
   await client.patch(revisionTag(name, ''), 'merge', { metadata: { annotations } });
   await client.delete(revisionTag(name, ''));
+}
+
+/** `status.restarts` of a tag. */
+export async function restartsOf({ client }: ScenarioContext, tag: string): Promise<RestartStatus> {
+  const { status } = await client.get<RevisionTagObject>(revisionTags, tag);
+  const restarts = status?.['restarts'] as RestartStatus | undefined;
+  if (restarts === undefined) throw new Error('the tag has no status.restarts');
+  return restarts;
+}
+
+/** `Kind/name reason`. */
+export function describeLeft({ kind, name, reason }: RestartStatus['untouched'][number]): string {
+  return `${kind}/${name} ${reason}`;
 }

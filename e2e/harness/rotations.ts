@@ -3,37 +3,22 @@ import { injectorConfigs, type InjectorConfigObject } from './injector-configs.t
 import type { ScenarioContext } from './scenario-context.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The replacement of an authority that a person has asked for. */
-export class Rotation {
-  readonly #context: ScenarioContext;
-  readonly #name: string;
-  readonly #nonce: string;
-
-  private constructor(context: ScenarioContext, name: string, nonce: string) {
-    this.#context = context;
-    this.#name = name;
-    this.#nonce = nonce;
-  }
-
-  /** Asks for it, for the authority of an InjectorConfig; it is under way when this resolves. */
-  static async begin(context: ScenarioContext, name: string): Promise<Rotation> {
-    const rotation = new Rotation(context, name, `at-${Date.now()}`);
-    const annotations = { [rotateAnnotation]: formatRotateRequest({ target: 'authority', nonce: rotation.#nonce }) };
-    const config = await context.client.get(injectorConfigs, name);
-    await context.client.patch(config, 'merge', { metadata: { annotations } });
-    await waitFor('the rotation to begin', async () => (await rotation.state()) !== 'Unseen');
-    return rotation;
-  }
-
+/** Asks for another authority of an InjectorConfig as a person does; the replacement is under way when this resolves. */
+export async function beginRotation({ client }: ScenarioContext, name: string) {
+  const nonce = `at-${Date.now()}`;
+  const annotations = { [rotateAnnotation]: formatRotateRequest({ target: 'authority', nonce }) };
+  const config = await client.get(injectorConfigs, name);
+  await client.patch(config, 'merge', { metadata: { annotations } });
   /** `Unseen` until the operator has seen it. */
-  async state(): Promise<string> {
-    const { status } = await this.#context.client.get<InjectorConfigObject>(injectorConfigs, this.#name);
+  const state = async (): Promise<string> => {
+    const { status } = await client.get<InjectorConfigObject>(injectorConfigs, name);
     const { certificate } = (status ?? {}) as { certificate?: { rotateRequest?: { nonce: string; state: string } } };
-    const { nonce, state = 'Unseen' } = certificate?.rotateRequest ?? {};
-    return nonce === this.#nonce ? state : 'Unseen';
-  }
-
-  async ended(): Promise<void> {
-    await waitFor('the authority to be replaced', async () => (await this.state()) === 'Done', { timeout: 90_000 });
-  }
+    const request = certificate?.rotateRequest;
+    return request?.nonce === nonce ? request.state : 'Unseen';
+  };
+  await waitFor('the rotation to begin', async () => (await state()) !== 'Unseen');
+  const ended = async () => {
+    await waitFor('the authority to be replaced', async () => (await state()) === 'Done', { timeout: 90_000 });
+  };
+  return { state, ended };
 }

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from './paths.ts';
-import { commandLine, signalGroup } from './process-identity.ts';
 
 const keptLogs = 5;
 /** How many this process has made: two may begin in the same millisecond. */
@@ -15,7 +14,6 @@ let created = 0;
 export interface RunDirectory {
   path: string;
   recordProcess: (pid: number, name: string) => void;
-  /** Ends what still runs in it and removes the directory, or only its bulk when the logs are wanted. */
   remove: (keepLogs: boolean) => void;
 }
 
@@ -118,4 +116,27 @@ done <"$1/processes"
   // The pipe must not keep this process alive either.
   (guard.stdin as unknown as { unref?: () => void }).unref?.();
   return () => guard.stdin.end();
+}
+
+/** The command line of a process, or undefined when there is none with that id (or it has ended and was not collected yet). */
+function commandLine(pid: number): string | undefined {
+  try {
+    const line = existsSync('/proc/self/cmdline')
+      ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+      : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return line.trim() === '' ? undefined : line.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a signal to a process group; false when the group is gone. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-pid, signal);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 }

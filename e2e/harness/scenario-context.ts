@@ -1,15 +1,20 @@
 import type { Figures } from '../../bench/report.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { labelNames, managedBy } from '../../src/api/labels.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
+import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { AuditLog, describeEvent, type AuditEvent } from './audit-log.ts';
-import { cleanUp } from './clean-up.ts';
 import type { Cluster } from './cluster.ts';
-import { found, waitFor, type Probe, type WaitOptions } from './wait-for.ts';
 import { installChart, type Installation } from './installation.ts';
-import type { RightsUsed } from './rights/rights-used.ts';
 import { PodLoad, type PodLoadOptions } from './load/pod-load.ts';
 import { Replicas, type ReplicaOptions } from './replicas/replicas.ts';
-import { createNamespace } from './workloads.ts';
+import type { RightsUsed } from './rights/rights-used.ts';
+import { Standstill } from './standstill/standstill.ts';
+import { found, waitFor, type Probe, type WaitOptions } from './wait-for.ts';
+import { validatingWebhooks, webhooks } from './webhook-configurations.ts';
+import { createNamespace, scenarioLabel } from './workloads.ts';
 
-/** How much of a scenario is wanted. */
 export interface ScenarioSize {
   /** `short` in `make test`: seconds. `full` in `make gates`: minutes, for the scenarios that have a full size. */
   size: 'short' | 'full';
@@ -23,9 +28,7 @@ export class ScenarioContext {
   readonly name: string;
   readonly size: ScenarioSize['size'];
   readonly seed: number;
-  /** What the processes of this run have asked for, over all scenarios so far. */
   readonly rights: RightsUsed;
-  /** Checks that held so far. */
   passed = 0;
   readonly #report: (line: string) => void;
   readonly #installations: Installation[] = [];
@@ -59,7 +62,6 @@ export class ScenarioContext {
     return file === undefined ? undefined : new AuditLog(file);
   }
 
-  /** The same, for scenarios that cannot do without. */
   requireAudit(): AuditLog {
     const audit = this.startAudit();
     if (audit === undefined) throw new Error('this scenario needs the audit log of the embedded control plane');
@@ -103,7 +105,6 @@ export class ScenarioContext {
     return this.#figures;
   }
 
-  /** Prints a line of progress. */
   say(line: string): void {
     this.#report(`      ${line}`);
   }
@@ -122,7 +123,6 @@ export class ScenarioContext {
     return value;
   }
 
-  /** Checks a statement about what was read already: its probe is asked once. */
   async checkNow<Value>(statement: string, probe: Probe<Value>): Promise<Value> {
     return await this.check(statement, probe, { timeout: 0 });
   }
@@ -152,7 +152,6 @@ export class ScenarioContext {
     return replicas;
   }
 
-  /** Begins to create pods all along; it ends with the scenario at the latest. */
   async startLoad(options: PodLoadOptions): Promise<PodLoad> {
     const load = await PodLoad.start(this.client, options);
     this.#loads.push(load);
@@ -164,13 +163,19 @@ export class ScenarioContext {
     this.#endings.push(end);
   }
 
+  /** Begins to look for how long this machine stands still. */
+  standstill(): Standstill {
+    const standstill = Standstill.start(this.cluster);
+    this.atEnd(() => standstill.stop());
+    return standstill;
+  }
+
   /** The end of each operator's log without what only debugging needs, for a scenario that failed. */
   logTails(): string {
     const isWanted = (line: string) => !line.includes(' debug ');
     return this.#operators.map(({ process }) => process.logTail(25, isWanted)).join('\n');
   }
 
-  /** Ends the scenario's processes and removes what it left on the cluster. */
   async finish(): Promise<void> {
     await Promise.all([...this.#loads.map((each) => each.stop()), ...this.#endings.map((end) => end())]);
     await Promise.all(this.#replicas.map((each) => each.stop()));
@@ -186,10 +191,8 @@ export class ScenarioContext {
   }
 }
 
-/** A story told against a real API server, whose end proves something. */
 export interface Scenario {
   name: string;
-  /** One line for `--list`. */
   about: string;
   /** `make test` runs it: what a contributor breaks first, in seconds. All the others run in `make test-all`. */
   core?: boolean;
@@ -209,6 +212,43 @@ export interface Scenario {
   full?: string;
   /** `make gates` alone runs it, or whoever names it: it needs what a clone may lack. */
   onlyGate?: boolean;
-  /** Throws when something falls short; returns the figures for its last line. */
   run: (context: ScenarioContext) => Promise<string>;
+}
+
+/** Kinds that the operator makes and that belong to no namespace, the blocking ones first. */
+/**
+ * Takes a scenario's traces off the cluster: webhooks, RevisionTags, InjectorConfigs (whose finalizer nobody may be left to handle),
+ * the chart's objects at cluster scope, namespaces. Namespaces go in the background.
+ */
+async function cleanUp(client: ApiClient, chartObjects: KubernetesObject[]): Promise<void> {
+  const ours = { labelSelector: `${labelNames.managedBy}=${managedBy}` };
+  for (const kind of [webhooks, validatingWebhooks]) await removeAll(client, kind, ours);
+  for (const kind of ['RevisionTag', 'InjectorConfig']) {
+    await removeAll(client, resourceKind('sidecar-injector.io/v1alpha1', kind), {});
+  }
+  for (const object of chartObjects) {
+    if (object.kind === 'CustomResourceDefinition' || object.metadata.namespace !== undefined) continue;
+    await remove(client, object);
+  }
+  await removeAll(client, resourceKind('v1', 'Namespace'), { labelSelector: `${scenarioLabel}=true` });
+}
+
+async function removeAll(client: ApiClient, kind: ResourceKind, options: { labelSelector?: string }): Promise<void> {
+  try {
+    for (const object of (await client.listAll(kind, options)).items) await remove(client, object);
+  } catch (error) {
+    // The CRD may never have been installed.
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function remove(client: ApiClient, object: KubernetesObject): Promise<void> {
+  try {
+    if ((object.metadata.finalizers ?? []).length > 0) {
+      await client.patch(object, 'merge', { metadata: { finalizers: null } });
+    }
+    await client.delete(object, { propagationPolicy: 'Background' });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourcePath } from '../../src/kube/resource-kinds.ts';
 import type { Cluster } from './cluster.ts';
+import { writeKubeconfig } from './control-plane.ts';
 import type { Pod } from './pod.ts';
 
 /** Bound tokens of long runs must not expire in the middle. */
@@ -17,31 +17,23 @@ const tokenLifeSeconds = 86_400;
  * @returns the file's path
  */
 export async function serviceAccountKubeconfig(
-  cluster: Cluster,
+  { client, kubeconfig, context, run }: Cluster,
   namespace: string,
   name: string,
   pod: Pod | undefined,
   server?: string,
 ): Promise<string> {
-  const token = await requestToken(cluster.client, namespace, name, pod);
-  const base = loadKubeConfig({ kubeconfig: cluster.kubeconfig, context: cluster.context });
+  const token = await requestToken(client, namespace, name, pod);
+  const base = loadKubeConfig({ kubeconfig, context });
   const current = base.getCurrentCluster();
   if (current === null) throw new Error('the kubeconfig names no cluster');
-  const file = join(cluster.run.path, `${namespace}-${pod?.metadata.name ?? name}.kubeconfig`);
+  const file = join(run.path, `${namespace}-${pod?.metadata.name ?? name}.kubeconfig`);
   const authority =
     current.caData === undefined
       ? { 'certificate-authority': current.caFile }
       : { 'certificate-authority-data': current.caData };
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'cluster', cluster: { server: server ?? current.server, ...authority } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name: 'cluster', context: { cluster: 'cluster', user: name, namespace } }],
-    'current-context': 'cluster',
-  };
-  writeFileSync(file, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
-  return file;
+  const cluster = { server: server ?? current.server, ...authority };
+  return writeKubeconfig(file, { cluster, user: name, credentials: { token }, namespace });
 }
 
 async function requestToken(client: ApiClient, namespace: string, name: string, pod: Pod | undefined): Promise<string> {

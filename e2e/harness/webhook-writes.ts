@@ -1,14 +1,8 @@
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { isPathProbeName } from '../../src/api/path-probe.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { AuditEvent, AuditLog } from './audit-log.ts';
+import { follow } from './follow.ts';
 import type { ScenarioContext } from './scenario-context.ts';
-
-export const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-
-export interface WebhookConfiguration extends KubernetesObject {
-  webhooks: { clientConfig: { caBundle?: string; service: { path: string } } }[];
-}
+import { webhooks, type WebhookConfiguration } from './webhook-configurations.ts';
 
 /** Not a probe webhook, nor what the harness or the chart has made. */
 function isWebhookOfOurs(name: string): boolean {
@@ -28,14 +22,13 @@ export class WebhookWrites {
 
   static async open(context: ScenarioContext, audit: AuditLog, username: string): Promise<WebhookWrites> {
     const writes = new WebhookWrites(audit, username);
-    const stop = new AbortController();
-    const { resourceVersion } = await context.client.listAll(webhooks);
-    const running = writes.#watch(context, resourceVersion, stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) throw error;
-    });
-    context.atEnd(async () => {
-      stop.abort();
-      await running;
+    const known = new Set(
+      (await context.client.listAll(webhooks)).items.map(({ metadata }) => metadata.resourceVersion),
+    );
+    await follow(context, webhooks, {}, (object, gone) => {
+      const { name = '', resourceVersion } = object.metadata;
+      if (gone || !isWebhookOfOurs(name) || known.has(resourceVersion)) return;
+      writes.#versions.set(name, [...(writes.#versions.get(name) ?? []), object as WebhookConfiguration]);
     });
     return writes;
   }
@@ -61,7 +54,7 @@ export class WebhookWrites {
 
   /** The paths that a webhook has had, a path that was kept once. */
   paths(name: string): string[] {
-    const all = (this.#versions.get(name) ?? []).map((each) => each.webhooks[0]?.clientConfig.service.path ?? '');
+    const all = (this.#versions.get(name) ?? []).map((each) => each.webhooks[0]?.clientConfig.service?.path ?? '');
     return all.filter((path, index) => path !== all[index - 1]);
   }
 
@@ -77,17 +70,5 @@ export class WebhookWrites {
 
   bundle(name: string): string {
     return this.#versions.get(name)?.at(-1)?.webhooks[0]?.clientConfig.caBundle ?? '';
-  }
-
-  async #watch({ client }: ScenarioContext, from: string, signal: AbortSignal): Promise<void> {
-    let resourceVersion = from;
-    while (!signal.aborted) {
-      for await (const { type, object } of client.watch(webhooks, { resourceVersion, signal })) {
-        resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
-        const { name = '' } = object.metadata;
-        if (type === 'BOOKMARK' || type === 'DELETED' || !isWebhookOfOurs(name)) continue;
-        this.#versions.set(name, [...(this.#versions.get(name) ?? []), object as WebhookConfiguration]);
-      }
-    }
   }
 }

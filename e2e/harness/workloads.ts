@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { objectOf } from './apply.ts';
 import type { Pod } from './pod.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
@@ -10,22 +11,14 @@ export const scenarioLabel = 'e2e.sidecar-injector.io/scenario';
 
 /** Waits until a namespace that an earlier run is still deleting has gone. */
 export async function waitForEarlierNamespace(client: ApiClient, name: string): Promise<void> {
-  await waitFor(
-    `the earlier namespace ${name} to be deleted`,
-    async () => {
-      const found = await client.find(resourceKind('v1', 'Namespace'), name);
-      return found?.metadata.deletionTimestamp === undefined;
-    },
-    { timeout: 60_000 },
-  );
+  await waitFor(`the earlier namespace ${name} to be deleted`, async () => {
+    const found = await client.find(resourceKind('v1', 'Namespace'), name);
+    return found?.metadata.deletionTimestamp === undefined;
+  });
 }
 
 /** Creates a namespace and waits until pods may be created in it (its default ServiceAccount is there). */
-export async function createNamespace(
-  client: ApiClient,
-  name: string,
-  labels: Record<string, string> = {},
-): Promise<void> {
+export async function createNamespace(client: ApiClient, name: string, labels: Record<string, string> = {}) {
   await waitForEarlierNamespace(client, name);
   await client.create({
     apiVersion: 'v1',
@@ -38,12 +31,8 @@ export async function createNamespace(
 }
 
 /** Sets labels of a namespace; null removes one. The API server chooses webhooks by them when this resolves. */
-export async function labelNamespace(
-  client: ApiClient,
-  name: string,
-  labels: Record<string, string | null>,
-): Promise<void> {
-  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, 'merge', { metadata: { labels } });
+export async function labelNamespace(client: ApiClient, name: string, labels: Record<string, string | null>) {
+  await client.patch(objectOf('v1', 'Namespace', name), 'merge', { metadata: { labels } });
   await untilActive(client, { namespace: { name, labels } });
 }
 
@@ -97,26 +86,16 @@ interface Deployment extends KubernetesObject {
 }
 
 /** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
-export async function restartDeployment(
-  client: ApiClient,
-  namespace: string,
-  name: string,
-  timeout = 60_000,
-): Promise<void> {
+export async function restartDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
-  await client.patch({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } }, 'merge', {
+  await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', {
     spec: { template },
   });
   await waitForDeployment(client, namespace, name, timeout);
 }
 
 /** Waits until every replica of a Deployment is of the newest template and available, and no other pod of it is left. */
-export async function waitForDeployment(
-  client: ApiClient,
-  namespace: string,
-  name: string,
-  timeout = 60_000,
-): Promise<void> {
+export async function waitForDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
   await waitFor(
     `deployment ${namespace}/${name} to be complete`,
     async () => {

@@ -1,13 +1,11 @@
 import type { RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
 import { countingReason } from '../../src/rollout/hold.ts';
-import { found } from '../harness/wait-for.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { Standstill } from '../harness/standstill/standstill.ts';
-import { checkLossSeen } from './canary/loss-seen.ts';
+import { found } from '../harness/wait-for.ts';
 import {
   byOrder,
   everyTrial,
@@ -21,20 +19,18 @@ import {
   usageTrials,
   type Trial,
 } from './canary-operator-killed/choose-targets.ts';
-import { aborted, byOperator, byPerson, failing, failingName } from './canary-operator-killed/plans.ts';
-import { wronglyJudged } from './canary-operator-killed/negative-controls.ts';
-import { rollOutUndisturbed, type Undisturbed } from './canary-operator-killed/undisturbed.ts';
-import { type Stage, rollOut } from './canary-operator-killed/rollout.ts';
-import { Trials } from './canary-operator-killed/trials.ts';
-import { Workloads } from './canary-operator-killed/workloads.ts';
-import { describeWrite, tag, type RolloutWrite } from './canary-operator-killed/writes.ts';
-import { waitForRollout } from './canary/workloads.ts';
 import type { RolloutHistory } from './canary-operator-killed/history.ts';
 import { judgeRollout } from './canary-operator-killed/judge.ts';
+import { wronglyJudged } from './canary-operator-killed/negative-controls.ts';
+import { aborted, byOperator, byPerson, failing, failingName, type Plan } from './canary-operator-killed/plans.ts';
+import { rollOut, type Stage } from './canary-operator-killed/rollout.ts';
+import { Trials } from './canary-operator-killed/trials.ts';
+import { Workloads } from './canary/workloads.ts';
+import { auditedWrites, describeWrite, phaseBefore, tag, type RolloutWrite } from './canary-operator-killed/writes.ts';
+import { checkLossSeen, waitForRollout } from './canary/workloads.ts';
 
 const count = 13;
 
-/** The leader of a rollout is killed after each single write; somebody else, or the same process again, goes on. */
 export const canaryOperatorKilled: Scenario = {
   name: 'canary-operator-killed',
   about:
@@ -53,9 +49,11 @@ export const canaryOperatorKilled: Scenario = {
     await applyUntilReady(client, markedConfig(failingName, 'three', {}, 'crash'));
     await applyTagUntilReady(client, revisionTag(tag, 'v1'));
     await checkLossSeen(context, replicas, tag);
-    const workloads = await Workloads.open(context, audit, tag, count);
-    const standstill = Standstill.start(context.cluster);
-    context.atEnd(() => standstill.stop());
+    const workloads = await Workloads.open(context, audit, tag, count, {
+      churn: { pods: 0, roundMs: 150 },
+      opensReady: false,
+    });
+    const standstill = context.standstill();
     const stage: Stage = { context, replicas, audit, workloads, standstill, stable: 'v1' };
 
     const undisturbed = await rollOutUndisturbed(stage, byPerson);
@@ -159,4 +157,46 @@ export async function takeOverUnseen(stage: Stage): Promise<RolloutHistory> {
     () => faults.length === 0,
   );
   return history;
+}
+
+interface Undisturbed {
+  /** What belongs to it: neither what was left of the one before, nor who uses what, which is counted at any time. */
+  readonly writes: readonly RolloutWrite[];
+  readonly history: RolloutHistory;
+}
+
+/** A write that was asked for before a rollout began, and answered after, is on one side of that or on the other. Milliseconds. */
+const underWayMs = 5000;
+
+async function rollOutUndisturbed(stage: Stage, plan: Plan): Promise<Undisturbed> {
+  const { context, replicas, audit } = stage;
+  const since = Date.now();
+  const history = await rollOut(stage, plan);
+  const { writes } = history;
+  for (const write of writes) context.say(describeWrite(write));
+  const until = writes.at(-1)?.at ?? since;
+  const written = writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  const audited = (from: number) => auditedWrites(replicas, audit.events(), { since: from, until });
+  const statement = `an undisturbed rollout ${plan.name}: ${writes.length} writes, the same in the audit log`;
+  await context.check(statement, () => {
+    found(surplus(audited(since), written).join('\n'), '');
+    return found(surplus(written, audited(since - underWayMs)).join('\n'), '');
+  });
+  const faults = judgeRollout(history);
+  for (const fault of faults) context.say(fault);
+  await context.checkNow(
+    'it ends as it should, each step after its evidence, and nothing is done twice',
+    () => faults.length === 0,
+  );
+  return { writes: writes.filter(({ phase }) => phase !== '' && phase !== phaseBefore), history };
+}
+
+/** Those of some texts that are not among others, as often as they are not. */
+function surplus(texts: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return texts.filter((text) => {
+    const index = left.indexOf(text);
+    if (index !== -1) left.splice(index, 1);
+    return index === -1;
+  });
 }

@@ -1,16 +1,14 @@
 import { applyObject } from '../harness/apply.ts';
-import { found } from '../harness/wait-for.ts';
-import { untilActive } from '../harness/until-active.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { checkLossSeen } from './canary/loss-seen.ts';
-import { ask, pathOf, Workloads, waitForRollout } from './canary/workloads.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found } from '../harness/wait-for.ts';
+import { ask, checkLossSeen, pathOf, waitForRollout, Workloads } from './canary/workloads.ts';
 
 const weights = [5, 25, 50, 100];
 
-/** A canary rollout from the first workload to promotion, looked at by the pods that are stored. */
 export const canaryPromotes: Scenario = {
   name: 'canary-promotes',
   core: true,
@@ -71,7 +69,7 @@ export const canaryPromotes: Scenario = {
       found([...new Set([...last.values()].flatMap((each) => [...each]))].join(), 'v2'),
     );
     await context.check('no workload that got the canary has got stable again', () =>
-      found(workloads.flippedBack('v2', 'v1').join(), ''),
+      found(workloads.pods.flippedBack('v2', 'v1').join(), ''),
     );
     const updates = (writes?.events() ?? []).filter(
       ({ verb, objectRef, responseStatus }) =>
@@ -82,9 +80,7 @@ export const canaryPromotes: Scenario = {
     await context.check('one update of the webhook for each step and one for the promotion', () =>
       found(String(updates.length), String(weights.length + 1)),
     );
-    const { created, lost } = workloads.lost();
-    for (const line of lost.slice(0, 5)) context.say(line);
-    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+    const created = await workloads.checkNoneLost();
     context.measured({ workloads: count, created, lost: 0, shares, updates: updates.length });
     return `${shares.join(', ')} of ${count} workloads at ${weights.join(', ')} percent; ${created} pods created, 0 lost, none flipped back`;
   },

@@ -1,20 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { apiVersion, injectorConfigKind } from '../../src/api/injector-config/injector-config.ts';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, readObjects } from '../harness/apply.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
-import { injectorConfigs } from '../harness/injector-configs.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { podsOf } from '../harness/workloads.ts';
-import { kubectl } from './canary-upgrade-walk/kubectl.ts';
-import { checkRefusals } from './canary-upgrade-walk/refusals.ts';
+import { injectorConfigs, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
 import { repository } from '../harness/paths.ts';
+import { revisionTags } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
+import {
+  createNamespace,
+  deployment,
+  labelNamespace,
+  podsOf,
+  restartDeployment,
+  waitForDeployment,
+} from '../harness/workloads.ts';
 
 /** What is looked at after a command of the page; `status` 3: `injector status` has found stale pods. */
 interface Step {
   readonly command: string;
   readonly status?: number;
-  /** What the command says. */
   readonly says?: RegExp;
-  /** Which image the sidecars have in the pods that are stored, by namespace. */
   readonly images?: Readonly<Record<string, string>>;
   readonly then?: (context: ScenarioContext) => Promise<void>;
 }
@@ -23,7 +34,6 @@ const [old, next] = ['busybox:1.36', 'busybox:1.37'];
 const create = (namespace: string): string =>
   `kubectl create deployment sleep -n ${namespace} --image=busybox:1.36 -- sleep infinity`;
 
-/** The page's commands, in its order. */
 const steps: readonly Step[] = [
   { command: 'kubectl apply -f examples/revision-1-24.yaml' },
   { command: 'kubectl wait --for=condition=Ready icfg/1-24' },
@@ -75,7 +85,6 @@ const steps: readonly Step[] = [
   { command: 'injector tag remove prod-canary', says: /^RevisionTag prod-canary: removed\n$/ },
 ];
 
-/** The page docs/canary-upgrade.md, command by command, as somebody would who comes from Istio. */
 export const canaryUpgradeWalk: Scenario = {
   name: 'canary-upgrade-walk',
   about:
@@ -155,13 +164,8 @@ async function checkOldIsKept(context: ScenarioContext): Promise<void> {
 }
 
 async function checkOldIsGone(context: ScenarioContext): Promise<void> {
-  const kind = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'mutatingwebhookconfigurations' };
   await context.check('the old revision and its webhook are gone', async () => {
-    const webhook = await context.client.find(
-      { ...kind, kind: 'MutatingWebhookConfiguration', namespaced: false },
-      'sidecar-injector-1-24',
-    );
-    return webhook === undefined;
+    return (await context.client.find(webhooks, 'sidecar-injector-1-24')) === undefined;
   });
 }
 
@@ -169,4 +173,121 @@ async function checkOldIsGone(context: ScenarioContext): Promise<void> {
 export function documentedCommands(page: string): string[] {
   const lines = readFileSync(join(repository, 'docs', page), 'utf8').split('\n');
   return lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
+}
+
+type Parts = Readonly<Partial<Record<'file' | 'name' | 'namespace' | 'key' | 'value' | 'overwrite', string>>>;
+type Verb = readonly [RegExp, (client: ApiClient, parts: Parts) => Promise<unknown>];
+
+/** As much of kubectl as the page has, in the words of the page, and waiting until it is done. */
+const verbs: readonly Verb[] = [
+  [/^apply -f (?<file>\S+)$/, (client, { file = '' }) => applyFile(client, file)],
+  [
+    /^wait --for=condition=Ready icfg\/(?<name>\S+)$/,
+    (client, { name = '' }) => waitForCondition(client, name, 'Ready', 'True', 1),
+  ],
+  [/^create namespace (?<name>\S+)$/, (client, { name = '' }) => createNamespace(client, name)],
+  [/^label namespace (?<name>\S+) (?<key>[^=\s]+)=(?<value>\S+)(?<overwrite> --overwrite)?$/, label],
+  [
+    /^create deployment (?<name>\S+) -n (?<namespace>\S+) --image=\S+ -- .+$/,
+    async (client, { name = '', namespace = '' }) => {
+      await applyObject(client, deployment(namespace, name));
+      await waitForDeployment(client, namespace, name);
+    },
+  ],
+  [
+    /^rollout restart deployment -n (?<namespace>\S+)$/,
+    async (client, { namespace = '' }) => {
+      const { items } = await client.listAll(resourceKind('apps/v1', 'Deployment'), { namespace });
+      for (const { metadata } of items) await restartDeployment(client, namespace, metadata.name ?? '');
+    },
+  ],
+  [
+    /^delete icfg (?<name>\S+)$/,
+    (client, { name = '' }) => client.delete({ apiVersion, kind: injectorConfigKind, metadata: { name } }),
+  ],
+];
+
+async function kubectl(client: ApiClient, line: string): Promise<void> {
+  for (const [pattern, act] of verbs) {
+    const found = pattern.exec(line);
+    if (found === null) continue;
+    await act(client, found.groups ?? {});
+    return;
+  }
+  throw new Error(`kubectl ${line}: the scenario does not know this command`);
+}
+
+async function applyFile(client: ApiClient, file: string): Promise<void> {
+  for (const object of readObjects(join(repository, file))) await applyObject(client, object);
+}
+
+/** Like kubectl it does not change a label that is there unless told. */
+async function label(client: ApiClient, { name = '', key = '', value = '', overwrite }: Parts): Promise<void> {
+  const { metadata } = await client.get(resourceKind('v1', 'Namespace'), name);
+  const before = metadata.labels?.[key];
+  if (before !== undefined && overwrite === undefined)
+    throw new Error(`namespace ${name} has ${key}=${before} already`);
+  await labelNamespace(client, name, { [key]: value });
+}
+
+const kinds = [injectorConfigs, revisionTags, webhooks, resourceKind('v1', 'Namespace')];
+
+/** A call, what it must say, and its exit status. */
+const refusals: readonly (readonly [string, RegExp, number])[] = [
+  ['tag set 1-25 --revision 1-24', /InjectorConfig 1-25 has the revision 1-25/, 1],
+  ['tag set prod-new --revision 1-99', /no InjectorConfig has this revision; there are 1-24, 1-25/, 1],
+  ['tag set prod-new --revision prod-stable', /this is a tag, not a revision/, 1],
+  ['tag set prod-stable --revision 1-25', /exists and leads to revision 1-24; --overwrite moves it/, 1],
+  ['tag set prod-stable --revision unreached --overwrite', /unreached is not ready: NotReachable/, 1],
+  ['tag set prod-stable --revision 1-25 --overwrite --auto-inject-namespaces', /belongs to tag default/, 2],
+  ['tag set odd --revision 1-25', /nobody is at the terminal to be asked: -y says yes/, 2],
+  ['tag set prod-stable --revision odd --overwrite', /selectors of its own/, 1],
+  ['tag remove prod-stable', /followed by 2 namespaces \(app-ns-1,app-ns-2\) with 2 pods.*\n.*-y says yes/, 2],
+];
+
+async function checkRefusals(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));
+  const namespaceSelector = { matchLabels: { 'istio.io/rev': 'odd' } };
+  await applyObject(client, smallConfig('odd', { selection: 'Custom', namespaceSelector }));
+  await waitForCondition(client, 'odd', 'Ready', 'True');
+  await context.check('a revision that is not reached says so', async () => {
+    const found = await waitForCondition(client, 'unreached', 'Ready', 'False');
+    return found.status?.conditions?.some(({ reason }) => reason === 'NotReachable');
+  });
+  for (const [argv, message, code] of refusals) {
+    const before = await objects(client);
+    const result = await runInjector([...argv.split(' '), ...clusterFlags(context.cluster)]);
+    const after = await objects(client);
+    await context.checkNow(`refused, and everything is as it was: injector ${argv}`, () => {
+      if (!message.test(result.errors) || result.code !== code) {
+        throw new Error(`it ended with ${result.code}: ${result.out}${result.errors}`);
+      }
+      const changed = after.filter((each, index) => !isDeepStrictEqual(each, before[index]));
+      if (changed.length > 0) throw new Error(`changed: ${JSON.stringify(changed)}`);
+      return after.length === before.length;
+    });
+  }
+  for (const name of ['unreached', 'odd']) {
+    await client.delete(smallConfig(name));
+    await context.check(`InjectorConfig ${name} goes`, async () => {
+      return (await client.find(injectorConfigs, name)) === undefined;
+    });
+  }
+}
+
+/** What a refusal must not change: everything but what the operator writes of its own accord (status, twins), and the API server's book-keeping. */
+async function objects(client: ApiClient): Promise<unknown[]> {
+  const lists = await Promise.all(kinds.map((kind) => client.listAll(kind)));
+  return lists.flatMap(({ items }) =>
+    items.filter(isNoTwin).map(({ kind, metadata, spec, webhooks }: KubernetesObject) => {
+      const { name, uid, generation, labels, annotations } = metadata;
+      return { kind, name, uid, generation, labels, annotations, spec, webhooks };
+    }),
+  );
+}
+
+/** The operator tries from time to time whether a webhook that is not reached is reached now. */
+function isNoTwin({ metadata }: KubernetesObject): boolean {
+  return metadata.name?.startsWith('sidecar-injector-probe-') !== true;
 }

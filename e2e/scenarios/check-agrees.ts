@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Random } from '../../scripts/template-recorder/random.ts';
 import { applyObject } from '../harness/apply.ts';
-import { found } from '../harness/wait-for.ts';
+import { clusterFlags, runInjector, type CommandResult } from '../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { checkByCommand } from './check-agrees/command-line.ts';
+import { found } from '../harness/wait-for.ts';
+import { barePod, deployment, labelNamespace, podsOf, waitForDeployment } from '../harness/workloads.ts';
 import {
   actualOutcome,
   compareAll,
@@ -12,11 +16,9 @@ import {
   otherWebhooks,
   type Compared,
 } from './check-agrees/compare.ts';
-import { choices, type Choices } from './check-agrees/random-choices.ts';
-import { randomRound } from './check-agrees/random-configs.ts';
-import { namespaceLabels, randomPod } from './check-agrees/random-pods.ts';
+import { namespaceLabels, randomPod, randomRound } from './check-agrees/random-configs.ts';
 import { istioRowKeys } from './label-truth-table.ts';
-import { tableNamespaces, tablePods } from './label-truth-table/table-namespaces.ts';
+import { tableNamespaces, tablePods } from './label-truth-table/rows.ts';
 
 /** What must occur often enough in the full size. An unknown policy is missing: the operator publishes none. */
 const reasons = [
@@ -39,7 +41,6 @@ const kinds = [
 ];
 const least = 20;
 
-/** `injector check` against the API server. */
 export const checkAgrees: Scenario = {
   name: 'check-agrees',
   core: true,
@@ -59,13 +60,13 @@ export const checkAgrees: Scenario = {
     await checkByCommand(context);
 
     const [rounds, perRound] = context.size === 'full' ? [12, 300] : [2, 120];
-    const choose = choices(context.seed);
+    const random = new Random(context.seed);
     const tallies: Tallies = { reasons: new Tally(), kinds: new Tally(), results: new Tally(), advice: 0 };
     const namespaces = await Promise.all(
       namespaceLabels.map(([suffix, labels]) => context.namespace(suffix, { ...labels })),
     );
     for (let round = 0; round < rounds; round += 1)
-      await checkRound(context, round, choose, namespaces, perRound, tallies);
+      await checkRound(context, round, random, namespaces, perRound, tallies);
     context.say(`results: ${tallies.results.toString()}`);
     context.say(`reasons: ${tallies.reasons.toString()}`);
     context.say(`webhooks asked: ${tallies.kinds.toString()}`);
@@ -112,18 +113,17 @@ async function checkRows(context: ScenarioContext): Promise<void> {
   }
 }
 
-/** New configurations, then random pods under them. */
 async function checkRound(
   context: ScenarioContext,
   number: number,
-  choose: Choices,
+  random: Random,
   namespaces: readonly string[],
   count: number,
   tallies: Tallies,
 ): Promise<void> {
   const { client } = context;
   const home = namespaces[0] ?? '';
-  const round = randomRound(choose, number, namespaces.at(-1) ?? '', home);
+  const round = randomRound(random, number, namespaces.at(-1) ?? '', home);
   for (const configMap of round.configMaps) await applyObject(client, configMap);
   for (const config of round.configs) await applyUntilReady(client, config);
   for (const webhook of round.webhooks) await applyObject(client, webhook);
@@ -132,7 +132,7 @@ async function checkRound(
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
   try {
     const pods = Array.from({ length: count }, (_, index) => {
-      return randomPod(choose, choose.one(namespaces), `random-${number * count + index}`);
+      return randomPod(random, random.pick(namespaces), `random-${number * count + index}`);
     });
     const audit = context.startAudit();
     const compared = await compareAll(context, pods);
@@ -195,7 +195,6 @@ export class Tally {
     return Object.fromEntries([...this.#counts].sort(([one], [other]) => one.localeCompare(other)));
   }
 
-  /** The words that occur less often, with their counts. */
   rarerThan(least: number, words: readonly string[]): string[] {
     return words.flatMap((word) => {
       const count = this.#counts.get(word) ?? 0;
@@ -208,4 +207,70 @@ export class Tally {
       .map(([word, count]) => `${word} ${count}`)
       .join(', ');
   }
+}
+
+const inject = 'sidecar.istio.io/inject';
+
+interface Report {
+  result: string;
+  injectedBy: string[];
+  existing?: { state: string };
+  dryRun?: { result: string; foreseen: boolean };
+  advice: { sentence: string }[];
+}
+
+async function checkByCommand(context: ScenarioContext): Promise<void> {
+  const { client, cluster } = context;
+  const check = (...argv: string[]): Promise<CommandResult> =>
+    runInjector(['check', ...argv, ...clusterFlags(cluster)]);
+  const namespace = await context.namespace('command');
+  await client.create(deployment(namespace, 'web'));
+  await waitForDeployment(client, namespace, 'web');
+  const [early] = await podsOf(client, namespace, 'web');
+  await context.check('check deployment/web: exit status 3, and how to change it', async () => {
+    const { code, out } = await check('deployment/web', '-n', namespace);
+    return code === 3 && out.includes(`kubectl label namespace ${namespace} istio-injection=enabled`);
+  });
+
+  await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
+  await context.check('as advised: check deployment/web has exit status 0', async () => {
+    return (await check('deployment/web', '-n', namespace)).code === 0;
+  });
+  await context.check('check pod/NAME of an older pod: it is Missing what it would get', async () => {
+    const [report] = reportsOf(await check(`pod/${early?.metadata.name ?? ''}`, '-n', namespace, '-o', 'json'));
+    return report?.result === 'Injected' && report.existing?.state === 'Missing';
+  });
+  await client.create(barePod(namespace, 'fresh'));
+  const state = async (): Promise<string | undefined> =>
+    reportsOf(await check('pod/fresh', '-n', namespace, '-o', 'json'))[0]?.existing?.state;
+  await context.check('a new pod is Current', async () => (await state()) === 'Current');
+  const other = smallConfig('default');
+  other.spec.injection['injectedAnnotations'] = { 'example.com/edited': 'yes' };
+  await applyUntilReady(client, other);
+  await context.check('after an edit of the InjectorConfig it is Stale', async () => (await state()) === 'Stale');
+  await context.check('check namespace/NAME: the plain pod, the Deployment and the bare pod', async () => {
+    const result = await check(`namespace/${namespace}`, '-o', 'json');
+    return result.code === 0 && reportsOf(result).length === 3;
+  });
+
+  const file = join(cluster.run.path, 'check.yaml');
+  const pods = [
+    barePod(namespace, 'refused', { annotations: { 'inject.istio.io/templates': 'nobody' } }),
+    barePod(namespace, 'out', { labels: { [inject]: 'false' } }),
+  ];
+  writeFileSync(file, pods.map((pod) => JSON.stringify(pod)).join('\n---\n'));
+  await context.check('check -f FILE --dry-run: exit status 4, and the API server agrees', async () => {
+    const result = await check('-f', file, '--dry-run', '-o', 'json');
+    const reports = reportsOf(result);
+    const isForeseen = reports.length === 2 && reports.every(({ dryRun }) => dryRun?.foreseen === true);
+    return result.code === 4 && isForeseen && reports.map((each) => each.result).join() === 'Refused,NotInjected';
+  });
+  await context.check('check of what is not there: exit status 1', async () => {
+    const { code, errors } = await check('deployment/nobody', '-n', namespace);
+    return code === 1 && errors.includes('nobody');
+  });
+}
+
+function reportsOf({ out }: CommandResult): Report[] {
+  return JSON.parse(out) as Report[];
 }

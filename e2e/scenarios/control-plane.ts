@@ -5,7 +5,6 @@ import { readyColumn } from '../harness/pod-table.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
 import { componentNames } from '../harness/control-plane-commands.ts';
 
-/** The ground the others stand on: pods run, fail and end on it, and each of its components survives a kill. */
 export const controlPlane: Scenario = {
   name: 'control-plane',
   about: 'the embedded control plane: pods run, fail and end; each component is killed and comes back',

@@ -1,16 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { found } from '../harness/wait-for.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
-import { reportLoad } from '../harness/load/load-report.ts';
-import { Losses } from '../harness/load/losses.ts';
-import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import type { Scenario } from '../harness/scenario-context.ts';
-import { expireWatches, freezeControllerManager, restartApiServer, stopEtcd } from './faults/control-plane-faults.ts';
-import { configName, FaultyCluster } from './faults/faulty-cluster.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import type { AuditLog } from '../harness/audit-log.ts';
+import type { ControlPlane } from '../harness/control-plane.ts';
 import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
+import type { FaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts';
+import { applyUntilReady, condition, injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { checkDeadReplicas, Losses, reportLoad } from '../harness/load/losses.ts';
+import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import { podReview, postReview, type ReviewTarget } from '../harness/post-review.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import type { Standstill } from '../harness/standstill/standstill.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { reviewTarget, validatingWebhooks, webhooks } from '../harness/webhook-configurations.ts';
+import { barePod } from '../harness/workloads.ts';
 
-/** The API server, etcd, and the way to them fail in many ways: pods are injected from memory, and everything is as it should be soon afterwards. */
 export const faults: Scenario = {
   name: 'faults',
   about:
@@ -160,4 +166,180 @@ export async function hangEverything(cluster: FaultyCluster): Promise<number> {
   const took = await checkHungDetected(cluster, hung);
   await cluster.checkReconverged(`${hung.count} hung watches were noticed`, Date.now());
   return took;
+}
+
+async function restartApiServer(cluster: FaultyCluster): Promise<void> {
+  const direct = await cluster.prepareDirect();
+  await cluster.edit();
+  await cluster.plane.component('kube-apiserver').kill();
+  await cluster.checkInjecting(direct, 'the API server is dead');
+  await sleep(cluster.lasting(1000, 20_000));
+  await cluster.checkInjecting(direct, 'the API server is still dead');
+  await cluster.plane.restart('kube-apiserver');
+  await cluster.checkReconverged('the API server is back', Date.now());
+}
+
+async function stopEtcd(cluster: FaultyCluster): Promise<void> {
+  const direct = await cluster.prepareDirect();
+  await cluster.plane.component('etcd').stop();
+  await cluster.checkInjecting(direct, 'etcd is stopped');
+  await sleep(cluster.lasting(4000, 60_000));
+  await cluster.checkInjecting(direct, 'etcd is still stopped');
+  await cluster.plane.restart('etcd');
+  await waitUntilStored(cluster);
+  await cluster.edit();
+  await cluster.checkReconverged('etcd is back', Date.now());
+}
+
+/** The API server has a connection to etcd for each resource, which it tries again later the longer etcd was away: the fault ends with the last of them. */
+async function waitUntilStored({ context }: FaultyCluster): Promise<void> {
+  const kinds = [
+    injectorConfigs,
+    resourceKind('coordination.k8s.io/v1', 'Lease'),
+    resourceKind('rbac.authorization.k8s.io/v1', 'Role'),
+    ...['ConfigMap', 'Secret', 'Service', 'Namespace', 'Pod'].map((kind) => resourceKind('v1', kind)),
+    webhooks,
+    validatingWebhooks,
+  ];
+  await waitFor(
+    'the API server to read every resource from etcd',
+    async () => {
+      // Without a resourceVersion a list is read from etcd.
+      await Promise.all(kinds.map((kind) => context.client.list(kind, { limit: 1, timeoutMs: 2000 })));
+      return true;
+    },
+    { timeout: 180_000 },
+  );
+}
+
+/** The controller-manager stops: nothing of ours needs it. */
+async function freezeControllerManager(cluster: FaultyCluster): Promise<void> {
+  const manager = cluster.plane.component('kube-controller-manager');
+  manager.freeze();
+  try {
+    const since = Date.now();
+    await cluster.edit();
+    await cluster.checkReconverged('the controller-manager is frozen', since);
+    await sleep(cluster.lasting(0, 30_000));
+  } finally {
+    manager.unfreeze();
+  }
+}
+
+/** Watches are cut, the cluster goes on without us, what they would resume from is compacted away: listed again. */
+async function expireWatches(cluster: FaultyCluster): Promise<void> {
+  const { context, proxy, plane } = cluster;
+  const expired = await cluster.watchesEnded('Expired');
+  const cut = await proxy.fault({ match: { verbs: ['list', 'watch'] }, action: { kind: 'cut' } });
+  await cluster.edit();
+  // Something of every kind that is watched changes, so that each watch is behind.
+  for (let index = 0; index < 3; index++) {
+    await context.client.patch(objectOf('v1', 'Namespace', 'default'), 'merge', {
+      metadata: { labels: { 'e2e.sidecar-injector.io/moved': String(index) } },
+    });
+  }
+  const { resourceVersion } = await context.client.list(injectorConfigs);
+  await plane.compact(Number(resourceVersion));
+  await plane.component('kube-apiserver').kill();
+  await plane.restart('kube-apiserver');
+  await context.client.list(resourceKind('v1', 'Namespace'));
+  const met = await cut.end();
+  const since = Date.now();
+  await cluster.checkReconverged(`${met} lists and watches were cut, and their past is compacted`, since);
+  await context.check('watches had expired, and were listed again', async () => {
+    const now = await cluster.watchesEnded('Expired');
+    return now > expired;
+  });
+}
+
+const configName = 'faulty';
+/** What reconverging may take after a fault, in milliseconds. */
+const bound = 5000;
+
+/** Replicas whose API server fails them, with one InjectorConfig that is edited at the worst moments. */
+class FaultyCluster {
+  readonly context: ScenarioContext;
+  readonly replicas: Replicas;
+  readonly plane: ControlPlane;
+  readonly proxy: FaultyProxy;
+  readonly audit: AuditLog;
+  /** Beside which reconverging is held to its bound. */
+  readonly standstill: Standstill;
+  /** Milliseconds from the end of a fault until all was as it should be, by fault. */
+  readonly reconverged: Record<string, number> = {};
+  readonly #namespace: string;
+  #edits = 0;
+  #generation = 0;
+
+  constructor(context: ScenarioContext, replicas: Replicas, namespace: string) {
+    const { controlPlane } = context.cluster;
+    const audit = context.startAudit();
+    if (controlPlane === undefined || audit === undefined) {
+      throw new Error('this scenario needs the embedded control plane and a proxy before it');
+    }
+    this.context = context;
+    this.replicas = replicas;
+    this.plane = controlPlane;
+    this.proxy = replicas.proxy;
+    this.audit = audit;
+    this.standstill = context.standstill();
+    this.#namespace = namespace;
+  }
+
+  lasting(short: number, full: number): number {
+    return this.context.size === 'full' ? full : short;
+  }
+
+  async edit(): Promise<void> {
+    const mark = `edit${++this.#edits}`;
+    await waitFor('an edit to be stored', async () => {
+      const { metadata } = await applyObject(this.context.client, markedConfig(configName, mark));
+      this.#generation = metadata.generation ?? 0;
+      return true;
+    });
+  }
+
+  /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
+  async checkReconverged(fault: string, since: number): Promise<void> {
+    const { client } = this.context;
+    await waitFor(`the last edit to be published after ${fault}`, async () => {
+      const config = await client.get<InjectorConfigObject>(injectorConfigs, configName);
+      const ready = condition(config, 'Ready');
+      if (ready?.status !== 'True' || (ready.observedGeneration ?? 0) < this.#generation) {
+        throw new Error(`it says ${JSON.stringify(config.status?.conditions)}`);
+      }
+      const { marks } = marksOf(await dryRun(client, barePod(this.#namespace, 'probe')));
+      return marks.join() === `edit${this.#edits}`;
+    });
+    const took = Math.max(0, Date.now() - since);
+    const still = await this.standstill.between(since, since + took);
+    this.reconverged[fault] = took;
+    await this.context.checkNow(`${fault}: reconverged ${took} ms later`, () => took <= bound + still);
+  }
+
+  async checkInjecting(direct: ReviewTarget, fault: string): Promise<void> {
+    await this.context.check(`${fault}: every replica injects, from memory`, async () => {
+      const answers = await Promise.all(
+        this.replicas.webhooks.map(({ operator }) => injects({ ...direct, port: operator.webhookPort })),
+      );
+      return answers.every(Boolean);
+    });
+  }
+
+  prepareDirect(): Promise<ReviewTarget> {
+    return reviewTarget(this.context.client, configName, this.replicas.installation.namespace);
+  }
+
+  async watchesEnded(reason: string): Promise<number> {
+    const texts = await Promise.all(this.replicas.all.map(({ operator }) => operator.metrics()));
+    const pattern = new RegExp(`^injector_watch_ends_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'gm');
+    return texts.flatMap((text) => [...text.matchAll(pattern)]).reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+}
+
+/** Whether a replica injects a pod when it is asked without the API server. */
+async function injects(target: ReviewTarget): Promise<boolean> {
+  const uid = `direct-${target.port}`;
+  const { review } = await postReview(target, podReview(uid));
+  return review?.response?.uid === uid && review.response.allowed && review.response.patch !== undefined;
 }

@@ -1,67 +1,354 @@
+import { randomBytes, X509Certificate } from 'node:crypto';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { parseBundle } from '../../src/certs/bundle.ts';
+import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
+import { randomSerialNumber } from '../../src/certs/random-source.ts';
+import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
+import { signCertificate, type Issuer } from '../../src/certs/sign-certificate.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import { injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
-import { CompanyAuthority } from './given-certificates/company-authority.ts';
-import { GivenSecret } from './given-certificates/given-secret.ts';
-import { checkRefusals } from './given-certificates/refused-pairs.ts';
-import { checkOtherAuthority, checkSameAuthority } from './given-certificates/replacements.ts';
+import { encoded, RotatingCluster, rotatingFlags, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import type { SeenLeaf } from '../harness/tls-observer/tls-observer.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
-/** An hour is a minute: confirming takes 2 s. Certificates of the user's own live as long as they say. */
-const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
-const flags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
+/** Confirming takes so long; certificates of the user's own live as long as they say. Milliseconds. */
 const confirming = 2000;
 
-/** `provider: Secret`: people bring certificates of their own, good ones and bad ones, while pods are created. */
 export const givenCertificates: Scenario = {
   name: 'given-certificates',
   about:
     "certificates of the user's own under load: served after their authority is trusted, replaced without loss, refused when they could not serve",
   paired: true,
   run: (context) =>
-    RotatingCluster.run(context, { name: 'given', certificate, flags, perSecond: 25 }, async (cluster) => {
-      const { names, namespace, observer, losses } = cluster;
-      const forService = { service: names.service, namespace };
-      const [company, successor] = [
-        await CompanyAuthority.create('company'),
-        await CompanyAuthority.create('successor'),
-      ];
-      const secret = new GivenSecret(cluster, certificate);
-      // What somebody's certificate does that is served as soon as it is there.
-      const lostAtOnce = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
+    RotatingCluster.run(
+      context,
+      { name: 'given', certificate: shortTerms, flags: rotatingFlags, perSecond: 25 },
+      async (cluster) => {
+        const { names, namespace, observer, losses } = cluster;
+        const forService = { service: names.service, namespace };
+        const [company, successor] = [
+          await CompanyAuthority.create('company'),
+          await CompanyAuthority.create('successor'),
+        ];
+        const secret = new GivenSecret(cluster, shortTerms);
+        // What somebody's certificate does that is served as soon as it is there.
+        const lostAtOnce = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
 
-      const since = Date.now();
-      const seen = observer.handshakes;
-      const first = await company.issue(forService);
-      await secret.write(first);
-      await checkOtherAuthority(secret, "a company's certificate in place of our own", first, confirming, () =>
-        secret.choose('Secret'),
-      );
-      const renewed = await company.issue(forService);
-      const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
-      const refused = await checkRefusals(secret, company, renewed);
-      await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
-      const other = await successor.issue(forService);
-      const waited = await checkOtherAuthority(secret, 'one of another authority', other, confirming, () =>
-        secret.write(other),
-      );
-      await secret.choose('SelfSigned');
-      const own = await observer.waitForOther(observer.common());
-      await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
-      const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
-      for (const { description } of observer.violationsSince(since).slice(0, 5)) context.say(description);
-      await context.checkNow(
-        `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
-        () => observer.violationsSince(since).length === 0,
-      );
-      await cluster.load.stop();
-      context.measured({
-        created,
-        lost: 0,
-        lostAtOnce,
-        refused,
-        renewedMilliseconds: took,
-        confirmedMilliseconds: waited,
-      });
-      return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
-    }),
+        const since = Date.now();
+        const seen = observer.handshakes;
+        const first = await company.issue(forService);
+        await secret.write(first);
+        await checkOtherAuthority(secret, "a company's certificate in place of our own", first, confirming, () =>
+          secret.choose('Secret'),
+        );
+        const renewed = await company.issue(forService);
+        const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
+        const refused = await checkRefusals(secret, company, renewed);
+        await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
+        const other = await successor.issue(forService);
+        const waited = await checkOtherAuthority(secret, 'one of another authority', other, confirming, () =>
+          secret.write(other),
+        );
+        await secret.choose('SelfSigned');
+        const own = await observer.waitForOther(observer.common());
+        await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
+        const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
+        await cluster.checkNoViolations(
+          `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
+          since,
+        );
+        await cluster.load.stop();
+        context.measured({
+          created,
+          lost: 0,
+          lostAtOnce,
+          refused,
+          renewedMilliseconds: took,
+          confirmedMilliseconds: waited,
+        });
+        return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
+      },
+    ),
 };
+
+/**
+ * A certificate of another authority: that authority stands in the bundle before anyone serves the certificate, for as long as confirming takes, and the
+ * API server makes new connections in between. Returns the milliseconds from the bundle to the first replica.
+ *
+ * @param least milliseconds that confirming takes
+ */
+async function checkOtherAuthority(
+  secret: GivenSecret,
+  says: string,
+  text: PairText,
+  least: number,
+  begin: () => Promise<void>,
+): Promise<number> {
+  const { cluster } = secret;
+  const { context, losses, observer } = cluster;
+  const since = Date.now();
+  await begin();
+  const [root] = parseBundle(text['ca.crt']);
+  const seen = await waitFor('the authority to be in the bundle', async () => {
+    const bundle = parseBundle(await cluster.bundle());
+    return bundle.some(({ fingerprint }) => fingerprint === root?.fingerprint) && Date.now();
+  });
+  const published = lastBundleWrite(cluster, since, seen);
+  const { firstSeen } = await secret.waitUntilServed(text);
+  const first = Math.min(...firstSeen.values());
+  const all = Math.max(...firstSeen.values());
+  const between = await cluster.apiServerHandshakes(published, first);
+  await waitFor('the API server to make a connection', async () => (await cluster.apiServerHandshakes(all)) > 0);
+  const waited = first - published;
+  await context.checkNow(
+    `${says}: served by all replicas ${all - since} ms later, ${waited} ms after its authority was in the bundle, ${between} new connections in between`,
+    () => waited >= least - 300 && between > 0 && observer.violationsSince(since).length === 0,
+  );
+  await losses.checkNone(says, since);
+  return waited;
+}
+
+/** When the API server had done the last write of the webhook configuration within a time, in milliseconds since 1970: we may have seen it late. */
+function lastBundleWrite({ audit, names, replicas }: RotatingCluster, from: number, to: number): number {
+  const times = audit
+    .writesBy(replicas.installation.username)
+    .filter(
+      ({ objectRef, responseStatus }) => objectRef?.name === names.webhookConfiguration && responseStatus?.code === 200,
+    )
+    .map(({ stageTimestamp }) => Date.parse(stageTimestamp))
+    .filter((time) => time >= from && time <= to);
+  return Math.max(...times);
+}
+
+/** The observer looks five times a second; replicas leave a stranger's certificate alone for 3 s. Milliseconds. */
+const atOnce = 2000;
+
+async function checkSameAuthority(secret: GivenSecret, says: string, text: PairText): Promise<number> {
+  const { cluster } = secret;
+  const { context, losses } = cluster;
+  const since = Date.now();
+  await secret.write(text);
+  const { firstSeen } = await secret.waitUntilServed(text);
+  const served = Math.max(...firstSeen.values());
+  const took = served - since;
+  const still = await cluster.standstill.between(since, served);
+  await context.check(
+    `${says}: CertificateReady, and served by all replicas ${took} ms later`,
+    async () => took <= atOnce + still && (await secret.condition()).says.startsWith('True'),
+  );
+  await losses.checkNone(says, since);
+  return took;
+}
+
+const day = 86_400_000;
+
+interface BadPair {
+  says: string;
+  reason: string;
+  /** The key that the condition must name; undefined when the whole Secret is missing. */
+  key: string | undefined;
+  write: (secret: GivenSecret) => Promise<void>;
+}
+
+async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<BadPair[]> {
+  const { names, namespace } = secret.cluster;
+  const forService = { service: names.service, namespace };
+  const stranger = await CompanyAuthority.create('stranger');
+  const elsewhere = await company.issue({ service: 'another-service', namespace });
+  const expired = await company.issue({ ...forService, now: new Date(Date.now() - 2 * day), duration: day });
+  const other = await company.issue(forService);
+  const [leaf = ''] = other['tls.crt'].split(/(?<=-----END CERTIFICATE-----\n)/);
+  const bad = (says: string, reason: string, key: string, text: Parameters<GivenSecret['write']>[0]): BadPair => ({
+    says,
+    reason,
+    key,
+    write: (each) => each.write(text),
+  });
+  return [
+    bad('a certificate for another name', 'NameMissing', 'tls.crt', elsewhere),
+    bad("another certificate's key", 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }),
+    bad('a certificate that has expired', 'Expired', 'tls.crt', expired),
+    bad('a chain without its intermediate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }),
+    bad('an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': stranger.root }),
+    bad('half of a certificate', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }),
+    bad('no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }),
+    { says: 'no Secret', reason: 'SecretMissing', key: undefined, write: (each) => each.delete() },
+  ];
+}
+
+/**
+ * Writes each of them under load: it is refused with a condition that names Secret, key and what to do, and a Warning Event, while the certificate that
+ * was served before goes on being served. Returns how many there were.
+ */
+async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<number> {
+  const { cluster } = secret;
+  const { context, observer, losses } = cluster;
+  const since = Date.now();
+  const served = await secret.waitUntilServed(good);
+  const pairs = await badPairs(secret, company, good);
+  for (const { says, reason, key, write } of pairs) {
+    const began = Date.now();
+    await write(secret);
+    await context.check(`${says}: refused as ${reason}; the one before is served meanwhile`, async () => {
+      const condition = await secret.condition();
+      found(condition.says, `False (${reason})`);
+      const told = [`Secret ${cluster.namespace}/${secret.name}`, key ?? '', 'is served meanwhile'];
+      return told.every((part) => condition.message.includes(part));
+    });
+    await observer.waitForRound();
+    await context.checkNow(
+      `and every replica goes on with it, ${Date.now() - began} ms later`,
+      () => observer.common() === served,
+    );
+  }
+  await context.check('a Warning Event tells of each', async () => {
+    const told = new Set(await warnings(secret));
+    return found(
+      pairs
+        .filter(({ reason }) => !told.has(reason))
+        .map(({ says }) => says)
+        .join(),
+      '',
+    );
+  });
+  await losses.checkNone(`${pairs.length} Secrets that could not serve`, since);
+  return pairs.length;
+}
+
+async function warnings({ cluster }: GivenSecret): Promise<string[]> {
+  const { items } = await cluster.context.client.listAll<
+    KubernetesObject & { regarding: { name?: string }; reason: string; type: string }
+  >(resourceKind('events.k8s.io/v1', 'Event'));
+  return items
+    .filter(({ regarding, type }) => regarding.name === cluster.name && type === 'Warning')
+    .map(({ reason }) => reason);
+}
+
+/** The user's Secret, in the operator's namespace. */
+class GivenSecret {
+  readonly name = 'company-tls';
+  readonly cluster: RotatingCluster;
+  readonly #terms: Record<string, unknown>;
+
+  /** @param terms the rest of `spec.certificate` */
+  constructor(cluster: RotatingCluster, terms: Record<string, unknown>) {
+    this.cluster = cluster;
+    this.#terms = terms;
+  }
+
+  /** Writes the whole of it: keys that are not given are not there. */
+  async write(text: Partial<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>): Promise<void> {
+    const { context, namespace } = this.cluster;
+    const secret = objectOf('v1', 'Secret', this.name, namespace);
+    await applyObject(context.client, { ...secret, data: encoded(text) });
+  }
+
+  async delete(): Promise<void> {
+    const { context, namespace } = this.cluster;
+    await context.client.delete(objectOf('v1', 'Secret', this.name, namespace));
+  }
+
+  /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
+  async choose(provider: 'Secret' | 'SelfSigned'): Promise<void> {
+    const secretRef = provider === 'Secret' ? { secretRef: { name: this.name } } : {};
+    const { context, name } = this.cluster;
+    const certificate = { ...this.#terms, provider, ...secretRef };
+    await applyObject(context.client, markedConfig(name, 'one', { certificate }));
+  }
+
+  /** Waits until every replica serves the first certificate of a text, as the observer sees it; when each was first seen with it. */
+  async waitUntilServed(text: { 'tls.crt': string }): Promise<SeenLeaf> {
+    const { fingerprint256 } = new X509Certificate(text['tls.crt']);
+    return waitFor(
+      'every replica to serve the certificate of the Secret',
+      () => {
+        const leaf = this.cluster.observer.common();
+        return leaf?.fingerprint === fingerprint256 && leaf;
+      },
+      { timeout: 40_000 },
+    );
+  }
+
+  /** `CertificateReady`, as `False (Expired)` and its message. */
+  async condition(): Promise<{ says: string; message: string }> {
+    const { context, name } = this.cluster;
+    const { status } = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
+    const found = status?.conditions?.find(({ type }) => type === 'CertificateReady');
+    return { says: `${found?.status ?? 'none'} (${found?.reason ?? ''})`, message: found?.message ?? '' };
+  }
+}
+
+/** The three texts of a Secret with a certificate, by their keys; all PEM. */
+interface PairText {
+  'tls.crt': string;
+  'tls.key': string;
+  'ca.crt': string;
+}
+
+interface IssueOptions {
+  service: string;
+  namespace: string;
+  /** Milliseconds from `now`. */
+  duration?: number;
+  now?: Date;
+}
+
+/** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
+class CompanyAuthority {
+  readonly root: string;
+  readonly #intermediate: Issuer;
+
+  private constructor(root: string, intermediate: Issuer) {
+    this.root = root;
+    this.#intermediate = intermediate;
+  }
+
+  static async create(name: string): Promise<CompanyAuthority> {
+    const rootKeys = await generateRsaKeyPair(2048);
+    const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
+    const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
+    const keys = await generateRsaKeyPair(2048);
+    const certificatePem = authorityCertificate(`${name} intermediate`, keys.publicKeyPem, signer, 0);
+    return new CompanyAuthority(root, { certificatePem, privateKeyPem: keys.privateKeyPem });
+  }
+
+  /** A certificate for a Service, followed by the intermediate, as such a Secret holds it. */
+  async issue({ service, namespace, duration = day, now = new Date() }: IssueOptions): Promise<PairText> {
+    const keys = await generateRsaKeyPair(2048);
+    const options = { now, duration, random: randomBytes };
+    const leaf = issueServingCertificate(this.#intermediate, { service, namespace }, keys, options);
+    return {
+      'tls.crt': leaf.certificatePem + this.#intermediate.certificatePem,
+      'tls.key': leaf.privateKeyPem,
+      'ca.crt': this.root,
+    };
+  }
+}
+
+/** @param below how many authorities may stand between it and a certificate */
+function authorityCertificate(
+  commonName: string,
+  publicKeyPem: string,
+  signer: Parameters<typeof signCertificate>[1],
+  below: number,
+): string {
+  return signCertificate(
+    {
+      serialNumber: randomSerialNumber(randomBytes),
+      subject: { organizationName: 'e2e', commonName },
+      publicKeyPem,
+      // Certificates that have expired must be possible.
+      notBefore: new Date(Date.now() - 10 * day),
+      notAfter: new Date(Date.now() + 10 * day),
+      extensions: [
+        { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: below },
+        { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
+      ],
+    },
+    signer,
+  );
+}

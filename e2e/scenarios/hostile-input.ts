@@ -1,24 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { deepEqual } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { objectNames, serviceHostName } from '../../src/api/names.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { found } from '../harness/wait-for.ts';
-import type { Installation } from '../harness/installation.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
+import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { checkAftermath } from './hostile-input/aftermath.ts';
-import { runAttacker } from './hostile-input/attacker.ts';
+import { found } from '../harness/wait-for.ts';
+import { reviewTarget } from '../harness/webhook-configurations.ts';
+import { runAttacker, type AttackReport, type ClassTally } from './hostile-input/attack.ts';
 import { hostileClasses } from './hostile-input/classes.ts';
-import type { WebhookAddress } from './hostile-input/healthy-client.ts';
-import { type HealthyFigures, HealthyTraffic, quantile, summarise } from './hostile-input/healthy-traffic.ts';
-import type { AttackReport, ClassTally } from './hostile-input/attack.ts';
-
-interface WebhookConfiguration extends KubernetesObject {
-  webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
-}
+import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/healthy-traffic.ts';
 
 const sizes = {
   short: { requestsPerClass: 80, undisturbed: 2000, silentAfter: 3000, clients: 12 },
@@ -32,24 +23,6 @@ const mostSilentConnections = 3000;
 const mostMemory = 600;
 const chartLimit = 768;
 
-async function addressOf(
-  { client }: ScenarioContext,
-  installation: Installation,
-  operator: OperatorProcess,
-): Promise<WebhookAddress> {
-  const names = objectNames(targetConfig.metadata.name);
-  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-  const { webhooks } = await client.get<WebhookConfiguration>(kind, names.webhookConfiguration);
-  const { caBundle = '', service } = webhooks[0]?.clientConfig ?? {};
-  return {
-    port: operator.webhookPort,
-    path: service?.path ?? '',
-    host: serviceHostName(names.service, installation.namespace),
-    authority: Buffer.from(caBundle, 'base64').toString('utf8'),
-  };
-}
-
-/** Everybody in a cluster can reach a webhook's port. */
 export const hostileInput: Scenario = {
   name: 'hostile-input',
   about:
@@ -62,7 +35,12 @@ export const hostileInput: Scenario = {
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     await applyUntilReady(context.client, targetConfig);
     const namespace = await context.namespace('healthy', { 'istio.io/rev': targetConfig.metadata.name });
-    const address = await addressOf(context, installation, operator);
+    const address = await reviewTarget(
+      context.client,
+      targetConfig.metadata.name,
+      installation.namespace,
+      operator.webhookPort,
+    );
     const pid = operator.process.pid ?? 0;
     const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
@@ -73,7 +51,7 @@ export const hostileInput: Scenario = {
     const { requestsPerClass, clients } = size;
     const attacking = runAttacker({
       port: address.port,
-      target: address,
+      target: { path: address.path, host: address.serverName },
       seed: context.seed,
       requestsPerClass,
       clients,
@@ -145,14 +123,10 @@ export const hostileInput: Scenario = {
 };
 
 /** A proxy's template in small: it reads labels, annotations and containers of the pod, and brings the checks that go with a proxy. */
-export const targetConfig: InjectorConfigObject = {
-  apiVersion: 'sidecar-injector.io/v1alpha1',
-  kind: 'InjectorConfig',
-  metadata: { name: 'hostile-target' },
-  spec: {
-    injection: {
-      templates: {
-        sidecar: `
+export const targetConfig: InjectorConfigObject = injectorConfig('hostile-target', {
+  injection: {
+    templates: {
+      sidecar: `
 spec:
   initContainers:
   - name: istio-init
@@ -176,17 +150,12 @@ spec:
       value: {{ len .Spec.Containers | quote }}
     command: [proxy]
 `,
-      },
     },
   },
-};
+});
 
 /** Checks that every request of every class ended as the class says, and that they were as many, and as different, as they should be. */
-export async function checkClasses(
-  context: ScenarioContext,
-  report: AttackReport,
-  requestsPerClass: number,
-): Promise<{ sent: number; distinct: number }> {
+export async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {
   const tallies = new Map(report.classes.map((tally) => [tally.name, tally]));
   const groups = new Map<string, ClassTally[]>();
   for (const { name, expect } of hostileClasses) {
@@ -223,4 +192,58 @@ export async function checkClasses(
   const least = report.classes.toSorted((left, right) => left.distinct / left.sent - right.distinct / right.sent)[0];
   if (least !== undefined) context.say(`the least distinct class is ${least.name}: ${least.distinct} of ${least.sent}`);
   return { sent, distinct };
+}
+
+/** The server logs at most 20 refusals a second, and shortens what it quotes. */
+const longestLogLine = 4000;
+
+/**
+ * Checks what an attack has left behind: the process, its log, its metrics and its connections.
+ *
+ * @param pid of the process before the attack
+ * @param reopened connections of healthy clients that the server has closed
+ * @returns how many connections it has closed under pressure
+ */
+async function checkAftermath(context: ScenarioContext, operator: OperatorProcess, pid: number, reopened: number) {
+  await context.check('the operator is the process that it was, and is ready', async () => {
+    await operator.waitUntilReady();
+    return operator.process.pid === pid;
+  });
+  const lines = operator.process.log().split('\n');
+  const odd = lines.filter((line) => /\p{Cc}|\p{Cf}|[\u2028\u2029]/u.test(line));
+  await context.checkNow(`its log carries no control characters (${lines.length} lines)`, () =>
+    found(
+      odd
+        .slice(0, 3)
+        .map((line) => JSON.stringify(line).slice(0, 500))
+        .join('\n'),
+      '',
+    ),
+  );
+  const defects = lines.filter((line) => /^\S+ error /.test(line));
+  await context.checkNow('its log tells of no defect', () => found(defects.slice(0, 3).join('\n').slice(0, 1000), ''));
+  const long = lines.filter((line) => line.length > longestLogLine);
+  await context.checkNow(`no line of its log is longer than ${longestLogLine} characters`, () =>
+    found(
+      long
+        .slice(0, 2)
+        .map((line) => `${line.length}: ${line.slice(0, 300)}`)
+        .join('\n'),
+      '',
+    ),
+  );
+  const metrics = (await operator.metrics()).split('\n');
+  await context.checkNow(
+    'nothing of what was sent names a metric: fewer than 1000 lines of them',
+    () => metrics.length < 1000,
+  );
+  const dropped = Number(
+    metrics.find((line) => line.startsWith('injector_connections_dropped_total{reason="pressure"}'))?.split(' ')[1] ??
+      0,
+  );
+  await context.checkNow('under pressure it closed connections, but none on which a review had been answered', () => {
+    if (dropped === 0) throw new Error('none was closed: there was no pressure');
+    return found(`${reopened} closed`, '0 closed');
+  });
+  return dropped;
 }

@@ -1,21 +1,26 @@
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { applyAll } from '../harness/apply.ts';
-import { found } from '../harness/wait-for.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { applyAll, applyObject } from '../harness/apply.ts';
+import {
+  applyUntilReady,
+  condition,
+  injectorConfig,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
 import { podTable, readyColumn } from '../harness/pod-table.ts';
 import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { podsOf } from '../harness/workloads.ts';
-import { checkEdits } from './istio-templates/edits.ts';
+import { found } from '../harness/wait-for.ts';
+import { barePod, podsOf } from '../harness/workloads.ts';
 import { comparable, expectedPod, firstDifference, type Surroundings } from './istio-templates/expected-pod.ts';
 import { injectorOf, istioConfigMaps, istioTexts, withTag, type IstioTexts } from './istio-templates/istio-texts.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
-import { createWorkload, twins, workloadKinds, type WorkloadKind } from './istio-templates/workloads.ts';
 
 const revision = 'from-istio';
 
-/** An installation's own ConfigMaps, and pods of every kind of workload: each must be what the engine makes of it. */
 export const istioTemplates: Scenario = {
   name: 'istio-templates',
   core: true,
@@ -32,7 +37,7 @@ async function walk(context: ScenarioContext): Promise<string> {
   await installation.startOperator();
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, revision, texts));
-  const config = await applyUntilReady(client, injectorConfig(istio));
+  const config = await applyUntilReady(client, referringConfig(istio));
   const plain = await context.namespace('plain');
   const mesh = await context.namespace('mesh', { 'istio.io/rev': revision });
   const scratch = await context.namespace('scratch');
@@ -52,18 +57,13 @@ async function walk(context: ScenarioContext): Promise<string> {
   return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, ${edits} edits; ${source}`;
 }
 
-function injectorConfig(namespace: string): InjectorConfigObject {
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name: revision },
-    spec: {
-      injection: {
-        configFrom: { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' },
-        meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' },
-      },
+function referringConfig(namespace: string): InjectorConfigObject {
+  return injectorConfig(revision, {
+    injection: {
+      configFrom: { namespace, name: `istio-sidecar-injector-${revision}`, key: 'config' },
+      meshConfigFrom: { namespace, name: `istio-${revision}`, key: 'mesh' },
     },
-  };
+  });
 }
 
 /** Every pod of a workload equals the engine's result for its request, and is injected at all. Returns how many there are. */
@@ -130,4 +130,207 @@ async function nodeFacts(client: ApiClient): Promise<{ name: string; kubeletVers
     name: metadata.name,
     kubeletVersion: status?.nodeInfo?.kubeletVersion ?? '',
   }));
+}
+
+interface EditedInstallation {
+  config: InjectorConfigObject;
+  istio: string;
+  revision: string;
+  texts: IstioTexts;
+  plain: string;
+  mesh: string;
+  around: Surroundings;
+}
+
+/** What becomes of edits of the ConfigMaps and of ProxyConfigs: good ones are followed, broken ones are told and change nothing. Returns their number. */
+async function checkEdits(context: ScenarioContext, installation: EditedInstallation): Promise<number> {
+  const { client } = context;
+  const { istio, revision, texts, mesh, around } = installation;
+  const edit = async (changed: Partial<Record<keyof IstioTexts, string | null>>): Promise<void> => {
+    const [config, meshConfig] = istioConfigMaps(istio, revision, texts) as [KubernetesObject, KubernetesObject];
+    const { mesh: meshText, ...others } = changed;
+    if (Object.keys(others).length > 0) await client.patch(config, 'merge', { data: others });
+    if (meshText !== undefined) await client.patch(meshConfig, 'merge', { data: { mesh: meshText } });
+  };
+
+  const tagged = withTag(texts, 'edited');
+  await edit({ values: tagged.values });
+  const after = { ...around, injector: injectorOf(revision, tagged) };
+  await checkPod(context, 'an edit of the values is followed', installation, after);
+
+  const renamed = {
+    ...tagged,
+    mesh: `${texts.mesh.replace(/^trustDomain:.*$/m, '').trimEnd()}\ntrustDomain: edited.example\n`,
+  };
+  await edit({ mesh: renamed.mesh });
+  const whole = { ...around, injector: injectorOf(revision, renamed) };
+  await checkPod(context, 'so is one of the mesh config', installation, whole);
+
+  const proxyConfig = {
+    apiVersion: 'networking.istio.io/v1beta1',
+    kind: 'ProxyConfig',
+    metadata: { name: 'seven', namespace: mesh },
+    spec: { concurrency: 7, image: { imageType: 'distroless' } },
+  };
+  await applyObject(client, proxyConfig);
+  const proxied = { ...whole, proxyConfigs: [proxyConfig] };
+  await checkPod(context, 'a ProxyConfig is followed', installation, proxied);
+  await context.check('and makes a difference', async () => {
+    const [twin, pod] = await podAndTwin(client, installation);
+    return firstDifference(comparable(pod), await expectedPod(client, whole, twin, pod)) !== '';
+  });
+
+  const broken: [
+    says: string,
+    changed: Partial<Record<keyof IstioTexts, string | null>>,
+    type: string,
+    message: RegExp,
+  ][] = [
+    [
+      'a broken template is told with ConfigMap, key, line and column',
+      { config: 'templates:\n  sidecar: "{{ if }}"\n' },
+      'ConfigurationInvalid',
+      new RegExp(`revision ${revision}.*key "config" of configmap "istio-sidecar-injector-.*line 1, column`),
+    ],
+    [
+      'so are a config without templates',
+      { config: 'policy: enabled\n' },
+      'ConfigurationInvalid',
+      /config\.defaultTemplates names "sidecar", which is not in config\.templates/,
+    ],
+    [
+      'a broken mesh config',
+      { mesh: 'defaultConfig: 7' },
+      'ConfigurationInvalid',
+      /key "mesh".*cannot parse mesh config/,
+    ],
+    ['broken values', { values: '[1]' }, 'ReferenceInvalid', /key "values" of configmap .* must be a JSON or YAML map/],
+    [
+      'a missing key',
+      { mesh: null },
+      'ReferenceInvalid',
+      new RegExp(`missing configuration map key "mesh" in configmap "istio-${revision}"`),
+    ],
+    ['missing values', { values: null }, 'ReferenceInvalid', /missing configuration map key "values"/],
+  ];
+  for (const [says, changed, reason, message] of broken) {
+    await edit(changed);
+    await checkRefused(context, says, reason, message);
+    await checkPod(context, 'and pods are injected as before', installation, proxied);
+    await edit({ config: renamed.config, values: renamed.values, mesh: renamed.mesh });
+    await checkReady(context);
+  }
+
+  const [, meshConfig] = istioConfigMaps(istio, revision, renamed) as [KubernetesObject, KubernetesObject];
+  await client.delete(meshConfig);
+  const gone = new RegExp(`could not read valid configmap "istio-${revision}" from namespace "${istio}"`);
+  await checkRefused(context, 'so is a missing ConfigMap', 'ReferenceInvalid', gone);
+  await client.create(meshConfig);
+  await checkReady(context);
+  await client.delete(proxyConfig);
+  await checkPod(context, 'without the ProxyConfig pods are as before it', installation, whole);
+  return broken.length + 5;
+
+  async function checkRefused(context: ScenarioContext, says: string, reason: string, message: RegExp): Promise<void> {
+    await context.check(says, async () => {
+      const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'TemplatesValid');
+      found(said?.reason ?? '', reason);
+      return message.test(said?.message ?? '') || found(said?.message ?? '', message.source);
+    });
+  }
+
+  async function checkReady(context: ScenarioContext): Promise<void> {
+    await context.check('mended: Ready', async () => {
+      const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'Ready');
+      return found(said?.status ?? '', 'True');
+    });
+  }
+}
+
+/** A pod that is created now is what the engine makes of it in these surroundings. */
+async function checkPod(
+  context: ScenarioContext,
+  says: string,
+  installation: EditedInstallation,
+  around: Surroundings,
+): Promise<void> {
+  const { client } = context;
+  await context.check(says, async () => {
+    const [twin, pod] = await podAndTwin(client, installation);
+    return found(firstDifference(comparable(pod), await expectedPod(client, around, twin, pod)), '');
+  });
+}
+
+/** The same pod as the API server would store it without and with injection. */
+function podAndTwin(client: ApiClient, { plain, mesh }: EditedInstallation): Promise<[twin: Pod, pod: Pod]> {
+  return Promise.all([dryRun(client, barePod(plain, 'edit')), dryRun(client, barePod(mesh, 'edit'))]);
+}
+
+const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
+type WorkloadKind = (typeof workloadKinds)[number];
+
+/** Creates a workload; its controllers create the pods. A CronJob believes that it has last run two minutes ago, and so need not be waited for. */
+async function createWorkload(client: ApiClient, kind: WorkloadKind, namespace: string): Promise<void> {
+  const object = workload(kind, namespace);
+  await client.create(object);
+  if (kind !== 'CronJob') return;
+  const lastScheduleTime = `${new Date(Date.now() - 120_000).toISOString().slice(0, 19)}Z`;
+  await client.patch(object, 'merge', { status: { lastScheduleTime } }, { subresource: 'status' });
+}
+
+/** A workload of one container with ports, probes and a life cycle, which templates of a proxy look at. */
+function workload(kind: WorkloadKind, namespace: string): KubernetesObject {
+  const app = appOf(kind);
+  const selector = { matchLabels: { app } };
+  const isJob = kind === 'Job' || kind === 'CronJob';
+  const template = {
+    metadata: { labels: { app, version: 'v1' }, annotations: { 'e2e.sidecar-injector.io/kind': kind } },
+    spec: { containers: [container], terminationGracePeriodSeconds: 5, ...(isJob ? { restartPolicy: 'Never' } : {}) },
+  };
+  const [apiVersion, spec] = {
+    Deployment: ['apps/v1', { replicas: 2, selector, template }],
+    StatefulSet: ['apps/v1', { replicas: 2, selector, template, serviceName: app }],
+    DaemonSet: ['apps/v1', { selector, template }],
+    Job: ['batch/v1', { template }],
+    CronJob: ['batch/v1', { schedule: '* * * * *', jobTemplate: { spec: { template } } }],
+  }[kind] as [string, object];
+  return { apiVersion, kind, metadata: { name: app, namespace }, spec };
+}
+
+const container = {
+  name: 'app',
+  image: 'registry.example.com/app:1',
+  ports: [{ name: 'http', containerPort: 8080 }, { containerPort: 9090 }],
+  readinessProbe: { httpGet: { path: '/ready', port: 'http' } },
+  livenessProbe: { tcpSocket: { port: 9090 }, periodSeconds: 5 },
+  resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
+};
+
+/** The pods of a workload in two namespaces, each with its twin; undefined while there are fewer than `least`. */
+async function twins(
+  client: ApiClient,
+  kind: WorkloadKind,
+  [plain, injected]: readonly [string, string],
+  least: number,
+): Promise<{ twin: Pod; pod: Pod }[] | undefined> {
+  const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, injected, appOf(kind))]);
+  const pairs = some.flatMap((twin) => {
+    const pod = others.find((each) => placeOf(kind, each) === placeOf(kind, twin));
+    // Of pods that are all alike any is the twin of any; each serves once.
+    if (pod === undefined) return [];
+    others.splice(others.indexOf(pod), 1);
+    return [{ twin, pod }];
+  });
+  return pairs.length < least ? undefined : pairs;
+}
+
+/** What tells pods of one workload apart: their node, their number, or their Job, which is named after the minute. */
+function placeOf(kind: WorkloadKind, { metadata, spec }: Pod): string {
+  if (kind === 'DaemonSet') return JSON.stringify(spec.affinity);
+  if (kind === 'StatefulSet') return metadata.name ?? '';
+  return kind === 'CronJob' ? (metadata.ownerReferences?.[0]?.name ?? '') : '';
+}
+
+function appOf(kind: WorkloadKind): string {
+  return `shop-${kind.toLowerCase()}`;
 }

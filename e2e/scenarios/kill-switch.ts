@@ -1,6 +1,5 @@
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { dryRun, refusal } from '../harness/admissions.ts';
-import { found } from '../harness/wait-for.ts';
+import { containersOf, refusal } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import {
   condition,
@@ -8,15 +7,13 @@ import {
   injectorConfigs,
   smallConfig,
   waitForCondition,
+  type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
-import type { InjectorConfigObject } from '../harness/injector-configs.ts';
-import { applyObject } from '../harness/apply.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
-const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-
-/** Everything is dead and stops pods: one command with nothing but a kubeconfig brings them back, and another restores injection. */
 export const killSwitch: Scenario = {
   name: 'kill-switch',
   core: true,
@@ -63,7 +60,7 @@ export const killSwitch: Scenario = {
     const one = await injector(context, 'disable', '--revision', 'first');
     await context.check(
       'one revision is disabled: its pods start plain',
-      async () => (await containers(context, spaces.first)) === 1,
+      async () => (await containersOf(client, spaces.first)).length === 1,
     );
     await context.check(
       'the other stays as it was',
@@ -72,7 +69,7 @@ export const killSwitch: Scenario = {
     const all = await injector(context, 'disable', '--all');
     await context.check(
       'all are disabled: pods start plain',
-      async () => (await containers(context, spaces.second)) === 1,
+      async () => (await containersOf(client, spaces.second)).length === 1,
     );
     await context.check('what owns the webhooks is still there', async () => {
       const { owner } = installation;
@@ -93,7 +90,9 @@ export const killSwitch: Scenario = {
     );
     await context.check(
       'pods start plain, those of the other revision are injected',
-      async () => (await containers(context, spaces.first)) === 1 && (await containers(context, spaces.second)) === 2,
+      async () =>
+        (await containersOf(client, spaces.first)).length === 1 &&
+        (await containersOf(client, spaces.second)).length === 2,
     );
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
     await injects(context, 'first', spaces.first);
@@ -101,7 +100,6 @@ export const killSwitch: Scenario = {
   },
 };
 
-/** Applies an InjectorConfig; returns the milliseconds until it is Ready. */
 async function installed(context: ScenarioContext, name: string): Promise<number> {
   const began = Date.now();
   const { metadata } = await applyObject(context.client, smallConfig(name));
@@ -114,11 +112,7 @@ async function selected(context: ScenarioContext, name: string): Promise<string>
 }
 
 async function injects(context: ScenarioContext, name: string, namespace: string): Promise<void> {
-  await context.check(`${name} injects`, async () => (await containers(context, namespace)) === 2);
-}
-
-async function containers(context: ScenarioContext, namespace: string): Promise<number> {
-  return (await dryRun(context.client, barePod(namespace, 'pod'))).spec.containers.length;
+  await context.check(`${name} injects`, async () => (await containersOf(context.client, namespace)).length === 2);
 }
 
 async function webhookNames(context: ScenarioContext): Promise<string[]> {

@@ -1,22 +1,22 @@
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { found } from '../harness/wait-for.ts';
-import { untilActive } from '../harness/until-active.ts';
 import {
   applyUntilReady,
   deleteForced,
   exampleConfig,
   injectorConfigs,
+  smallConfig,
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { readyColumn } from '../harness/pod-table.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found } from '../harness/wait-for.ts';
 import { barePod, deployment, podsOf, restartDeployment, waitForDeployment } from '../harness/workloads.ts';
 
 const workspace = { 'kubesphere.io/workspace': 'demo' };
 const mesh = { 'istio.io/rev': 'istio-1-1' };
 
-/** KubeSphere's way of choosing namespaces, with a log sidecar that stands beside the mesh's proxy on one pod. */
 export const kubesphereWalk: Scenario = {
   name: 'kubesphere-walk',
   core: true,
@@ -62,7 +62,6 @@ export const kubesphereWalk: Scenario = {
 };
 
 async function walkWorkspaces(context: ScenarioContext): Promise<void> {
-  const { client } = context;
   const cases: { says: string; labels: Record<string, string>; injected: boolean }[] = [
     { says: 'a namespace of a workspace gets the log sidecar', labels: workspace, injected: true },
     { says: 'a namespace of no workspace does not', labels: {}, injected: false },
@@ -79,7 +78,7 @@ async function walkWorkspaces(context: ScenarioContext): Promise<void> {
   ];
   for (const [index, { says, labels, injected }] of cases.entries()) {
     const namespace = await context.namespace(`workspace-${index}`, labels);
-    const pod = await dryRun(client, barePod(namespace, 'app'));
+    const pod = await dryRun(context.client, barePod(namespace, 'app'));
     await context.checkNow(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
   }
 }
@@ -130,11 +129,7 @@ async function order(context: ScenarioContext, namespace: string): Promise<strin
 }
 
 async function removeConfig(context: ScenarioContext, name: string): Promise<void> {
-  await deleteForced(context.client, {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-  });
+  await deleteForced(context.client, smallConfig(name));
   await context.check(
     `InjectorConfig ${name} is removed`,
     async () => (await context.client.find(injectorConfigs, name)) === undefined,

@@ -1,13 +1,21 @@
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
-import { describeRow, expected, type Meaning, type RowKeys } from './label-truth-table/rows.ts';
-import { inBatches, tableNamespaces, tablePods, type TablePod } from './label-truth-table/table-namespaces.ts';
+import {
+  describeRow,
+  expected,
+  inBatches,
+  tableNamespaces,
+  tablePods,
+  type Meaning,
+  type RowKeys,
+  type TablePod,
+} from './label-truth-table/rows.ts';
 
 export const istioRowKeys: RowKeys = {
   injection: 'istio-injection',
@@ -20,7 +28,6 @@ const customKeys: RowKeys = { injection: 'acme.io/mesh', revision: 'acme.io/mesh
 /** 256 pods by 10 at a time: what the API server and one operator do in two or three seconds. */
 const atOnce = 10;
 
-/** Istio's table of labels, created row by row. */
 export const labelTruthTable: Scenario = {
   name: 'label-truth-table',
   core: true,
@@ -86,18 +93,15 @@ interface Setting {
   readonly namespaces: readonly string[];
   readonly keys: RowKeys;
   readonly meaning: Meaning;
-  /** Part of the names of its pods. */
   readonly name: string;
 }
 
-/** Creates the 256 pods, reads them back and compares each with the table. */
 async function checkTable(context: ScenarioContext, what: string, setting: Setting): Promise<void> {
-  const { client } = context;
   const pods = tablePods(setting.namespaces, setting.name, setting.keys);
   await settle(context, what, setting, pods);
   const audit = context.startAudit();
   const started = Date.now();
-  await inBatches(pods, atOnce, ({ pod }) => client.create(pod));
+  await inBatches(pods, atOnce, ({ pod }) => context.client.create(pod));
   const stored = await storedPods(context, setting.namespaces);
   const milliseconds = Date.now() - started;
   const wrong = pods.flatMap(({ row, pod }) => {
@@ -118,12 +122,7 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
 }
 
 /** The API server follows webhook configurations with a delay: waits until it selects as it should in a row that has changed. */
-async function settle(
-  context: ScenarioContext,
-  what: string,
-  { meaning }: Setting,
-  pods: readonly TablePod[],
-): Promise<void> {
+async function settle(context: ScenarioContext, what: string, { meaning }: Setting, pods: readonly TablePod[]) {
   const telling = pods.filter(({ row }) => {
     const { injection, namespaceRevision, inject, podRevision } = row;
     const others = [injection, namespaceRevision, inject, podRevision].filter((value) => value !== undefined);

@@ -1,7 +1,26 @@
-import type { Scenario } from '../harness/scenario-context.ts';
-import { walkEverything } from './least-privilege/walk.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { labelNames, managedBy } from '../../src/api/labels.ts';
+import { objectNames, replicaLeaseName } from '../../src/api/names.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import {
+  applyUntilReady,
+  deleteForced,
+  injectorConfigs,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import { markedConfig } from '../harness/load/marked-config.ts';
+import { shortLeases } from '../harness/operator-process.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
+import { createAll, nameOf, workload } from '../harness/workload-kinds.ts';
+import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
+import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
-/** The chart's roles allow what the operator needs, by everything that this run has made it do, and nothing else. */
 export const leastPrivilege: Scenario = {
   name: 'least-privilege',
   about: 'by the audit log of the whole run: no process was refused anything, and no right of the chart was unused',
@@ -21,3 +40,167 @@ export const leastPrivilege: Scenario = {
     return `${rights.count} rights, all used, none missing`;
   },
 };
+
+const name = 'walked';
+
+/** Makes the operator do all that it does in its life, once. What takes longest is to be sure that a replica is gone for good. */
+async function walkEverything(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  await withProxyConfigs(client, async () => {
+    const values = { operator: { restartWorkloads: true } };
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: [shortLeases] }, values);
+    const { namespace } = replicas.installation;
+    const stale = await leaveStaleLease(context, namespace);
+    const config = await referringConfig(context);
+    await applyUntilReady(client, config);
+    await applyTagUntilReady(client, revisionTag('walked-tag', name));
+    await removeTag(client, 'walked-tag');
+    await addForeignParts(context, name, namespace);
+    // The same repair again is the same Event again, which is counted up half a minute later.
+    await addForeignParts(context, name, namespace);
+    await restartEachKind(context);
+    await waitFor(
+      'the Lease of a replica that is gone to be removed',
+      async () => (await client.find(stale.kind, stale.name, { namespace })) === undefined,
+      { timeout: 120_000 },
+    );
+    await waitFor('an Event to be counted up', () => isCountedUp(context), { interval: 500 });
+    await stopInOrder(replicas);
+    const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
+    await addForeignPort(context, name, namespace);
+    await removeConfig(context, config);
+    await inCluster.process.stop();
+  });
+}
+
+async function isCountedUp({ client }: ScenarioContext): Promise<boolean> {
+  interface Event extends KubernetesObject {
+    readonly regarding?: { readonly name?: string };
+    readonly series?: { readonly count: number };
+  }
+  // Of cluster-scoped objects they are there.
+  const { items } = await client.listAll<Event>(resourceKind('events.k8s.io/v1', 'Event'), { namespace: 'default' });
+  return items.some(({ regarding, series }) => regarding?.name === name && (series?.count ?? 0) > 1);
+}
+
+async function leaveStaleLease(context: ScenarioContext, namespace: string) {
+  const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
+  const lease = replicaLeaseName('gone');
+  const labels = {
+    [labelNames.managedBy]: managedBy,
+    [labelNames.operatorClass]: 'default',
+    [labelNames.replica]: 'default',
+  };
+  await context.client.create({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: lease, namespace, labels },
+    spec: { holderIdentity: 'gone', leaseDurationSeconds: 1 },
+  });
+  return { kind, name: lease };
+}
+
+async function referringConfig(context: ScenarioContext): Promise<InjectorConfigObject> {
+  const namespace = await context.namespace('values');
+  await applyObject(context.client, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'values', namespace },
+    data: { values: '{"mark": "one"}' },
+  });
+  const config = markedConfig(name, 'one');
+  const { injection } = config.spec;
+  config.spec.injection = { ...injection, values: undefined, valuesFrom: { namespace, name: 'values', key: 'values' } };
+  return config;
+}
+
+async function removeConfig(context: ScenarioContext, config: InjectorConfigObject): Promise<void> {
+  const { client } = context;
+  await deleteForced(client, config);
+  await waitFor('the InjectorConfig and its webhook to be gone', async () => {
+    const left = await client.find(webhooks, objectNames(name).webhookConfiguration);
+    return left === undefined && (await client.find(injectorConfigs, name)) === undefined;
+  });
+}
+
+/** SIGTERM for all: Leases are given back. */
+async function stopInOrder(replicas: Replicas): Promise<void> {
+  await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
+}
+
+const tag = 'walked-restarts';
+
+async function restartEachKind(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const [old, next] = [markedConfig('walked-old', 'old'), markedConfig('walked-next', 'next')];
+  await applyUntilReady(client, old);
+  await applyUntilReady(client, next);
+  await applyTagUntilReady(client, revisionTag(tag, 'walked-old'));
+  const namespace = await context.namespace('restarted', { 'istio.io/rev': tag });
+  const observer = await WorkloadObserver.open(context, (each) => each === namespace);
+  const kinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+  const objects = kinds.map((kind) => workload(kind, namespace, kind.toLowerCase()));
+  await createAll(context, objects);
+  const areWholeBy = (maker: string) => () => objects.every((each) => observer.isWholeBy(nameOf(each), maker));
+  await waitFor('a workload of each kind to be ready', areWholeBy('walked-old'));
+  const restart = { maxUnavailableWorkloads: 3, perNamespace: 3, minReadySeconds: 0 };
+  await applyTagUntilReady(client, revisionTag(tag, 'walked-next', { strategy: { restart } }));
+  await waitFor('each of them to be restarted', areWholeBy('walked-next'));
+  await removeTag(client, tag);
+  await deleteForced(client, old);
+  await deleteForced(client, next);
+}
+
+/** The operator writes a contested object once a second at most. Milliseconds. */
+const pause = 1100;
+const mark = 'foreign';
+
+/**
+ * Somebody adds something of their own to each kind of object that the operator writes. A server-side apply would leave it there: the object has to be
+ * replaced as a whole.
+ */
+async function addForeignParts(context: ScenarioContext, injectorConfig: string, namespace: string): Promise<void> {
+  const names = objectNames(injectorConfig);
+  const webhook = {
+    name: `${mark}.example.com`,
+    clientConfig: { url: 'https://foreign.example.com/' },
+    failurePolicy: 'Ignore',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const addWebhook = [{ op: 'add', path: '/webhooks/-', value: webhook }];
+  const admission = 'admissionregistration.k8s.io/v1';
+  const parts: { object: KubernetesObject; patch: object }[] = [
+    { object: objectOf('v1', 'ConfigMap', names.configMap, namespace), patch: { data: { [mark]: 'x' } } },
+    { object: objectOf('v1', 'Secret', names.servingSecret, namespace), patch: { data: { [mark]: 'eA==' } } },
+    { object: objectOf(admission, 'MutatingWebhookConfiguration', names.webhookConfiguration), patch: addWebhook },
+    {
+      object: objectOf(admission, 'ValidatingWebhookConfiguration', 'sidecar-injector-default-validator'),
+      patch: addWebhook,
+    },
+  ];
+  for (const { object: target, patch } of parts) await add(context, target, patch);
+  for (const { object: target } of parts) await waitUntilRemoved(context, target);
+  await sleep(pause);
+}
+
+/** The same for the Service, which has ports only where it leads to pods. */
+async function addForeignPort(context: ScenarioContext, injectorConfig: string, namespace: string): Promise<void> {
+  const service = objectOf('v1', 'Service', objectNames(injectorConfig).service, namespace);
+  const port = [{ op: 'add', path: '/spec/ports/-', value: { name: mark, port: 1234, protocol: 'TCP' } }];
+  await waitFor('the Service to lead to pods', () => add(context, service, port).then(() => true));
+  await waitUntilRemoved(context, service);
+}
+
+async function add({ client }: ScenarioContext, target: KubernetesObject, patch: object): Promise<void> {
+  await client.patch(target, Array.isArray(patch) ? 'json' : 'merge', patch, { fieldManager: 'somebody' });
+}
+
+async function waitUntilRemoved({ client }: ScenarioContext, target: KubernetesObject): Promise<void> {
+  const { apiVersion, kind, metadata } = target;
+  const { name = '', namespace } = metadata;
+  await waitFor(`${kind} ${name} to be without the foreign part`, async () => {
+    const live = await client.get(resourceKind(apiVersion, kind), name, { namespace });
+    return !JSON.stringify({ ...live, metadata: {} }).includes(mark);
+  });
+}

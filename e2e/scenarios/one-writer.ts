@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import { Rotation } from '../harness/rotations.ts';
+import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { WebhookWrites, webhooks, type WebhookConfiguration } from '../harness/webhook-writes.ts';
-import { checkContest } from './repair/contest.ts';
+import { shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import { redirected, webhookNamed, webhooks, type WebhookConfiguration } from '../harness/webhook-configurations.ts';
+import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
+import { checkContest } from './repair/contest.ts';
 
-const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
 const moved = 'sidecar-injector-tag-moved';
 
-/** What the API server records of the operator's writes to webhooks, set beside every version of a webhook that a watch has seen. */
 export const oneWriter: Scenario = {
   name: 'one-writer',
   about:
@@ -26,7 +26,7 @@ export const oneWriter: Scenario = {
       ['v1', 'one'],
       ['v2', 'two'],
     ] as const) {
-      await applyUntilReady(client, markedConfig(name, mark, { certificate }));
+      await applyUntilReady(client, markedConfig(name, mark, { certificate: shortTerms }));
     }
     const audit = context.requireAudit();
     const writes = await WebhookWrites.open(context, audit, installation.username);
@@ -46,17 +46,13 @@ export const oneWriter: Scenario = {
     await applyTagUntilReady(client, revisionTag('moved', 'v2'));
     await context.check('a tag is moved by one write', () => writes.versions(moved) === before + 1);
 
-    await (await Rotation.begin(context, 'v2')).ended();
+    await (await beginRotation(context, 'v2')).ended();
     await context.check('the webhooks of an InjectorConfig and of its tags trust the same in the end', () => {
       const bundles = ['sidecar-injector-v2', moved].map((name) => writes.bundle(name));
       return bundles[0] !== '' && bundles[0] === bundles[1];
     });
 
-    await client.delete({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: webhooks.kind,
-      metadata: { name: moved },
-    });
+    await client.delete(webhookNamed(moved));
     await context.check(
       'a webhook that was deleted comes back',
       async () => (await client.find(webhooks, moved)) !== undefined,
@@ -71,10 +67,7 @@ export const oneWriter: Scenario = {
     const calm = writes.count();
 
     const live = await client.get<WebhookConfiguration>(webhooks, moved);
-    const emptied = live.webhooks.map(({ clientConfig, ...rest }) => ({
-      ...rest,
-      clientConfig: { ...clientConfig, caBundle: '' },
-    }));
+    const emptied = redirected(live, { caBundle: '' });
     const hostile = await checkContest(context, {
       says: 'caBundles of a tag emptied',
       seconds: 4,

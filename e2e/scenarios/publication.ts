@@ -1,16 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applyObject } from '../harness/apply.ts';
-import { Losses } from '../harness/load/losses.ts';
-import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { dryRun } from '../harness/admissions.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { barePod } from '../harness/workloads.ts';
-import { checkFrozenReplica, checkLateReplica } from './publication/late-replicas.ts';
-import { configName, Published } from './publication/published.ts';
 import { Random } from '../../scripts/template-recorder/random.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
+import {
+  applyUntilReady,
+  condition,
+  injectorConfigs,
+  waitForCondition,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import { Losses } from '../harness/load/losses.ts';
+import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import type { PodDefect } from '../harness/lost-admissions.ts';
+import type { Pod } from '../harness/pod.ts';
+import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { webhookOf } from '../harness/webhook-configurations.ts';
+import { barePod } from '../harness/workloads.ts';
 
-/** An InjectorConfig is edited again and again while pods are created, by people who make mistakes, on replicas that are late. */
 export const publication: Scenario = {
   name: 'publication',
   about:
@@ -66,17 +74,10 @@ async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
   await context.client.delete(await applyObject(context.client, mixture));
 }
 
-/** How many edits of each kind there were. */
-export interface Edits {
-  good: number;
-  broken: number;
-  back: number;
-}
-
 /** Edits one InjectorConfig again and again: new marks, old ones, broken ones; some are waited for, some overtake each other. */
-export async function editManyTimes(published: Published, count: number, seed: number): Promise<Edits> {
+export async function editManyTimes(published: Published, count: number, seed: number) {
   const random = new Random(seed);
-  const edits: Edits = { good: 0, broken: 0, back: 0 };
+  const edits = { good: 0, broken: 0, back: 0 };
   const earlier: string[] = ['first'];
   for (let index = 1; index <= count; index++) {
     const isWaitedFor = random.chance(0.5);
@@ -114,4 +115,141 @@ export async function checkBrokenAndBack(published: Published): Promise<void> {
   await published.ask('stable');
   const back = await published.waitFor('stable');
   await context.checkNow('editing back is a rollback: the same configuration as before', () => back === stable);
+}
+
+/** A replica that cannot load what is new holds the publication up until it can; until then everybody shows the old. */
+async function checkLateReplica(published: Published, replicas: Replicas, losses: Losses): Promise<void> {
+  const { context } = published;
+  const late = at(replicas.webhooks, 0);
+  const since = Date.now();
+  await published.ask('beforelate');
+  await published.waitFor('beforelate');
+  const match = { client: late.name, verbs: ['list', 'watch'], resources: ['configmaps'] };
+  const cut = await replicas.proxy.fault({ match, action: { kind: 'cut' } });
+  await published.ask('late');
+  await context.check('one replica cannot load an edit: the webhook waits for it, by name', async () => {
+    const reason = await published.reason();
+    return reason.startsWith('WaitingForReplicas') && reason.includes(late.name);
+  });
+  await sleep(1500);
+  await context.checkNow('and pods show what was there before', async () => (await published.shown()) === 'beforelate');
+  const met = await cut.end();
+  const ended = Date.now();
+  await published.waitFor('late');
+  await context.checkNow(
+    `it can again (${met} attempts met the fault): published ${Date.now() - ended} ms later`,
+    () => met > 0,
+  );
+  await losses.checkNone('a late replica', since);
+}
+
+/**
+ * A replica that is frozen holds the publication up until its Lease has expired; thawed, it knows nothing of what is published and says so, and never answers
+ * with anything else.
+ */
+async function checkFrozenReplica(published: Published, replicas: Replicas, losses: Losses) {
+  const { context } = published;
+  const frozen = at(replicas.webhooks, 1);
+  const froze = Date.now();
+  frozen.operator.process.freeze();
+  await published.ask('frozen');
+  const { open } = await replicas.balancer.stuckOn(frozen.name, froze);
+  const rest = replicas.webhooks.filter((each) => each !== frozen).map(({ name }) => name);
+  await replicas.balancer.waitForRotation(rest);
+  await published.waitFor('frozen', 60_000);
+  const publishedAfterMilliseconds = Date.now() - froze;
+  // What hangs on it fails when its time is up, and nothing new goes there.
+  await sleep(5500);
+  const thawed = Date.now();
+  frozen.operator.process.unfreeze();
+  await replicas.waitUntilServing();
+  await losses.checkNone('it goes on, late, and corrupts nothing', { askedSince: thawed });
+  const { lost } = losses.report({ answeredSince: froze, askedBefore: thawed });
+  await context.checkNow(
+    `a replica is frozen: an edit is published without it after ${publishedAfterMilliseconds} ms; ${lost.length} lost, at most the ${open} that were connected to it`,
+    () => lost.length <= open && lost.every(({ kind }) => kind === 'refused'),
+  );
+  return { lost: lost.length, connections: open, publishedAfterMilliseconds };
+}
+
+function at(replicas: Replica[], index: number): Replica {
+  const found = replicas[index];
+  if (found === undefined) throw new Error(`there is no webhook replica ${index}`);
+  return found;
+}
+
+const configName = 'edited';
+/** A frozen replica costs the API server this long for each connection that it has to it. */
+const webhook = { timeoutSeconds: 5 };
+
+class Published {
+  readonly context: ScenarioContext;
+  readonly good = new Set<string>();
+  readonly marks = new Map<string, string>();
+  readonly #namespace: string;
+
+  constructor(context: ScenarioContext, namespace: string) {
+    this.context = context;
+    this.#namespace = namespace;
+  }
+
+  /** What is wrong with a stored pod: plain, a mixture, a mark that nobody published, or another mark than its configuration has. */
+  inspect(pod: Pod): PodDefect | undefined {
+    const defect = markDefect(pod, (mark) => this.good.has(mark));
+    if (defect !== undefined) return defect;
+    const { marks, configuration = 'none' } = marksOf(pod);
+    const [mark = 'none'] = marks;
+    const before = this.marks.get(configuration);
+    this.marks.set(configuration, mark);
+    if (before === undefined || before === mark) return undefined;
+    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${mark}` };
+  }
+
+  async ask(mark: string): Promise<void> {
+    this.good.add(mark);
+    await applyObject(this.context.client, markedConfig(configName, mark, { webhook }));
+  }
+
+  /** Asks for something that must not be published: a template that does not compile, one without an end, or a mesh that cannot be read. */
+  async askBroken(kind: number): Promise<void> {
+    const config = markedConfig(configName, 'broken', { webhook });
+    const { injection } = config.spec;
+    const broken = [
+      { templates: { sidecar: 'spec:\n  {{ if }}' } },
+      { templates: { sidecar: '{{ range .Values }}' } },
+      { meshConfig: { defaultConfig: { discoveryAddress: 'broken' } } },
+    ];
+    config.spec.injection = { ...injection, ...broken[kind % broken.length] };
+    await applyObject(this.context.client, config);
+  }
+
+  async waitFor(mark: string, timeout = 30_000): Promise<string> {
+    const { client } = this.context;
+    const { metadata } = await client.get<InjectorConfigObject>(injectorConfigs, configName);
+    await waitForCondition(client, configName, 'Ready', 'True', metadata.generation, timeout);
+    // The API server follows the webhook's path a few milliseconds late; and where a replica is frozen, asking takes more than one attempt.
+    await waitFor('pods to show it', async () => found(await this.shown(), mark));
+    return this.hash();
+  }
+
+  async waitForRefusal(): Promise<void> {
+    const { client } = this.context;
+    const { metadata } = await client.get<InjectorConfigObject>(injectorConfigs, configName);
+    await waitForCondition(client, configName, 'TemplatesValid', 'False', metadata.generation);
+  }
+
+  async shown(): Promise<string> {
+    return marksOf(await dryRun(this.context.client, barePod(this.#namespace, 'probe'))).marks.join(' and ');
+  }
+
+  async hash(): Promise<string> {
+    const { webhooks } = await webhookOf(this.context.client, configName);
+    return webhooks[0]?.clientConfig.service?.path ?? '';
+  }
+
+  async reason(): Promise<string> {
+    const config = await this.context.client.get<InjectorConfigObject>(injectorConfigs, configName);
+    const ready = condition(config, 'WebhookReady');
+    return `${ready?.reason ?? ''}: ${ready?.message ?? ''}`;
+  }
 }

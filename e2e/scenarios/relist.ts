@@ -1,12 +1,14 @@
+import { Agent } from 'node:https';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { objectNames, serviceHostName } from '../../src/api/names.ts';
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import type { ReviewTarget } from '../harness/post-review.ts';
+import { podReview, postReview, type ReviewTarget } from '../harness/post-review.ts';
+import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { schedulerTimes } from '../harness/scheduler-times.ts';
+import { reviewTarget } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
-import { AdmissionRhythm, percentile } from './relist/admission-rhythm.ts';
 
 const name = 'relist';
 const sizes = { short: 2000, full: 10_000 };
@@ -14,7 +16,6 @@ const perSecond = 50;
 /** What follows the last page: taking the list over. Milliseconds. */
 const takeOverMs = 500;
 
-/** The leader follows all pods of the cluster, and whoever asks a process that does everything for an admission does not notice. */
 export const relist: Scenario = {
   name,
   about:
@@ -25,8 +26,7 @@ export const relist: Scenario = {
   run: async (context) => {
     const { client } = context;
     const count = sizes[context.size];
-    const audit = context.startAudit();
-    if (audit === undefined) return 'no audit log to read on a cluster of your own';
+    const audit = context.requireAudit();
     const installation = await context.install();
     const leader = await installation.startOperator({ name: 'relist-first' });
     await applyUntilReady(client, smallConfig(name));
@@ -35,8 +35,8 @@ export const relist: Scenario = {
     const next = await installation.startOperator({ name: 'relist-next' });
     const memoryBefore = next.residentMemory();
     const rhythm = new AdmissionRhythm(
-      await targetOf(context, installation.namespace, next.webhookPort),
-      review(),
+      await reviewTarget(client, name, installation.namespace, next.webhookPort),
+      podReview('relist'),
       perSecond,
       () => next.process.pid,
     );
@@ -69,7 +69,7 @@ export const relist: Scenario = {
     const during = rhythm.between(from, to);
     const before = rhythm.between(handOver - 2000, handOver);
     const p99 = (of: typeof during) =>
-      percentile(
+      quantile(
         of.map(({ milliseconds }) => milliseconds),
         0.99,
       );
@@ -79,12 +79,12 @@ export const relist: Scenario = {
       pages: pages.length,
       listMilliseconds: to - takeOverMs - from,
       admissionsDuring: during.length,
-      p50Milliseconds: percentile(
+      p50Milliseconds: quantile(
         during.map(({ milliseconds }) => milliseconds),
         0.5,
       ),
       p99Milliseconds: p99(during),
-      p99HeldUpMilliseconds: percentile(
+      p99HeldUpMilliseconds: quantile(
         during.map(({ heldUp }) => heldUp),
         0.99,
       ),
@@ -135,39 +135,11 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
   });
 }
 
-async function targetOf(context: ScenarioContext, namespace: string, port: number): Promise<ReviewTarget> {
-  const { service, webhookConfiguration } = objectNames(name);
-  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-  const { webhooks } = await context.client.get<
-    KubernetesObject & { webhooks: { clientConfig: { caBundle: string; service: { path: string } } }[] }
-  >(kind, webhookConfiguration);
-  const { caBundle = '', service: { path } = { path: '' } } = webhooks[0]?.clientConfig ?? {};
-  const authority = Buffer.from(caBundle, 'base64').toString('utf8');
-  return { port, path, serverName: serviceHostName(service, namespace), authority };
-}
-
-function review(): string {
-  const request = {
-    uid: 'relist',
-    kind: { group: '', version: 'v1', kind: 'Pod' },
-    resource: { group: '', version: 'v1', resource: 'pods' },
-    namespace: 'workloads',
-    operation: 'CREATE',
-    object: barePod('workloads', 'pod'),
-  };
-  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
-}
-
 /**
  * Creates pods of about the size that pods have in clusters (6 KB), which are never scheduled, so that nothing else happens to them.
  * @param parallel how many requests are under way at once
  */
-export async function createManyPods(
-  client: ApiClient,
-  namespace: string,
-  count: number,
-  parallel = 16,
-): Promise<void> {
+export async function createManyPods(client: ApiClient, namespace: string, count: number, parallel = 16) {
   const env = Array.from({ length: 40 }, (_, index) => ({ name: `SETTING_${index}`, value: 'v'.repeat(60) }));
   let next = 0;
   const work = async (): Promise<void> => {
@@ -180,4 +152,74 @@ export async function createManyPods(
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
+}
+
+interface TimedAdmission {
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  milliseconds: number;
+  /** The most of these that the replica itself may have made it wait: those in which it ran, and in which neither side waited for a processor. */
+  heldUp: number;
+  injected: boolean;
+}
+
+/**
+ * Asks a replica for admissions at a steady rate over kept connections, as an API server does, whether it keeps up or not: one that waits delays
+ * no other.
+ */
+class AdmissionRhythm {
+  readonly admissions: TimedAdmission[] = [];
+  readonly #agent: Agent;
+  readonly #timer: NodeJS.Timeout;
+  readonly #pid: () => number | undefined;
+  #underWay = 0;
+
+  constructor(target: ReviewTarget, body: string, perSecond: number, pid: () => number | undefined) {
+    this.#pid = pid;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 25 });
+    this.#timer = setInterval(() => {
+      this.#ask(target, body);
+    }, 1000 / perSecond);
+  }
+
+  between(from: number, to: number): TimedAdmission[] {
+    return this.admissions.filter(({ startedAt }) => startedAt >= from && startedAt <= to);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    for (let turn = 0; turn < 100 && this.#underWay > 0; turn++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    this.#agent.destroy();
+  }
+
+  /** How long the replica has run, and both sides have waited for a processor. */
+  #times(): { ran: number; waited: number } | undefined {
+    const [replica, own] = [schedulerTimes(this.#pid()), schedulerTimes(process.pid)];
+    return replica && own && { ran: replica.ran, waited: replica.waited + own.waited };
+  }
+
+  #ask(target: ReviewTarget, body: string): void {
+    const [startedAt, started] = [Date.now(), performance.now()];
+    this.#underWay++;
+    const before = this.#times();
+    const done = (injected: boolean): void => {
+      this.#underWay--;
+      const milliseconds = performance.now() - started;
+      const after = this.#times();
+      const heldUp =
+        before === undefined || after === undefined
+          ? milliseconds
+          : Math.min(after.ran - before.ran, milliseconds - (after.waited - before.waited));
+      this.admissions.push({ startedAt, milliseconds, heldUp, injected });
+    };
+    postReview(target, body, { agent: this.#agent }).then(
+      ({ review }) => {
+        done(review?.response?.patch !== undefined);
+      },
+      () => {
+        done(false);
+      },
+    );
+  }
 }

@@ -1,17 +1,25 @@
 import { deepEqual } from 'node:assert/strict';
+import { join } from 'node:path';
 import { badInjectorConfigs, type BadInjectorConfig } from '../../src/api/testdata/bad-injector-configs.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
+import { containersOf, refusalOf } from '../harness/admissions.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import { writeKubeconfig } from '../harness/control-plane.ts';
+import { freePort } from '../harness/free-port.ts';
+import {
+  applyUntilReady,
+  condition,
+  deleteForced,
+  smallConfig,
+  waitForCondition,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import type { Installation } from '../harness/installation.ts';
+import type { OperatorProcess } from '../harness/operator-process.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { applyUntilReady, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
-import { checkOverlap } from './resource-validation/overlap.ts';
+import { found } from '../harness/wait-for.ts';
 import { checkReviews } from './resource-validation/reviews.ts';
-import { checkStarts } from './resource-validation/starts.ts';
-import { checkTemplates } from './resource-validation/templates.ts';
-import { dryRun } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
-import { barePod } from '../harness/workloads.ts';
 
-/** Bad input of every kind: one clear error where its owner looks, waiting where waiting helps, no other revision disturbed. */
 export const resourceValidation: Scenario = {
   name: 'resource-validation',
   core: true,
@@ -38,10 +46,7 @@ export const resourceValidation: Scenario = {
 };
 
 /** Creates objects that must be refused, and reads whether the refusal names the field; returns how many were refused so. */
-export async function checkObjects(
-  context: ScenarioContext,
-  refusedBy: BadInjectorConfig['refusedBy'][],
-): Promise<number> {
+export async function checkObjects(context: ScenarioContext, refusedBy: BadInjectorConfig['refusedBy'][]) {
   const cases = badInjectorConfigs.filter((each) => refusedBy.includes(each.refusedBy));
   const wrong: string[] = [];
   const [first] = cases;
@@ -65,18 +70,9 @@ export async function checkObjects(
   return cases.length;
 }
 
-async function creationError(
-  context: ScenarioContext,
-  { name = 'bad', spec }: BadInjectorConfig,
-): Promise<string | undefined> {
-  try {
-    const object = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'InjectorConfig', metadata: { name }, spec };
-    await context.client.create(object, { dryRun: true });
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 422) return error.message;
-    throw error;
-  }
+function creationError({ client }: ScenarioContext, { name = 'bad', spec }: BadInjectorConfig) {
+  const object = { ...objectOf('sidecar-injector.io/v1alpha1', 'InjectorConfig', name), spec };
+  return refusalOf(() => client.create(object, { dryRun: true }));
 }
 
 /** A reference to a ConfigMap that does not exist yet: said plainly, and mended by creating it. */
@@ -97,7 +93,7 @@ export async function checkReferences(context: ScenarioContext): Promise<void> {
   );
   await context.check(
     'meanwhile its pods start plain',
-    async () => (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.length === 1,
+    async () => (await containersOf(client, namespace)).length === 1,
   );
 
   const values = {
@@ -114,10 +110,163 @@ export async function checkReferences(context: ScenarioContext): Promise<void> {
   await client.patch(values, 'merge', { data: { values: '{"name": "referred"}' } });
   await context.check('the ConfigMap appears: Ready', () => waitForCondition(client, 'referring', 'Ready', 'True'));
   await context.check('and its values are injected', async () =>
-    (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.some(({ name }) => name === 'referred'),
+    (await containersOf(client, namespace)).includes('referred'),
   );
   await client.patch(values, 'merge', { data: { values: '{"name": "changed"}' } });
   await context.check('an edit of the ConfigMap is followed', async () =>
-    (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.some(({ name }) => name === 'changed'),
+    (await containersOf(client, namespace)).includes('changed'),
   );
+}
+
+/** Two InjectorConfigs of one revision: the older one stays, the younger one says why it does nothing, and takes over when it may. */
+async function checkOverlap(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
+  const { client } = context;
+  const named = (name: string) => {
+    const config = smallConfig(name);
+    return { ...config, spec: { ...config.spec, revision: 'contested' } };
+  };
+  const namespace = await context.namespace('contested', { 'istio.io/rev': 'contested' });
+  const containers = async () => (await containersOf(client, namespace)).join();
+  const elder = await applyUntilReady(client, named('elder'));
+  await context.check(
+    'a second InjectorConfig of the same revision is refused, with the field and the first',
+    async () => {
+      try {
+        await client.create(named('younger'), { dryRun: true });
+        return false;
+      } catch (error) {
+        return /spec\.revision: InjectorConfig elder takes the same pods/.test(String(error));
+      }
+    },
+  );
+  // While nobody answers the validating webhook it is taken, and said by reconcile.
+  operator.process.freeze();
+  const { metadata } = await applyObject(client, named('younger')).finally(() => {
+    operator.process.unfreeze();
+  });
+  const overlapped = await waitForCondition(client, 'younger', 'Ready', 'False', metadata.generation);
+  await context.checkNow(
+    'a second InjectorConfig of the same revision says Overlap and names the first',
+    () =>
+      condition(overlapped, 'Overlap')?.status === 'True' &&
+      condition(overlapped, 'Overlap')?.message.includes('elder'),
+  );
+  await context.check('pods are injected once, by the first', async () => found(await containers(), 'elder,sleep'));
+  await deleteForced(client, elder);
+  await waitForCondition(client, 'younger', 'Ready', 'True');
+  await context.check('the first goes, the second takes over', async () => found(await containers(), 'sleep,younger'));
+}
+
+const badTemplate = 'spec:\n  containers:\n  - name: {{ .Values.name \n    image: x\n';
+
+/** A template that does not parse: refused when somebody looks, and harmless when it gets in all the same. */
+async function checkTemplates(context: ScenarioContext, installation: Installation, operator: OperatorProcess) {
+  const { client } = context;
+  const good = smallConfig('edited');
+  const bad: InjectorConfigObject = {
+    ...good,
+    spec: { ...good.spec, injection: { templates: { sidecar: badTemplate } } },
+  };
+  const namespace = await context.namespace('templates', { 'istio.io/rev': 'edited' });
+  await applyUntilReady(client, good);
+  const container = async () => (await containersOf(client, namespace)).join();
+  await context.check('a good template injects', async () => found(await container(), 'edited,sleep'));
+
+  const refused = await applyObject(client, bad).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (refused === undefined)
+    context.say('the validating webhook lets templates pass that do not parse; the operator reports them');
+  else
+    await context.checkNow(
+      'the validating webhook refuses a template that does not parse',
+      () => refused instanceof ApiError && /sidecar/.test(refused.message),
+    );
+
+  // With the operator away nobody checks: the validating webhook fails open.
+  await operator.process.kill();
+  const { metadata } = await applyObject(client, bad);
+  await operator.restart();
+  const reported = await waitForCondition(client, 'edited', 'TemplatesValid', 'False', metadata.generation);
+  const message = condition(reported, 'TemplatesValid')?.message ?? '';
+  context.say(`TemplatesValid=False: ${message}`);
+  await context.checkNow('TemplatesValid names the template, the line and the column', () =>
+    /sidecar: line \d+, column \d+/.test(message),
+  );
+  await context.check('the last good template still injects', async () => found(await container(), 'edited,sleep'));
+  await context.check('an Event on the InjectorConfig says the same', async () => {
+    const events = (await client.request(
+      'GET',
+      `/api/v1/events?fieldSelector=${encodeURIComponent('involvedObject.kind=InjectorConfig,involvedObject.name=edited,type=Warning')}`,
+    )) as { items: { message: string }[] };
+    return events.items.some((event) => event.message.includes('sidecar'));
+  });
+
+  const fixed = smallConfig('edited');
+  fixed.spec.injection = { templates: { sidecar: 'spec:\n  containers:\n  - name: mended\n    image: x\n' } };
+  await applyUntilReady(client, fixed);
+  await context.check('a corrected template takes over', async () => found(await container(), 'mended,sleep'));
+  await context.check('TemplatesValid is True again', () =>
+    waitForCondition(client, 'edited', 'TemplatesValid', 'True'),
+  );
+  await context.checkNow('the operator is well', () => installation.operators.every(({ process }) => process.running));
+}
+
+/** Operators that cannot start: a port in use, an API server that is not there, a kubeconfig that is none. */
+async function checkStarts(context: ScenarioContext, installation: Installation, running: OperatorProcess) {
+  const { run } = context.cluster;
+  // Of two equal flags the last one counts.
+  const inUse = await installation.launchOperator({
+    name: 'port-in-use',
+    flags: [`--webhook-port=${running.webhookPort}`],
+  });
+  await context.check('a port in use: exit code other than 0, and one line that names the port', async () => {
+    const { code } = await inUse.process.waitForEnd(15_000);
+    return (
+      code !== 0 &&
+      errorLines(inUse).some((line) => line.includes(String(running.webhookPort)) && /in use|EADDRINUSE/.test(line))
+    );
+  });
+
+  const missing = await installation.launchOperator({
+    name: 'no-kubeconfig',
+    kubeconfig: join(run.path, 'missing.kubeconfig'),
+  });
+  await context.check(
+    'a kubeconfig that does not exist: exit code other than 0, and one line that names the file',
+    async () => {
+      const { code } = await missing.process.waitForEnd(15_000);
+      return code !== 0 && errorLines(missing).some((line) => line.includes('missing.kubeconfig'));
+    },
+  );
+
+  const port = await freePort();
+  const unreachable = await installation.launchOperator({
+    name: 'unreachable',
+    kubeconfig: writeKubeconfig(join(run.path, 'unreachable.kubeconfig'), {
+      cluster: { server: `https://127.0.0.1:${port}` },
+      user: 'nobody',
+      credentials: { token: 'none' },
+    }),
+  });
+  await context.check('an unreachable API server: one clear line with its address', () =>
+    errorLines(unreachable).some((line) => line.includes(`127.0.0.1:${port}`)),
+  );
+  await context.check('and it is retried, not ready meanwhile, without a stack trace', async () => {
+    const ready = await fetch(`http://127.0.0.1:${unreachable.healthPort}/readyz`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+    return unreachable.process.running && ready !== 200 && !unreachable.process.log().includes('    at ');
+  });
+  await unreachable.process.kill();
+}
+
+/** What a person reads in the log: every line but the debug ones and the harness's own header. */
+function errorLines(operator: OperatorProcess): string[] {
+  return operator.process
+    .log()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('--- ') && !/\bdebug\b/i.test(line));
 }

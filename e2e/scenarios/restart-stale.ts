@@ -1,25 +1,30 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { refusalOf } from '../harness/admissions.ts';
 import { applyObject } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
-import type { Replicas } from '../harness/replicas/replicas.ts';
 import { shortLeases } from '../harness/operator-process.ts';
-import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
+import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
+import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
+import { isAllowed, type Access } from '../harness/rights/access-review.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
+import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
 import { failingConfig } from './canary/failing-config.ts';
 import { bounds, checkBounds, checkNegativeControl } from './restart-stale/bounds.ts';
-import { createFixtures, tag } from './restart-stale/fixtures.ts';
-import { checkGuarded, createGuarded } from './restart-stale/guarded.ts';
-import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
-import { createLeftAlone, generations } from './restart-stale/left-alone.ts';
-import { checkOwnToken } from './restart-stale/own-token.ts';
-import { describeLeft, restartsOf } from '../harness/restart-status.ts';
-import { checkWithoutSidecar } from './restart-stale/without-sidecar.ts';
-import { checkWorsening } from './restart-stale/worsening.ts';
-import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
-import type { Replica } from '../harness/replicas/replica.ts';
+import {
+  checkGuarded,
+  createFixtures,
+  createGuarded,
+  createLeftAlone,
+  generations,
+  tag,
+} from './restart-stale/fixtures.ts';
 
 const name = 'restart-stale';
 const sizes = {
@@ -27,7 +32,6 @@ const sizes = {
   full: { workloads: 210, namespaces: 7, losses: ['killed', 'suspended', 'killed'] satisfies Loss[] },
 };
 
-/** Restarts of workloads whose pods are stale. */
 export const restartStale: Scenario = {
   name,
   about:
@@ -55,7 +59,7 @@ export const restartStale: Scenario = {
       const others = workloads.filter((each) => !observer.isWholeBy(each, maker));
       return found(others.slice(0, 5).join(), '');
     };
-    await waitFor('all pods to be ready', areWholeBy(all, 'v1'), { timeout: 60_000 });
+    await waitFor('all pods to be ready', areWholeBy(all, 'v1'));
     await guarded.setSick(true);
     await waitFor('a pod to be not ready', () => observer.standing(guarded.sick)?.whole === false);
     const reads = () => readsOfWorkloads(audit, replicas);
@@ -137,7 +141,6 @@ function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[]
   return [...new Set(read)].sort();
 }
 
-/** Returns how many pods were made. */
 async function checkOnce(
   context: ScenarioContext,
   observer: WorkloadObserver,
@@ -199,7 +202,6 @@ export type Loss = 'killed' | 'suspended';
 /** Waits for the leader's next restart and loses it when the API server has done that, and its answer is still on the way. */
 export async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const { proxy } = replicas;
-  if (proxy === undefined) throw new Error('this needs a proxy before the API server');
   const leader = await replicas.waitForLeader();
   const match = { client: leader.name, verbs: ['patch'], resources: ['deployments', 'statefulsets', 'daemonsets'] };
   const held = await proxy.holdWrite(match, 1);
@@ -229,4 +231,165 @@ async function waitForOther(replicas: Replicas, leader: Replica): Promise<void> 
     return next !== undefined && next !== leader;
   };
   await waitFor('another process to lead', isOther, { timeout: patience });
+}
+
+const strategy = { restart: bounds };
+
+/** A revision whose pods crash: it stops with what was restarted first, and another revision heals that. Returns how many were restarted. */
+async function checkWorsening(
+  context: ScenarioContext,
+  observer: WorkloadObserver,
+  all: readonly string[],
+  areHealed: () => boolean,
+): Promise<number> {
+  const { client } = context;
+  const after = observer.latest();
+  await applyObject(client, revisionTag(tag, 'v3', { strategy }));
+  await context.check('pods that crash stop the restarts at once, and the status names a workload', async () => {
+    const { phase, message } = await restartsOf(context, tag);
+    if (phase === 'Stopped' && /restart-stale-\S+/.test(message)) return true;
+    throw new Error(`it says ${phase}: ${message}`);
+  });
+  await sleep(2000);
+  const restarted = [...edits(observer.sightings(), after).keys()];
+  await context.checkNow(
+    `after ${restarted.length} of ${all.length}, at least 1 and at most ${bounds.maxUnavailableWorkloads}`,
+    () => restarted.length > 0 && restarted.length <= bounds.maxUnavailableWorkloads,
+  );
+  const healing = observer.latest();
+  await applyObject(client, revisionTag(tag, 'v2', { strategy }));
+  await context.check('another revision: these are restarted at once, and all pods are ready again', areHealed);
+  await context.checkNow('and nothing else was', () =>
+    found([...edits(observer.sightings(), healing).keys()].sort().join(), restarted.sort().join()),
+  );
+  await context.check('and nothing is to be done', async () => (await restartsOf(context, tag)).phase === 'Idle');
+  return restarted.length;
+}
+
+/**
+ * All webhook replicas die in the middle of the restarts, and the webhook may be passed over (failurePolicy Ignore): pods become ready without a sidecar.
+ * The restarts stop before everybody has lost it. Returns how many workloads have; the replicas run again then.
+ */
+async function checkWithoutSidecar(
+  context: ScenarioContext,
+  observer: WorkloadObserver,
+  replicas: Replicas,
+  { all, revision }: { readonly all: readonly string[]; readonly revision: string },
+): Promise<number> {
+  const { client } = context;
+  await applyUntilReady(client, markedConfig(revision, 'four', { webhook: { failurePolicy: 'Ignore' } }));
+  const after = observer.latest();
+  await applyObject(client, revisionTag(tag, revision, { strategy: { restart: bounds } }));
+  await waitFor('the first workloads to be restarted', () => all.some((each) => observer.isWholeBy(each, revision)));
+  await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
+  const withoutSidecar = () =>
+    all.filter((each) => [...(observer.standing(each)?.pods.values() ?? [])].some(({ maker }) => maker === 'none'));
+  await context.check('no replica serves any more: the restarts stop, and the status says why', async () => {
+    const { phase, message } = await restartsOf(context, tag);
+    if (withoutSidecar().length > 0 && phase === 'Stopped' && /sidecar/.test(message)) return true;
+    throw new Error(`it says ${phase}: ${message}`);
+  });
+  await sleep(2000);
+  const restarted = edits(observer.sightings(), after).size;
+  const lost = withoutSidecar().length;
+  await context.checkNow(
+    `${lost} of ${all.length} workloads have pods without a sidecar, at most ${bounds.maxUnavailableWorkloads}; ${restarted} were restarted, less than half`,
+    () => lost <= bounds.maxUnavailableWorkloads && restarted < all.length / 2,
+  );
+  await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
+  await replicas.waitUntilServing();
+  return lost;
+}
+
+/** What may not be done to a workload by whoever has the operator's token; each a merge patch. */
+const attempts: Record<string, object> = {
+  'another image': { spec: { template: { spec: { containers: [{ name: 'sleep', image: 'example.com/mine:1' }] } } } },
+  'another ServiceAccount': { spec: { template: { spec: { serviceAccountName: 'somebody' } } } },
+  'a label of the pod template': { spec: { template: { metadata: { labels: { mine: 'x' } } } } },
+  'another annotation of the pod template': { spec: { template: { metadata: { annotations: { mine: 'x' } } } } },
+  'the removal of an annotation of the pod template': {
+    spec: { template: { metadata: { annotations: { 'e2e.sidecar-injector.io/ready-after': null } } } },
+  },
+  'all annotations of the pod template': { spec: { template: { metadata: { annotations: null } } } },
+  'our annotation and a label with it': {
+    metadata: { labels: { mine: 'x' } },
+    spec: { template: { metadata: { annotations: { 'sidecar-injector.io/restarted': 'prod v2.00000000 x' } } } },
+  },
+  minReadySeconds: { spec: { minReadySeconds: 5 } },
+  'a label of its own': { metadata: { labels: { mine: 'x' } } },
+  'an annotation of its own': { metadata: { annotations: { 'sidecar-injector.io/restarted': 'x' } } },
+  'a finalizer': { metadata: { finalizers: ['example.com/mine'] } },
+  'an owner': {
+    metadata: {
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'x', uid: '00000000-0000-0000-0000-000000000000' }],
+    },
+  },
+};
+
+/** Only of those that have replicas. */
+const scaling = { spec: { replicas: 0 } };
+
+const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
+
+/** With the very token of a process that leads: one annotation of a pod template may be written, nothing else of a workload. Nothing is changed. */
+async function checkOwnToken(
+  context: ScenarioContext,
+  { installation, controllers }: Replicas,
+  workloads: Readonly<Record<keyof typeof plurals, { readonly namespace: string; readonly name: string }>>,
+): Promise<number> {
+  const [controller] = controllers;
+  if (controller === undefined) throw new Error('there is no controller');
+  const kubeconfig = join(context.cluster.run.path, `${installation.namespace}-${controller.name}.kubeconfig`);
+  const client = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-with-the-operators-token' });
+  let refused = 0;
+  try {
+    for (const [kind, metadata] of Object.entries(workloads)) {
+      const target = { apiVersion: 'apps/v1', kind, metadata };
+      const annotations = { 'sidecar-injector.io/restarted': `prod v2.00000000 ${new Date().toISOString()}` };
+      const ours = { ...target, spec: { template: { metadata: { annotations } } } };
+      await context.check(
+        `the operator's token may write our annotation on the pod template of a ${kind}`,
+        async () => {
+          await client.apply(ours, { fieldManager: 'sidecar-injector-restarts', dryRun: true });
+          return true;
+        },
+      );
+      const all = kind === 'DaemonSet' ? attempts : { ...attempts, 'its replicas': scaling };
+      const allowed: string[] = [];
+      for (const [what, patch] of Object.entries(all)) {
+        const refusal = await refusalOf(() => client.patch(target, 'merge', patch, { dryRun: true }));
+        if (refusal?.includes('the operator may change nothing but') === true) refused++;
+        else allowed.push(`${what} (${refusal ?? 'it was allowed'})`);
+      }
+      await context.checkNow(`and nothing else of it: ${Object.keys(all).length} attempts denied by the policy`, () =>
+        found(allowed.join('; '), ''),
+      );
+    }
+  } finally {
+    client.close();
+  }
+  await checkRoles(context, installation.username, workloads.Deployment.namespace);
+  return refused;
+}
+
+/** What RBAC alone forbids, asked so that no refusal of the operator's is in the audit log. */
+async function checkRoles(context: ScenarioContext, user: string, namespace: string): Promise<void> {
+  const mayNot: Access[] = Object.values(plurals).flatMap((resource) => [
+    ...['create', 'update', 'delete', 'deletecollection', 'get'].map((verb) => ({ verb, resource, group: 'apps' })),
+    ...['status', 'scale'].map((subresource) => ({ verb: 'patch', resource, subresource, group: 'apps' })),
+  ]);
+  mayNot.push(
+    { verb: 'patch', resource: 'replicasets', group: 'apps' },
+    { verb: 'delete', resource: 'pods' },
+    { verb: 'create', resource: 'pods', subresource: 'eviction' },
+    { verb: 'patch', resource: 'poddisruptionbudgets', group: 'policy' },
+    { verb: 'patch', resource: 'jobs', group: 'batch' },
+  );
+  const allowed: string[] = [];
+  for (const access of mayNot) {
+    if (await isAllowed(context.client, user, namespace, access)) allowed.push(JSON.stringify(access));
+  }
+  await context.checkNow(`its role allows none of ${mayNot.length} other accesses`, () =>
+    found(allowed.join('; '), ''),
+  );
 }

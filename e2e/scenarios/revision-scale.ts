@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageStatus } from '../../src/api/injector-config/usage-status.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { objectOf } from '../harness/apply.ts';
+import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -9,19 +12,15 @@ import {
 } from '../harness/injector-configs.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { barePod, labelNamespace } from '../harness/workloads.ts';
-import { namespaceName, Population, revisionName, type Scale } from './revision-scale/grow.ts';
-import type { AuditEvent, AuditLog } from '../harness/audit-log.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { barePod, createNamespace, labelNamespace } from '../harness/workloads.ts';
 
 const sizes: Record<ScenarioContext['size'], Scale> = {
   short: { revisions: 8, namespaces: 60, pods: 400 },
   full: { revisions: 50, namespaces: 1000, pods: 10_000 },
 };
-/** Everything is measured at these shares of the whole. */
 const shares = [0.25, 0.5, 1];
 
-/** What was read at one size. */
 type Reading = Scale & Readonly<Record<(typeof measures)[number], number>>;
 const measures = [
   'requestsPerEdit',
@@ -36,7 +35,6 @@ const measures = [
   'controllerMebibytes',
 ] as const;
 
-/** Many revisions, namespaces and pods: a change costs what it concerns, and nothing grows with the product of them. */
 export const revisionScale: Scenario = {
   name: 'revision-scale',
   about: 'many revisions, namespaces and pods: requests, time and memory of the controller, at three sizes',
@@ -199,11 +197,7 @@ async function read(context: ScenarioContext, replicas: Replicas, population: Po
 }
 
 /** A namespace that follows one revision, then the other, all the time: statuses are written at most every 30 s each. */
-async function churn(
-  context: ScenarioContext,
-  replicas: Replicas,
-): Promise<{ seconds: number; labels: number; statuses: number }> {
-  const { client } = context;
+async function churn(context: ScenarioContext, replicas: Replicas) {
   const audit = context.startAudit();
   if (audit === undefined) throw new Error('there is no audit log');
   const { username } = replicas.installation;
@@ -217,9 +211,9 @@ async function churn(
         ({ objectRef: { resource = '', subresource = '', name = '' } = {} }) => `${resource}/${subresource} ${name}`,
       );
   const least = began + (context.size === 'full' ? 125_000 : 32_000);
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespaceName(0) } };
+  const namespace = objectOf('v1', 'Namespace', namespaceName(0));
   const follow = (revision: string) =>
-    client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
+    context.client.patch(namespace, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
   let labels = 0;
   // A status says what is so when it is due, and on a slow machine that may be twice the same side.
   while (Date.now() < least || (written().length === 0 && Date.now() < least + 90_000)) {
@@ -244,7 +238,6 @@ async function churn(
   return { seconds, labels, statuses: [...perObject.values()].reduce((sum, count) => sum + count, 0) };
 }
 
-/** What is in use is not deleted, unless somebody means it. */
 async function checkInUse(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const used = smallConfig(revisionName(1));
@@ -314,4 +307,83 @@ export function exponentOf(points: readonly { readonly size: number; readonly va
   const covariance = logs.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
   const variance = logs.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
   return Math.round((covariance / variance) * 100) / 100;
+}
+
+interface Scale {
+  readonly revisions: number;
+  readonly namespaces: number;
+  readonly pods: number;
+}
+
+/** The scheduler and the fake kubelets leave such pods alone. */
+const schedulingGates = [{ name: 'e2e.sidecar-injector.io/never' }];
+
+function revisionName(index: number): string {
+  return `scale-${index}`;
+}
+
+function namespaceName(index: number): string {
+  return `revision-scale-${index}`;
+}
+
+/** InjectorConfigs, namespaces that follow them, and pods in these, that become more. */
+class Population {
+  readonly #client: ApiClient;
+  readonly #whole: Scale;
+  /** By namespace. */
+  readonly #pods: number[] = [];
+  #there: Scale = { revisions: 0, namespaces: 0, pods: 0 };
+
+  /** @param whole how much it is to become; at each size a revision has as many namespaces as then */
+  constructor(client: ApiClient, whole: Scale) {
+    this.#client = client;
+    this.#whole = whole;
+  }
+
+  get scale(): Scale {
+    return this.#there;
+  }
+
+  async growTo(share: number): Promise<void> {
+    const from = this.#there;
+    const part = (of: number): number => Math.round(of * share);
+    const to = {
+      revisions: part(this.#whole.revisions),
+      namespaces: part(this.#whole.namespaces),
+      pods: part(this.#whole.pods),
+    };
+    await many(from.revisions, to.revisions, 4, async (index) => {
+      await applyUntilReady(this.#client, smallConfig(revisionName(index)));
+    });
+    await many(from.namespaces, to.namespaces, 8, (index) =>
+      createNamespace(this.#client, namespaceName(index), { 'istio.io/rev': revisionName(this.revisionOf(index)) }),
+    );
+    await many(from.pods, to.pods, 16, async (index) => {
+      const namespace = index % to.namespaces;
+      const pod = barePod(namespaceName(namespace), `pod-${index}`);
+      await this.#client.create({ ...pod, spec: { ...pod.spec, schedulingGates } });
+      this.#pods[namespace] = this.podsIn(namespace) + 1;
+    });
+    this.#there = to;
+  }
+
+  revisionOf(namespace: number): number {
+    return Math.floor((namespace * this.#whole.revisions) / this.#whole.namespaces);
+  }
+
+  podsIn(namespace: number): number {
+    return this.#pods[namespace] ?? 0;
+  }
+
+  podsOf(revision: number): number {
+    return this.#pods.reduce((sum, pods, namespace) => sum + (this.revisionOf(namespace) === revision ? pods : 0), 0);
+  }
+}
+
+async function many(from: number, to: number, parallel: number, each: (index: number) => Promise<void>): Promise<void> {
+  let next = from;
+  const work = async (): Promise<void> => {
+    while (next < to) await each(next++);
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
 }

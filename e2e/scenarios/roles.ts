@@ -1,18 +1,27 @@
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { replicaAnnotations } from '../../src/api/labels.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { dryRun } from '../harness/admissions.ts';
-import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { containersOf, refusalOf } from '../harness/admissions.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import {
+  applyUntilReady,
+  condition,
+  injectorConfigs,
+  smallConfig,
+  waitForCondition,
+} from '../harness/injector-configs.ts';
+import { workloadFor } from '../harness/installation.ts';
 import { shortLeases } from '../harness/operator-process.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { barePod } from '../harness/workloads.ts';
-import { checkLeasePolicy } from './roles/lease-policy.ts';
-import { checkGoneReplica, checkLeavingReplica } from './roles/gone-replicas.ts';
+import type { Pod } from '../harness/pod.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import { isAllowed, type Access } from '../harness/rights/access-review.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { serviceAccountKubeconfig } from '../harness/service-account.ts';
 
 const name = 'roles';
 
-/** The chart as in production: controllers that lead, webhook replicas that serve, each with its own rights and nobody else's Lease. */
 export const roles: Scenario = {
   name: 'roles',
   about: 'controllers and webhook replicas with rights of their own: what each may do, and what happens when one dies',
@@ -23,16 +32,15 @@ export const roles: Scenario = {
       controllers: 2,
       flags: ['--drain-seconds=1', shortLeases],
     });
-    const audit = context.startAudit();
+    const audit = context.requireAudit();
     await applyUntilReady(client, smallConfig(name));
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
-    const injected = async () =>
-      (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.some((each) => each.name === name);
+    const injected = async () => (await containersOf(client, namespace)).includes(name);
     await context.check('a pod is injected', injected);
     await context.check('no webhook replica wrote anything but its own Lease', () => {
       const webhook = replicas.installation.usernames.find((user) => user.endsWith('-webhook')) ?? '';
-      const writes = audit?.writesBy(webhook, false) ?? [];
-      return audit === undefined || (writes.length === 0 && audit.writesBy(webhook).length > 0);
+      const writes = audit.writesBy(webhook, false);
+      return writes.length === 0 && audit.writesBy(webhook).length > 0;
     });
 
     await checkSecretRights(context, replicas);
@@ -61,7 +69,6 @@ export const roles: Scenario = {
 
 /** What a replica's Lease says of one InjectorConfig, and how many bytes that takes. */
 export async function checkLeaseSize(context: ScenarioContext, replicas: Replicas, name: string): Promise<number> {
-  const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
   const { namespace } = replicas.installation;
   let bytes = 0;
   for (const replica of replicas.webhooks) {
@@ -109,4 +116,106 @@ export async function checkSecretRights(context: ScenarioContext, { installation
       { timeout: 5000 },
     );
   }
+}
+
+const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+
+/** With the very token of a webhook replica: its own Lease may be written, the leader's and the others' may not, whatever RBAC allows. */
+async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): Promise<void> {
+  const { installation } = replicas;
+  const { namespace } = installation;
+  const [own, other] = replicas.webhooks;
+  if (own === undefined || other === undefined) throw new Error('two webhook replicas are needed');
+  const { account } = workloadFor(installation.workloads, 'webhook');
+  const as = async (pod: Pod | undefined) =>
+    new ApiClient(
+      loadKubeConfig({ kubeconfig: await serviceAccountKubeconfig(context.cluster, namespace, account, pod) }),
+    );
+  const [replica, unbound] = [await as(own.pod), await as(undefined)];
+  try {
+    const read = (name: string) => replica.get(leases, name, { namespace });
+    const ownName = `injector-replica-${own.name}`;
+    const elsewhere: KubernetesObject = objectOf(
+      'coordination.k8s.io/v1',
+      'Lease',
+      'injector-replica-invented',
+      namespace,
+    );
+    await context.check('a replica writes its own Lease', async () => {
+      await replica.replace(await read(ownName));
+      return true;
+    });
+    const attempts: [what: string, attempt: () => Promise<unknown>][] = [
+      ['takes the Lease of the leader', async () => replica.replace(await read('injector-leader-default'))],
+      ['deletes the Lease of the leader', async () => replica.delete(await read('injector-leader-default'))],
+      ['writes the Lease of another', async () => replica.replace(await read(`injector-replica-${other.name}`))],
+      ['deletes the Lease of another', async () => replica.delete(await read(`injector-replica-${other.name}`))],
+      ['invents a replica', () => replica.create(elsewhere)],
+      ['writes its Lease with a token that is bound to no pod', async () => unbound.replace(await read(ownName))],
+    ];
+    for (const [what, attempt] of attempts) {
+      await context.check(`a replica ${what}: denied by the policy`, async () => {
+        const message = (await refusalOf(attempt)) ?? 'it was allowed';
+        if (message.includes('a webhook replica may write the Lease of its own pod only')) return true;
+        throw new Error(message);
+      });
+    }
+  } finally {
+    replica.close();
+    unbound.close();
+  }
+}
+
+/** SIGKILL of a webhook replica: an edit waits for it, by name, until its Lease has expired. Returns for how many milliseconds. */
+async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
+  const { client } = context;
+  const [victim] = replicas.webhooks;
+  if (victim === undefined) throw new Error('there is no webhook replica');
+  const killed = await replicas.kill(victim);
+  const edited = smallConfig(name);
+  edited.spec.injection['values'] = { edit: 1 };
+  const { metadata } = await applyObject(client, edited);
+  await context.check('a webhook replica is killed: an edit waits for it, and says for whom', async () => {
+    const { message = '' } = condition(await client.get(injectorConfigs, name), 'Ready') ?? {};
+    if (message.includes(`not served yet by ${victim.name}`)) return true;
+    throw new Error(`it says: ${message}`);
+  });
+  await replicas.waitUntilServing();
+  await context.check('meanwhile pods are injected', injected);
+  await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
+  const waited = Date.now() - killed;
+  await context.check(`its Lease expires: the edit is published, ${waited} ms after its death`, injected);
+  await context.check(
+    'the Lease of the dead replica is removed by the leader',
+    () => isGone(context, replicas, victim.name),
+    { timeout: 90_000 },
+  );
+  await victim.operator.restart();
+  await replicas.waitUntilServing();
+  return waited;
+}
+
+/** SIGTERM: the Lease goes with the process, and nobody waits for it. Returns for how many milliseconds an edit took then. */
+async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas, injected: () => Promise<boolean>) {
+  const { client } = context;
+  const [leaving] = replicas.webhooks;
+  if (leaving === undefined) throw new Error('there is no webhook replica');
+  await leaving.operator.process.stop(30_000);
+  await context.check('a webhook replica ends on SIGTERM: its Lease is gone with it', () =>
+    isGone(context, replicas, leaving.name),
+  );
+  const edited = smallConfig(name);
+  const began = Date.now();
+  const { metadata } = await applyObject(client, edited);
+  await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
+  const took = Date.now() - began;
+  await context.check('an edit is published without it', injected);
+  await leaving.operator.restart();
+  await replicas.waitUntilServing();
+  return took;
+}
+
+async function isGone({ client }: ScenarioContext, { installation }: Replicas, replica: string): Promise<boolean> {
+  const { namespace } = installation;
+  return (await client.find(leases, `injector-replica-${replica}`, { namespace })) === undefined;
 }

@@ -1,13 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
+import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
-import { killController, killWebhook, type KilledWebhook } from './rolling-restarts/kills.ts';
-import { Losses } from '../harness/load/losses.ts';
-import type { Replica } from '../harness/replicas/replica.ts';
-import type { Replicas } from '../harness/replicas/replicas.ts';
 
-/** Three webhook replicas and two controllers come and go, are asked to end and are killed, while pods are created all along. */
 export const rollingRestarts: Scenario = {
   name: 'rolling-restarts',
   about:
@@ -32,7 +29,7 @@ export const rollingRestarts: Scenario = {
     const kills = size === 'full' ? 5 : 1;
     const restarts = await restartEach(context, replicas, losses, rounds);
     let failover = 0;
-    const dead: KilledWebhook[] = [];
+    const dead: Awaited<ReturnType<typeof killWebhook>>[] = [];
     for (let kill = 0; kill < kills; kill++) {
       const took = await killController(context, replicas, losses, async () => {
         dead.push(await killWebhook(context, replicas, losses, kill));
@@ -59,12 +56,7 @@ export const rollingRestarts: Scenario = {
  * Every process is restarted `rounds` times, one webhook replica at a time and one controller at a time: in turn by a successor in a pod of its own (a rolling
  * update) and in the same pod (a container that ended). Returns how many restarts there were.
  */
-export async function restartEach(
-  context: ScenarioContext,
-  replicas: Replicas,
-  losses: Losses,
-  rounds: number,
-): Promise<number> {
+export async function restartEach(context: ScenarioContext, replicas: Replicas, losses: Losses, rounds: number) {
   const since = Date.now();
   let restarts = 0;
   const roll = async (list: Replica[]) => {
@@ -81,4 +73,52 @@ export async function restartEach(
   await losses.checkNone(`${restarts} restarts, each process ${rounds} times`, since);
   await context.check('somebody leads', () => replicas.leader(), { timeout: 40_000 });
   return restarts;
+}
+
+/**
+ * SIGKILL of the controller that leads: another leads when the Lease has expired, and nothing is lost. Returns the milliseconds that took.
+ *
+ * @param meanwhile what else happens while nobody leads
+ */
+async function killController(
+  context: ScenarioContext,
+  replicas: Replicas,
+  losses: Losses,
+  meanwhile: () => Promise<void>,
+): Promise<number> {
+  const leader = await replicas.waitForLeader();
+  const killed = await replicas.kill(leader);
+  await losses.checkNone('the leading controller is killed', killed);
+  await meanwhile();
+  const next = await context.check('another leads once its Lease has expired', async () => {
+    const holder = await replicas.leader();
+    return holder !== leader && holder;
+  });
+  const failover = Date.now() - killed;
+  await losses.checkNone(`${next.name} leads`, Date.now());
+  await leader.operator.restart();
+  return failover;
+}
+
+/** SIGKILL of a webhook replica: what it may cost is what was on it, and what was connected to it before the balancer dropped it. */
+async function killWebhook(context: ScenarioContext, replicas: Replicas, losses: Losses, index: number) {
+  const victim = replicas.webhooks[index % replicas.webhooks.length];
+  if (victim === undefined) throw new Error('there is no webhook replica');
+  const killed = await replicas.kill(victim);
+  await replicas.balancer.deathToll(victim.name, killed);
+  await sleep(2000);
+  const { lost } = losses.report(killed);
+  // Read late: what somebody sent to the dead is known when it has come through.
+  const { inFlight, openedAfterwards, droppedAfter } = await replicas.balancer.deathToll(victim.name, killed);
+  await context.checkNow(
+    `a webhook replica is killed: ${lost.length} lost, at most the ${inFlight} in flight on it and the ${openedAfterwards} connected to it until it was dropped after ${droppedAfter} ms`,
+    () => lost.length <= inFlight + openedAfterwards,
+  );
+  // What has no connection to the dead replica any more: the API server has been told of their end when it answers something else.
+  await sleep(250);
+  await context.client.request('GET', '/readyz');
+  await losses.checkNone('after it was dropped', { askedSince: Date.now() });
+  await victim.operator.restart();
+  await replicas.waitUntilServing();
+  return { lost: lost.length, inFlight, openedAfterwards, droppedAfterMilliseconds: droppedAfter };
 }

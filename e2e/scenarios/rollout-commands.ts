@@ -1,14 +1,22 @@
-import { found } from '../harness/wait-for.ts';
-import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
+import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
+import {
+  clusterFlags,
+  injectorOutput,
+  runInjector,
+  startInjector,
+  type CommandResult,
+  type RunningCommand,
+} from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { Workloads, waitForRollout } from './canary/workloads.ts';
-import { checkMovesByItself } from './rollout-commands/moves-by-itself.ts';
-import { Watching, watchLines, type WatchLine } from './rollout-commands/watching.ts';
+import { found, Hopeless, waitFor } from '../harness/wait-for.ts';
+import { createAll, nameOf, workload } from '../harness/workload-kinds.ts';
+import { edits } from '../harness/workload-observer/history.ts';
+import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
+import { waitForRollout, Workloads } from './canary/workloads.ts';
 
-/** A rollout as a person steers and watches it. */
 export const rolloutCommands: Scenario = {
   name: 'rollout-commands',
   about:
@@ -36,15 +44,12 @@ export const rolloutCommands: Scenario = {
     } finally {
       await workloads.close();
     }
-    const { created, lost } = workloads.lost();
-    for (const line of lost.slice(0, 5)) context.say(line);
-    await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+    const created = await workloads.checkNoneLost();
     await checkMovesByItself(context);
     return `three rollouts steered by commands, each answered; ${created} pods created, 0 lost; a fourth one moved by restarts alone`;
   },
 };
 
-/** Three rollouts of a tag: one promoted by hand, one aborted, and that one again. */
 async function steer(context: ScenarioContext): Promise<void> {
   const { client, cluster } = context;
   const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
@@ -100,7 +105,125 @@ async function steer(context: ScenarioContext): Promise<void> {
   await injectorOutput(argv('abort', 'steered'));
 }
 
-/** The weight at which a line shows the rollout paused; undefined when it does not. */
 function pauseIn({ rollout }: WatchLine): number | undefined {
   return rollout?.phase === 'Paused' ? rollout.weight : undefined;
+}
+
+const tag = 'steady';
+const workloads = 8;
+/** Of the first step. */
+const share = workloads / 4;
+/** Restarts take so long that who looks twice a second sees them, also when it is kept from looking for a moment. */
+const slowly = { annotations: { 'e2e.sidecar-injector.io/ready-after': '2s' } };
+
+/** With restart and canary a rollout needs nobody who makes pods: the workloads of each share are restarted, each once, and the commands show it. */
+async function checkMovesByItself(context: ScenarioContext): Promise<void> {
+  const { client, cluster } = context;
+  const argv = (...words: string[]) => ['tag', ...words, ...clusterFlags(cluster)];
+  const strategy = {
+    canary: {
+      steps: [{ weight: 25, pause: 'UntilResumed' }, { weight: 100 }],
+      analysis: { minimumPods: 1, minReadySeconds: 1 },
+    },
+    restart: { maxUnavailableWorkloads: 4, perNamespace: 4, minReadySeconds: 1 },
+  };
+  await applyTagUntilReady(client, revisionTag(tag, 'v1', { strategy }));
+  const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
+  const observer = await WorkloadObserver.open(context, (each) => each === namespace);
+  const objects = Array.from({ length: workloads }, (_, index) =>
+    workload('Deployment', namespace, `work-${index}`, slowly),
+  );
+  const names = objects.map(nameOf);
+  await createAll(context, objects);
+  const wholeBy = (maker: string) => names.filter((each) => observer.isWholeBy(each, maker));
+  await context.check(
+    `${workloads} workloads are ready, with the stable revision`,
+    () => wholeBy('v1').length === workloads,
+  );
+  const before = observer.latest();
+
+  const set = await injectorOutput(argv('set', tag, '-r', 'v2', '--overwrite'));
+  await context.check('set says what will be restarted', () =>
+    /workloads are restarted as the share comes to them, 4 workloads at a time, 4 of one namespace/.test(set.out),
+  );
+  const watched = await Watching.start(argv('watch', tag, '-o', 'json'));
+  await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused');
+  await context.check(`the first step has come to its end by restarts alone: of ${share} workloads, once each`, () => {
+    found(String(wholeBy('v2').length), String(share));
+    found(String(wholeBy('v1').length), String(workloads - share));
+    return found([...edits(observer.sightings(), before).keys()].sort().join(), wholeBy('v2').sort().join());
+  });
+  await watched.shows('the pause', ({ rollout }) => rollout?.phase === 'Paused');
+  await injectorOutput(argv('resume', tag));
+  const { code, out } = await watched.end;
+  await context.check('watch ends with status 0, after the promotion, when nothing is stale any more', () => {
+    found(String(code), '0');
+    return found(wholeBy('v2').join(), names.join());
+  });
+  await context.check('and has shown both', () => {
+    const lines = watchLines(out);
+    const last = lines.at(-1);
+    found(
+      `${last?.rollout?.phase ?? ''} ${last?.restarts?.phase ?? ''} ${last?.restarts?.stale ?? ''}`,
+      'Promoted Idle 0',
+    );
+    return lines.some(({ restarts }) => restarts?.phase === 'Restarting' && restarts.inProgress > 0);
+  });
+  await context.check('each workload was restarted once', () => {
+    const counts = [...edits(observer.sightings(), before).values()];
+    return found(counts.join(), names.map(() => 1).join());
+  });
+}
+
+/** A line of `injector tag watch -o json`. */
+interface WatchLine {
+  readonly rollout?: RolloutState;
+  readonly restarts?: RestartStatus;
+}
+
+/** `injector tag watch` while it goes on: it looks twice a second, and may see nothing of what is over before it has looked. */
+class Watching {
+  readonly #command: RunningCommand;
+  #isOver = false;
+
+  private constructor(command: RunningCommand) {
+    this.#command = command;
+    const over = (): void => {
+      this.#isOver = true;
+    };
+    command.end.then(over, over);
+  }
+
+  static async start(argv: readonly string[]): Promise<Watching> {
+    const watching = new Watching(startInjector(argv));
+    await watching.#waitFor('it to have looked', () => watching.#command.said().includes('\n'));
+    return watching;
+  }
+
+  get end(): Promise<CommandResult> {
+    return this.#command.end;
+  }
+
+  async shows(what: string, isSo: (line: WatchLine) => boolean): Promise<void> {
+    await this.#waitFor(`it to show ${what}`, () => watchLines(this.#command.said()).some(isSo));
+  }
+
+  async #waitFor(what: string, isSo: () => boolean): Promise<void> {
+    await waitFor(`injector tag watch: ${what}`, () => {
+      const holds = isSo();
+      if (!holds && this.#isOver)
+        throw new Hopeless(`injector tag watch has ended before ${what}: ${this.#command.said()}`);
+      return holds;
+    });
+  }
+}
+
+/** What it has said with `-o json`, line by line; a line that is being written is none yet. */
+function watchLines(said: string): WatchLine[] {
+  return said
+    .slice(0, said.lastIndexOf('\n') + 1)
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as WatchLine);
 }

@@ -1,24 +1,23 @@
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from '../../src/rollout/shadow-report.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { readReplicaLease } from '../../src/operator/replicas/replica-lease.ts';
+import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from '../../src/rollout/shadow-report.ts';
 import { formatRoute, type RolloutRoute } from '../../src/routing/route.ts';
 import { everyWorkload, noWorkload, rankOf } from '../../src/routing/workload-key.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { found } from '../harness/wait-for.ts';
 import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
+import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { barePod, deployment, podsOf } from '../harness/workloads.ts';
 
-const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 const ours = 'rollout-paths-e2e';
 const tag = 'prod';
 const workloads = Array.from({ length: 20 }, (_, index) => `web-${index}`);
 
-/** What the listener does on the paths of rollouts, without anybody who moves them: a webhook of our own leads there. */
 export const rolloutPaths: Scenario = {
   name: 'rollout-paths',
   about:
@@ -36,7 +35,7 @@ export const rolloutPaths: Scenario = {
       await checkShares(context, road, namespace);
       await checkShadow(context, road, namespace);
     } finally {
-      await client.delete({ ...webhookConfiguration, metadata: { name: ours } });
+      await client.delete(webhookNamed(ours));
     }
     return '5, then 10 of 20 workloads have the canary and the others never; 0 in shadow, where a broken canary is found';
   },
@@ -50,17 +49,11 @@ function brokenConfig(name: string): InjectorConfigObject {
   return config;
 }
 
-const webhookConfiguration = {
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'MutatingWebhookConfiguration',
-} as const;
-
 interface ClientConfig {
   readonly service: { readonly path: string };
   readonly caBundle: string;
 }
 
-/** The webhook of our own, and where it leads. */
 class Road {
   readonly #context: ScenarioContext;
   readonly #namespace: string;
@@ -84,8 +77,8 @@ class Road {
     const hashes = new Map<string, string>();
     let clientConfig: ClientConfig | undefined;
     for (const name of ['v3', 'v2', 'v1']) {
-      const { webhooks } = await context.client.get(webhookKind, `sidecar-injector-${name}`);
-      const [webhook] = webhooks as { clientConfig: ClientConfig }[];
+      const configuration = await context.client.get(webhooks, `sidecar-injector-${name}`);
+      const [webhook] = configuration['webhooks'] as { clientConfig: ClientConfig }[];
       clientConfig = webhook?.clientConfig;
       hashes.set(name, clientConfig?.service.path.split('/')[3] ?? '');
     }
@@ -98,7 +91,6 @@ class Road {
     return { tag, stable: of('v1'), canary: of(canary), threshold, shadow };
   }
 
-  /** Leads there, and waits until the API server does. */
   async lead(rollout: RolloutRoute): Promise<void> {
     const path = formatRoute(rollout);
     const { service, caBundle } = this.#clientConfig;
@@ -112,8 +104,8 @@ class Road {
       failurePolicy: 'Fail',
     };
     const { client } = this.#context;
-    const configuration = { ...webhookConfiguration, metadata: { name: ours } };
-    if ((await client.find(webhookKind, ours)) === undefined) {
+    const configuration = webhookNamed(ours);
+    if ((await client.find(webhooks, ours)) === undefined) {
       await client.create({ ...configuration, webhooks: [webhook] });
     } else await client.patch(configuration, 'merge', { webhooks: [webhook] });
     // A pod for each side of the threshold, whose ranks nobody else has.
@@ -187,7 +179,6 @@ async function checkShadow(context: ScenarioContext, road: Road, namespace: stri
   }
 }
 
-/** What the replicas' Leases say, in sum. */
 async function reportOf({ client }: ScenarioContext, rollout: RolloutRoute): Promise<ShadowReport> {
   const { items } = await client.listAll(resourceKind('coordination.k8s.io/v1', 'Lease'));
   return items
@@ -206,13 +197,7 @@ async function deletePods({ client }: ScenarioContext, namespace: string): Promi
   }
 }
 
-/** Waits until each Deployment has both of its pods, and reads from these who injected them. */
-async function checkPods(
-  context: ScenarioContext,
-  namespace: string,
-  statement: string,
-  canaries: readonly string[],
-): Promise<void> {
+async function checkPods(context: ScenarioContext, namespace: string, statement: string, canaries: readonly string[]) {
   await context.check(statement, async () => {
     const pods = (await podsOf(context.client, namespace)).filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined,

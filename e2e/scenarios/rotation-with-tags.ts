@@ -2,19 +2,15 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import { RotatingCluster, rotatingFlags, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
 
-/** An hour is a minute, so an authority is confirmed for 2 s and a serving certificate lives for a minute. */
-const certificate = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
-const flags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
 const tag = 'live';
 const revisions = ['rotating', 'other'] as const;
 /** The phases of a replacement in which the tag is moved, in turn; `Retiring` is when the certificate has just been exchanged. */
 const order: readonly string[] = ['Publishing', 'Confirming', 'Retiring'];
 
-/** A tag moves between two revisions while the authorities of both are replaced, with failurePolicy Fail. */
 export const rotationWithTags: Scenario = {
   name: 'rotation-with-tags',
   about:
@@ -24,34 +20,38 @@ export const rotationWithTags: Scenario = {
     const { client } = context;
     const isFull = context.size === 'full';
     const prepare = async (): Promise<void> => {
-      await applyUntilReady(client, markedConfig('other', 'two', { certificate }));
+      await applyUntilReady(client, markedConfig('other', 'two', { certificate: shortTerms }));
       await applyTagUntilReady(client, revisionTag(tag, 'rotating'));
     };
     const options = { namespaceLabels: { 'istio.io/rev': tag }, prepare, marks: ['one', 'two'], perSecond: 25 };
-    return RotatingCluster.run(context, { name: 'rotating', certificate, flags, ...options }, async (cluster) => {
-      const { losses } = cluster;
-      const lostByLeafFirst = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
-      const since = Date.now();
-      const moves = isFull ? 30 : 3;
-      const seen = new Map<string, number>();
-      for (let move = 1; move <= moves; move += 1) {
-        const to = revisions[move % 2] ?? 'rotating';
-        const wanted = order[move % order.length] ?? 'Publishing';
-        for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
-      }
-      await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
-      const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
-      const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
-      await context.checkNow(
-        `at each move a replacement was under way (phases of the two revisions: ${where})`,
-        () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
-      );
-      await cluster.load.stop();
-      const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
-      const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
-      context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
-      return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
-    });
+    return RotatingCluster.run(
+      context,
+      { name: 'rotating', certificate: shortTerms, flags: rotatingFlags, ...options },
+      async (cluster) => {
+        const { losses } = cluster;
+        const lostByLeafFirst = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
+        const since = Date.now();
+        const moves = isFull ? 30 : 3;
+        const seen = new Map<string, number>();
+        for (let move = 1; move <= moves; move += 1) {
+          const to = revisions[move % 2] ?? 'rotating';
+          const wanted = order[move % order.length] ?? 'Publishing';
+          for (const phase of await moveInRotation(cluster, to, wanted)) seen.set(phase, (seen.get(phase) ?? 0) + 1);
+        }
+        await losses.checkNone(`tag moved ${moves} times while authorities were replaced`, since);
+        const inMidst = [...seen].filter(([phase]) => phase !== 'Stable');
+        const where = inMidst.map(([phase, count]) => `${phase} ${count}`).join(', ');
+        await context.checkNow(
+          `at each move a replacement was under way (phases of the two revisions: ${where})`,
+          () => inMidst.reduce((sum, [, count]) => sum + count, 0) >= moves,
+        );
+        await cluster.load.stop();
+        const { created, p50Milliseconds, p99Milliseconds } = losses.report(since);
+        const figures = { moves, phases: Object.fromEntries(seen), created, lost: 0, lostByLeafFirst };
+        context.measured({ ...figures, p50Milliseconds, p99Milliseconds });
+        return `the tag moved ${moves} times (${where}), ${created} pods: 0 lost; leaf first lost ${lostByLeafFirst}`;
+      },
+    );
   },
 };
 
@@ -68,7 +68,7 @@ async function moveInRotation(cluster: RotatingCluster, to: string, wanted: stri
       const isAccepted = nonces.some(([, nonce]) => rotateRequest?.nonce === nonce);
       return isAccepted && (phase === 'Stable' || order.indexOf(phase) >= order.indexOf(wanted));
     },
-    { timeout: 60_000, interval: 20 },
+    { interval: 20 },
   );
   await applyTagUntilReady(client, revisionTag(tag, to));
   const phases = await Promise.all(revisions.map(async (name) => (await cluster.status(name)).phase ?? 'None'));

@@ -1,18 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../src/api/labels.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { containersOf, dryRun, refusal } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
 import { describeEvent, type AuditEvent } from '../harness/audit-log.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
+import {
+  applyUntilReady,
+  deleteForced,
+  exampleConfig,
+  injectorConfigs,
+  smallConfig,
+  waitForCondition,
+} from '../harness/injector-configs.ts';
 import type { Installation } from '../harness/installation.ts';
+import { lostAdmissions, type LostAdmission } from '../harness/lost-admissions.ts';
+import type { OperatorProcess } from '../harness/operator-process.ts';
+import { podTable, readyColumn } from '../harness/pod-table.ts';
+import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { walkBasics } from './seed-walk/basics.ts';
-import { walkDeletion } from './seed-walk/deletion.ts';
-import { walkOutage } from './seed-walk/outage.ts';
+import { untilActive } from '../harness/until-active.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { validatingWebhooks, webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
+import {
+  barePod,
+  deployment,
+  labelNamespace,
+  podsOf,
+  restartDeployment,
+  waitForDeployment,
+} from '../harness/workloads.ts';
 import { walkRevisions } from './seed-walk/revisions.ts';
 import { walkSelection } from './seed-walk/selection.ts';
-import { dryRun, refusal } from '../harness/admissions.ts';
-import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import { barePod } from '../harness/workloads.ts';
 
 /** An operator with nothing to do writes nothing: a loop that repairs its own writes would show here. */
 async function checkSilence(context: ScenarioContext, installation: Installation): Promise<void> {
@@ -45,7 +64,6 @@ async function checkSilence(context: ScenarioContext, installation: Installation
   );
 }
 
-/** What the articles that this project started from tell about sidecar injection, on a real API server. */
 export const seedWalk: Scenario = {
   name: 'seed-walk',
   core: true,
@@ -77,24 +95,216 @@ export async function walkUninstall(context: ScenarioContext, installation: Inst
     'the operator is dead, its webhooks refuse',
     async () => (await refusal(client, barePod(namespace, 'pod'))) !== undefined,
   );
-  const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
   const { owner } = installation;
   if (owner === undefined) throw new Error('the chart passes no --owner to the operator');
-  await client.delete({
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: owner },
-  });
-  for (const kind of kinds) {
-    await context.check(`the release's owner object goes: no ${kind} of ours is left`, async () => {
-      const { items } = await client.listAll(resourceKind('admissionregistration.k8s.io/v1', kind), {
+  await client.delete(webhookNamed(owner));
+  for (const kind of [webhooks, validatingWebhooks]) {
+    await context.check(`the release's owner object goes: no ${kind.kind} of ours is left`, async () => {
+      const { items } = await client.listAll(kind, {
         labelSelector: `${labelNames.managedBy}=${managedBy}`,
       });
       return items.length === 0;
     });
   }
+  await context.check('and pods start plain', async () => (await containersOf(client, namespace)).length === 1);
+}
+
+/** The first thing anybody tries: label a namespace, restart a Deployment, see 2/2; take the label away again. */
+async function walkBasics(context: ScenarioContext): Promise<{ ready: number; firstPod: number }> {
+  const { client } = context;
+  const labelled = await context.namespace('labelled', { 'istio-injection': 'enabled' });
+  const namespace = await context.namespace('sleep');
+  await client.create(deployment(namespace, 'sleep'));
+  await waitForDeployment(client, namespace, 'sleep');
+  const columns = async () => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+
+  const applied = Date.now();
+  await applyObject(client, exampleConfig('hello.yaml'));
+  const since = () => Date.now() - applied;
+  const [firstPod, ready] = await Promise.all([
+    waitFor(
+      'a first injected pod',
+      async () => isInjected(await dryRun(client, barePod(labelled, 'first'))) && since(),
+      { interval: 10 },
+    ),
+    waitForCondition(client, 'default', 'Ready', 'True').then(since),
+  ]);
+  await context.check('an applied InjectorConfig is Ready', () => true);
+
+  await labelNamespace(client, namespace, { 'istio-injection': 'enabled' });
+  await context.check('a label on the namespace leaves running pods as they are: 1/1', async () =>
+    found(await columns(), '1/1'),
+  );
+  const before = podTable(await podsOf(client, namespace), new Date());
+  await restartDeployment(client, namespace, 'sleep');
+  await context.check('after a restart the Deployment has 2/2', async () => found(await columns(), '2/2'));
+  context.say(`${before}\n${podTable(await podsOf(client, namespace), new Date())}`.replaceAll('\n', '\n      '));
+
+  await labelNamespace(client, namespace, { 'istio-injection': null });
+  await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 2 } });
+  await waitForDeployment(client, namespace, 'sleep');
+  await context.check('without the label new pods are 1/1 and old ones stay 2/2', async () => {
+    const pods = await podsOf(client, namespace, 'sleep');
+    return found(pods.map(readyColumn).sort().join(' '), '1/1 2/2');
+  });
+  return { ready, firstPod };
+}
+
+const name = 'passing';
+const producedKinds: [apiVersion: string, kind: string][] = [
+  ['v1', 'Secret'],
+  ['v1', 'Service'],
+  ['v1', 'ConfigMap'],
+  ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],
+];
+
+/** An InjectorConfig goes: webhooks first, pods stay, nothing is left, nobody is refused meanwhile. */
+async function walkDeletion(context: ScenarioContext, installation: Installation): Promise<void> {
+  const { client } = context;
+  const config = await applyUntilReady(client, smallConfig(name));
+  const namespace = await context.namespace('deletion', { 'istio.io/rev': name });
+  await client.create(deployment(namespace, 'sleep', { replicas: 2 }));
+  await waitForDeployment(client, namespace, 'sleep');
+  const columns = async () => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+  await context.check('pods of a revision that is about to go: 2/2', async () => found(await columns(), '2/2 2/2'));
+  await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
+    const kinds = new Set((await produced(context)).map(({ kind }) => kind));
+    return kinds.size === producedKinds.length;
+  });
+
+  const audit = context.startAudit();
+  const creations = createWhile(context, namespace);
+  await deleteForced(client, config);
   await context.check(
-    'and pods start plain',
-    async () => (await dryRun(client, barePod(namespace, 'pod'))).spec.containers.length === 1,
+    'the InjectorConfig is gone',
+    async () => (await client.find(injectorConfigs, name)) === undefined,
+  );
+  await context.check('nothing of it is left', async () => (await produced(context)).length === 0);
+  const { refused, created } = await creations();
+  await context.checkNow(`no pod was refused meanwhile (0 of ${created})`, () => refused.length === 0);
+  if (audit !== undefined) {
+    const deletions = audit
+      .writesBy(installation.username)
+      .filter((event) => event.verb === 'delete' && event.objectRef?.name?.includes(name) === true)
+      .map((event) => event.objectRef?.resource);
+    await context.checkNow('the webhooks went first', () => deletions[0] === 'mutatingwebhookconfigurations');
+  }
+  await context.check('injected pods stay as they are', async () => found(await columns(), '2/2 2/2'));
+  await untilActive(client);
+  await restartDeployment(client, namespace, 'sleep');
+  await context.check('new pods start plain', async () => found(await columns(), '1/1 1/1'));
+}
+
+async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
+  const lists = await Promise.all(
+    producedKinds.map(([apiVersion, kind]) =>
+      context.client.listAll(resourceKind(apiVersion, kind), { labelSelector: `${labelNames.injectorConfig}=${name}` }),
+    ),
+  );
+  return lists.flatMap(({ items }) => items);
+}
+
+/** Creates pods one after the other until the returned function is called; it tells how many were refused. */
+function createWhile(
+  context: ScenarioContext,
+  namespace: string,
+): () => Promise<{ created: number; refused: string[] }> {
+  const end = new AbortController();
+  let created = 0;
+  const refused: string[] = [];
+  const loop = (async () => {
+    while (!end.signal.aborted) {
+      const message = await refusal(context.client, barePod(namespace, 'meanwhile'));
+      created++;
+      if (message !== undefined) refused.push(message);
+      await sleep(2);
+    }
+  })();
+  return async () => {
+    end.abort();
+    await loop;
+    return { created, refused };
+  };
+}
+
+/** The operator is killed: what each failure policy means, who is not affected, and that everything recovers. */
+async function walkOutage(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
+  const { client } = context;
+  await applyUntilReady(client, smallConfig('fails'));
+  await applyUntilReady(client, smallConfig('ignores', { failurePolicy: 'Ignore' }));
+  const strict = await context.namespace('strict', { 'istio.io/rev': 'fails' });
+  const lenient = await context.namespace('lenient', { 'istio.io/rev': 'ignores' });
+  const unselected = await context.namespace('unselected');
+  for (const namespace of [strict, lenient]) {
+    await client.create(deployment(namespace, 'sleep', { replicas: 3 }));
+    await waitForDeployment(client, namespace, 'sleep');
+  }
+  const columns = async (namespace: string) => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+  await context.check('before: both namespaces 2/2', async () =>
+    found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
+  );
+
+  const audit = context.startAudit();
+  const killed = new Date();
+  await operator.process.kill();
+  await context.check(
+    'the operator is killed; an unselected namespace does not notice',
+    async () => (await refusal(client, barePod(unselected, 'other'))) === undefined,
+  );
+  await context.check(
+    'a selected namespace refuses under Fail, and names the webhook',
+    async () => (await refusal(client, barePod(strict, 'strict')))?.includes('failed calling webhook') === true,
+  );
+  const optOut = { labels: { 'sidecar.istio.io/inject': 'false' } };
+  await context.check(
+    'a pod that opts out starts there all the same',
+    async () => (await refusal(client, barePod(strict, 'opts-out', optOut))) === undefined,
+  );
+  await context.check(
+    'a selected namespace creates plain pods under Ignore',
+    async () => (await containersOf(client, lenient)).length === 1,
+  );
+
+  for (const namespace of [strict, lenient])
+    await client.patch(deployment(namespace, 'sleep'), 'merge', { spec: { replicas: 5 } });
+  await waitForDeployment(client, lenient, 'sleep');
+  await context.check('meanwhile: 2 more pods under Ignore are plain, under Fail they are missing', async () => {
+    const plain = (await columns(lenient)).split(' ').filter((column) => column === '1/1').length;
+    return found(`${plain} plain, ${await columns(strict)}`, '2 plain, 2/2 2/2 2/2');
+  });
+
+  await countLost(context, audit?.events() ?? [], [strict, lenient], killed);
+
+  await operator.restart();
+  await context.check(
+    'after its restart every ReplicaSet is complete',
+    () => waitForDeployment(client, strict, 'sleep', 120_000).then(() => true),
+    // Its controller tries again after as long as it had failed before, at the latest.
+    { timeout: 120_000 },
+  );
+  await context.check('and the late pods under Fail are injected', async () =>
+    found(await columns(strict), '2/2 2/2 2/2 2/2 2/2'),
+  );
+  await restartDeployment(client, lenient, 'sleep');
+  await context.check('the plain pods are replaced by a restart', async () =>
+    found(await columns(lenient), '2/2 2/2 2/2 2/2 2/2'),
+  );
+}
+
+/** The negative control of every later "0 lost": with the operator dead, both kinds of loss are seen. */
+async function countLost(context: ScenarioContext, events: AuditEvent[], namespaces: string[], since: Date) {
+  const pods = (await Promise.all(namespaces.map((namespace) => podsOf(context.client, namespace, 'sleep')))).flat();
+  // Timestamps of objects are whole seconds.
+  const recent = pods.filter((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') >= since.getTime() - 1000);
+  const selected = events.filter((event) => namespaces.includes(event.objectRef?.namespace ?? ''));
+  const lost = lostAdmissions(selected, recent, (pod) =>
+    isInjected(pod) ? undefined : { kind: 'plain', what: 'stored without our status' },
+  );
+  const count = (kind: LostAdmission['kind']) => lost.filter((each) => each.kind === kind).length;
+  context.say(`lost while the operator was dead: ${count('refused')} refused, ${count('plain')} plain`);
+  if (context.cluster.controlPlane === undefined) return;
+  await context.checkNow(
+    'what was lost is seen: refused under Fail, plain under Ignore',
+    () => count('refused') > 0 && count('plain') === 2,
   );
 }

@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeMeasurement, type Figures } from '../../bench/report.ts';
 import { applyAll } from '../harness/apply.ts';
-import { found } from '../harness/wait-for.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import type { OperatorProcess } from '../harness/operator-process.ts';
 import { otherInjector } from '../harness/paths.ts';
 import { isInjected } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { Standstill } from '../harness/standstill/standstill.ts';
+import { found } from '../harness/wait-for.ts';
 import { WorkerHandle } from '../harness/worker/worker-handle.ts';
 import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
 import type { AttackMethods, HostileReview } from './stall/attack-worker.ts';
-import { describeReviews, summarise, slowestFirst } from './stall/attack-report.ts';
 import { stallConfigs } from './stall/configs.ts';
-import { LeaseRecord } from './stall/lease-record.ts';
-import { MainThread } from './stall/main-thread.ts';
-import { judgeStretch, type StretchFigures, type Witnesses } from './stall/stretch.ts';
-import type { OperatorProcess } from '../harness/operator-process.ts';
+import { judgeStretch, LeaseRecord, MainThread, type StretchFigures, type Witnesses } from './stall/stretch.ts';
 
 const sizes = {
   short: { undisturbed: 8000, rounds: 2, limit: 60_000, walked: 6 },
@@ -29,7 +25,6 @@ const perSecond = 20;
 const frozen = 11_000;
 const proxyName = 'stall-proxy';
 
-/** Some pods are expensive to read; they must not slow the admission of other pods. */
 export const stall: Scenario = {
   name: 'stall',
   about:
@@ -47,8 +42,7 @@ export const stall: Scenario = {
     // As in production: at debug every request is a line.
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     const pid = operator.process.pid;
-    const standstill = Standstill.start(context.cluster);
-    context.atEnd(() => standstill.stop());
+    const standstill = context.standstill();
     const { hostile, innocent } = await installConfigs(context);
     const attacker = new WorkerHandle<AttackMethods>(new URL('./stall/attack-worker.ts', import.meta.url), {
       kubeconfig,
@@ -126,24 +120,18 @@ export const stall: Scenario = {
   },
 };
 
-/** Each InjectorConfig with a namespace for hostile pods and one for innocent ones. */
 async function installConfigs(context: ScenarioContext): Promise<{ hostile: string[]; innocent: string[] }> {
   const { client } = context;
   const { texts, source } = istioTexts();
   context.say(`the proxy is of ${source}`);
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, proxyName, texts));
-  const proxy: InjectorConfigObject = {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name: proxyName },
-    spec: {
-      injection: {
-        configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
-        meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
-      },
+  const proxy: InjectorConfigObject = injectorConfig(proxyName, {
+    injection: {
+      configFrom: { namespace: istio, name: `istio-sidecar-injector-${proxyName}`, key: 'config' },
+      meshConfigFrom: { namespace: istio, name: `istio-${proxyName}`, key: 'mesh' },
     },
-  };
+  });
   const namespaces = { hostile: [] as string[], innocent: [] as string[] };
   for (const config of [proxy, ...stallConfigs()]) {
     await applyUntilReady(client, config);
@@ -155,11 +143,7 @@ async function installConfigs(context: ScenarioContext): Promise<{ hostile: stri
   return namespaces;
 }
 
-/** What happened to innocent pods while something went on, and its result. */
-async function during<Result>(
-  witnesses: Witnesses,
-  run: () => Promise<Result>,
-): Promise<StretchFigures & { result: Result }> {
+async function during<Result>(witnesses: Witnesses, run: () => Promise<Result>) {
   const from = Date.now();
   const result = await run();
   const to = Date.now();
@@ -168,7 +152,6 @@ async function during<Result>(
   return { ...(await judgeStretch(witnesses, from, to)), result };
 }
 
-/** The negative control with the injector of another version: it has to fall short. */
 async function mustHaveLost(context: ScenarioContext, falls: string[], figures: Figures): Promise<string> {
   for (const fall of falls) context.say(fall);
   await context.checkNow('the other injector falls short', () => falls.length > 0);
@@ -240,15 +223,11 @@ interface Walk {
   /** The namespaces of hostile pods, one for each InjectorConfig. */
   readonly hostile: readonly string[];
   readonly reviews: readonly HostileReview[];
-  /** How many of the slowest classes. */
   readonly count: number;
 }
 
 /** Creates the slowest classes one by one, and checks that none keeps the main thread for long in any of several attempts. */
-export async function walkSlowest(
-  context: ScenarioContext,
-  { attacker, thread, hostile, reviews, count }: Walk,
-): Promise<{ description: string; figures: Figures }> {
+export async function walkSlowest(context: ScenarioContext, { attacker, thread, hostile, reviews, count }: Walk) {
   const worst = { name: 'none', namespace: '', milliseconds: 0 };
   const tooLong: string[] = [];
   const chosen = slowestFirst(reviews).slice(0, count);
@@ -276,4 +255,40 @@ export async function walkSlowest(
     description: `${name}, ${milliseconds} ms`,
     figures: { classes: chosen.length, slowestClass: `${name} in ${namespace}`, mainThreadMilliseconds: milliseconds },
   };
+}
+
+const described = 5;
+
+function slowestFirst(reviews: readonly HostileReview[]): HostileReview[] {
+  const slowest = new Map<string, HostileReview>();
+  for (const review of reviews) {
+    if (review.milliseconds > (slowest.get(review.name)?.milliseconds ?? -1)) slowest.set(review.name, review);
+  }
+  return [...slowest.values()].sort((left, right) => right.milliseconds - left.milliseconds);
+}
+
+function describeReviews(reviews: readonly HostileReview[]): string[] {
+  const failed = reviews.filter(({ outcome }) => outcome === 'deadline' || outcome === 'failed');
+  return [
+    `outcomes: ${JSON.stringify(outcomesOf(reviews))}`,
+    ...slowestFirst(reviews)
+      .slice(0, described)
+      .map(({ name, milliseconds, outcome }) => `${Math.round(milliseconds)} ms: ${name} (${outcome})`),
+    ...failed.slice(0, described).map(({ name, message }) => `not answered: ${name}: ${message}`),
+  ];
+}
+
+function summarise(reviews: readonly HostileReview[]): Figures {
+  const [slowest] = slowestFirst(reviews);
+  return {
+    outcomes: outcomesOf(reviews),
+    slowestClass: slowest?.name ?? 'none',
+    slowestClassMilliseconds: Math.round(slowest?.milliseconds ?? 0),
+  };
+}
+
+function outcomesOf(reviews: readonly HostileReview[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of reviews) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
 }

@@ -1,22 +1,25 @@
-import { applyUntilReady } from '../harness/injector-configs.ts';
-import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
-import { markedConfig } from '../harness/load/marked-config.ts';
-import { applyTagUntilReady, revisionTag } from '../harness/revision-tags.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { Follower } from './tag-switch/followers.ts';
-import { checkConditions, checkForeign, checkOrphan, checkRefusals } from './tag-switch/refusals.ts';
+import { dryRun } from '../harness/admissions.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
+import type { AuditLog } from '../harness/audit-log.ts';
 import {
-  editWhileMoving,
-  moveNamespace,
-  moveTag,
-  removeRevision,
-  switchDefault,
-  type Followers,
-} from './tag-switch/switches.ts';
-import { applyObject } from '../harness/apply.ts';
-import { waitFor } from '../harness/wait-for.ts';
+  applyUntilReady,
+  condition,
+  deleteForced,
+  injectorConfigs,
+  waitForCondition,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
+import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
+import type { PodLoad } from '../harness/load/pod-load.ts';
+import type { PodDefect } from '../harness/lost-admissions.ts';
+import type { Pod } from '../harness/pod.ts';
+import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, waitFor } from '../harness/wait-for.ts';
+import { barePod } from '../harness/workloads.ts';
+import { checkConditions, checkForeign, checkOrphan, checkRefusals } from './tag-switch/refusals.ts';
 
-/** What Istio's users do with revisions and tags, while pods are created all along. */
 export const tagSwitch: Scenario = {
   name: 'tag-switch',
   about:
@@ -75,4 +78,192 @@ export async function checkWrongOrder(context: ScenarioContext, byDefault: Follo
   const back = Date.now();
   await waitFor('pods to be created as before', () => byDefault.makersSince(back).join() === 'default');
   await byDefault.losses.checkNone('it is on again', { askedSince: back });
+}
+
+interface Followers {
+  readonly byRevision: Follower;
+  readonly byTag: Follower;
+  readonly byDefault: Follower;
+}
+
+async function moveNamespace(context: ScenarioContext, { byRevision }: Followers): Promise<number> {
+  let created = 0;
+  for (const revision of ['v2', 'v1', 'v2']) {
+    const began = Date.now();
+    const target = objectOf('v1', 'Namespace', byRevision.namespace);
+    await context.client.patch(target, 'merge', { metadata: { labels: { 'istio.io/rev': revision } } });
+    created += await byRevision.checkSwitched(`a namespace is moved to ${revision} by its label`, revision, began);
+  }
+  return created;
+}
+
+async function moveTag(context: ScenarioContext, { byTag }: Followers, rounds: number): Promise<number> {
+  let created = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const revision of ['v2', 'v1']) {
+      const began = Date.now();
+      await applyObject(context.client, revisionTag('prod', revision));
+      created += await byTag.checkSwitched(`the tag is moved to ${revision}`, revision, began);
+    }
+  }
+  return created;
+}
+
+async function editWhileMoving(context: ScenarioContext, { byTag }: Followers): Promise<number> {
+  const { client } = context;
+  const began = Date.now();
+  for (const mark of ['three', 'four', 'five']) {
+    await Promise.all([
+      applyObject(client, markedConfig('v2', mark)),
+      applyObject(client, revisionTag('prod', mark === 'four' ? 'v1' : 'v2')),
+    ]);
+  }
+  // On its way it may have led there already, and away again.
+  await applyTagUntilReady(client, revisionTag('prod', 'v2'));
+  return byTag.checkSwitched('a revision is edited while the tag is moved to it and away', 'v2', began);
+}
+
+async function switchDefault(context: ScenarioContext, { byDefault }: Followers): Promise<number> {
+  const { client } = context;
+  let created = 0;
+  for (const revision of ['v2', 'v1', 'default', 'v2']) {
+    const began = Date.now();
+    await applyObject(client, revisionTag('default', revision));
+    created += await byDefault.checkSwitched(`the default is switched to ${revision} by tag default`, revision, began);
+  }
+  await context.check('InjectorConfig default is Ready and says who stands in for it', async () => {
+    const config = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
+    const ready = condition(config, 'Ready');
+    return ready?.status === 'True' && found(ready.reason, 'Tagged');
+  });
+  const edited = await applyObject(client, markedConfig('default', 'later'));
+  await waitForCondition(client, 'default', 'Ready', 'True', edited.metadata.generation);
+  const began = Date.now();
+  await removeTag(client, 'default');
+  created += await byDefault.checkSwitched(
+    'tag default is deleted: InjectorConfig default takes over again',
+    'default',
+    began,
+  );
+  await waitFor('it to be Ready by itself', async () => {
+    const config = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
+    return condition(config, 'Ready')?.reason === 'Serving';
+  });
+  return created;
+}
+
+async function removeRevision(context: ScenarioContext, followers: Followers): Promise<number> {
+  const { client } = context;
+  const everybody = Object.values(followers) as Follower[];
+  const began = Date.now();
+  await deleteForced(client, markedConfig('v1', 'one'));
+  await context.check(
+    'a revision is removed after its last user: nothing of it is left',
+    async () => (await client.find(injectorConfigs, 'v1')) === undefined,
+  );
+  let created = 0;
+  for (const follower of everybody) {
+    created += await follower.losses.checkNone(`and pods of ${follower.namespace} are created as before`, began);
+  }
+  return created;
+}
+
+interface Shown {
+  readonly injectorConfig: string;
+  readonly mark: string;
+}
+
+/** A namespace in which pods are created all along: what they got, and what was lost. */
+class Follower {
+  readonly namespace: string;
+  readonly #context: ScenarioContext;
+  readonly #shown = new Map<string, Shown>();
+  /** The mark that each configuration has; whatever shows another was made of two. */
+  readonly #marks = new Map<string, string>();
+  #load: PodLoad | undefined;
+  #losses: Losses | undefined;
+
+  private constructor(context: ScenarioContext, namespace: string) {
+    this.#context = context;
+    this.namespace = namespace;
+  }
+
+  static async start(
+    context: ScenarioContext,
+    audit: AuditLog,
+    name: string,
+    labels: Record<string, string>,
+    perSecond: number,
+  ): Promise<Follower> {
+    const follower = new Follower(context, await context.namespace(name, labels));
+    const { namespace } = follower;
+    const inspect = (pod: Pod): PodDefect | undefined => follower.#inspect(pod);
+    follower.#load = await context.startLoad({ namespace, perSecond, replicaSetPods: 3, inspect });
+    follower.#losses = new Losses(context, follower.#load, audit);
+    return follower;
+  }
+
+  get losses(): Losses {
+    if (this.#losses === undefined) throw new Error(`nothing is created in ${this.namespace} yet`);
+    return this.#losses;
+  }
+
+  async stop(): Promise<void> {
+    await this.#load?.stop();
+  }
+
+  /** Waits until a pod of this moment is made by an InjectorConfig; returns the time from when on all must be (milliseconds since 1970). */
+  async waitFor(injectorConfig: string): Promise<number> {
+    const { client } = this.#context;
+    await waitFor(
+      `pods of ${this.namespace} to be made by ${injectorConfig}`,
+      async () => found(shownBy(await dryRun(client, barePod(this.namespace, 'probe'))).injectorConfig, injectorConfig),
+      { interval: 10 },
+    );
+    return Date.now();
+  }
+
+  /** Checks that a switch lost nothing, and that every pod that was asked for after it is wholly of the new configuration. */
+  async checkSwitched(statement: string, injectorConfig: string, began: number): Promise<number> {
+    const from = await this.waitFor(injectorConfig);
+    const created = await this.losses.checkNone(statement, began);
+    const since = await waitFor(`pods of ${this.namespace} to be created after the switch`, () => {
+      const names = this.#since(from);
+      return names.length >= 20 && names;
+    });
+    const other = since.filter((name) => this.#shown.get(name)?.injectorConfig !== injectorConfig);
+    await this.#context.checkNow(
+      `and each of the ${since.length} that were asked for afterwards is made by ${injectorConfig}, ${from - began} ms after it was asked for`,
+      () => found(other.join(), ''),
+    );
+    return created;
+  }
+
+  makersSince(time: number): string[] {
+    return [...new Set(this.#since(time).map((name) => this.#shown.get(name)?.injectorConfig ?? 'none'))].sort();
+  }
+
+  #since(time: number): string[] {
+    const { creations = [] } = this.#load ?? {};
+    return creations
+      .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
+      .map(({ name }) => name);
+  }
+
+  #inspect(pod: Pod): PodDefect | undefined {
+    const shown = shownBy(pod);
+    this.#shown.set(pod.metadata.name ?? '', shown);
+    const defect = markDefect(pod);
+    if (defect !== undefined) return defect;
+    const { configuration = 'none' } = marksOf(pod);
+    const before = this.#marks.get(configuration);
+    this.#marks.set(configuration, shown.mark);
+    if (before === undefined || before === shown.mark) return undefined;
+    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${shown.mark}` };
+  }
+}
+
+function shownBy(pod: Pod): Shown {
+  const { marks, configuration = 'none.' } = marksOf(pod);
+  return { injectorConfig: configuration.split('.')[0] ?? 'none', mark: marks.join(' and ') };
 }

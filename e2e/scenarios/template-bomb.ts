@@ -2,30 +2,29 @@ import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
 import type { Condition } from '../../src/api/kubernetes/kubernetes.ts';
-import { ApiError } from '../../src/kube/api-error.ts';
+import { dryRun, refusalOf } from '../harness/admissions.ts';
+import { applyObject } from '../harness/apply.ts';
 import {
   applyUntilReady,
-  smallConfig,
   condition,
+  injectorConfig,
   injectorConfigs,
+  smallConfig,
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
-import { found } from '../harness/wait-for.ts';
 import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { atAdmission, type Bomb, bombs } from './template-bomb/bombs.ts';
-import { dryRun } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
 import { isInjected } from '../harness/pod.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found } from '../harness/wait-for.ts';
 import { barePod } from '../harness/workloads.ts';
+import { atAdmission, bombs, type Bomb } from './template-bomb/bombs.ts';
 
 /** MiB: the most that the operator may take, which the chart gives 768. */
 const mostMemory = 600;
 /** All bombs have their verdict by then, in milliseconds; on a calm machine it takes a tenth of it. */
 const verdictsWithin = 300_000;
 
-/** Nothing that the author of a template writes may stop the injector. */
 export const templateBomb: Scenario = {
   name: 'template-bomb',
   about:
@@ -151,11 +150,7 @@ async function checkVerdicts(context: ScenarioContext, planted: readonly Bomb[])
   return verdicts;
 }
 
-async function checkPublished(
-  context: ScenarioContext,
-  bomb: Bomb,
-  annotations: Record<string, string>,
-): Promise<void> {
+async function checkPublished(context: ScenarioContext, bomb: Bomb, annotations: Record<string, string>) {
   const namespace = await context.namespace(bomb.name, { 'istio.io/rev': bombName(bomb) });
   const answer = await context.check(`${bomb.name} is published, and answers for its pods`, async () => {
     const said = await answerFor(context, namespace, annotations);
@@ -194,19 +189,8 @@ export async function plant({ client }: ScenarioContext, namespace: string, bomb
       field.endsWith('From') ? [field, { namespace, name, ...(value as object) }] : [field, value],
     ),
   );
-  const config: InjectorConfigObject = {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection },
-  };
-  try {
-    await applyObject(client, config);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 422) return false;
-    throw error;
-  }
+  const config: InjectorConfigObject = injectorConfig(name, { injection });
+  return (await refusalOf(() => applyObject(client, config))) === undefined;
 }
 
 /** What is said of a bomb's templates; undefined while nothing is. */
@@ -217,17 +201,10 @@ export async function verdictOf({ client }: ScenarioContext, bomb: Bomb): Promis
 }
 
 /** What becomes of a pod that a bomb's webhook takes: a clear refusal, or a pod. */
-export async function answerFor(
-  { client }: ScenarioContext,
-  namespace: string,
-  annotations: Record<string, string>,
-): Promise<string> {
-  const pod = barePod(namespace, 'probe');
-  try {
-    const made = await dryRun(client, { ...pod, metadata: { ...pod.metadata, annotations } });
-    return isInjected(made) ? 'injected' : 'plain';
-  } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
-  }
+async function answerFor({ client }: ScenarioContext, namespace: string, annotations: Record<string, string>) {
+  let answer = '';
+  const refused = await refusalOf(async () => {
+    answer = isInjected(await dryRun(client, barePod(namespace, 'probe', { annotations }))) ? 'injected' : 'plain';
+  });
+  return refused ?? answer;
 }

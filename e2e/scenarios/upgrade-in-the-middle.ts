@@ -1,12 +1,14 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { earlierBundle } from '../harness/earlier-bundle.ts';
+import { promisify } from 'node:util';
 import { applyUntilReady } from '../harness/injector-configs.ts';
-import { checkDeadReplicas } from '../harness/load/dead-replicas.ts';
-import { Losses } from '../harness/load/losses.ts';
+import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
-import { paths } from '../harness/paths.ts';
+import { paths, repository } from '../harness/paths.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
-import { Rotation } from '../harness/rotations.ts';
+import { beginRotation } from '../harness/rotations.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { WebhookWrites } from '../harness/webhook-writes.ts';
@@ -20,7 +22,6 @@ const count = 4;
 const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '30m' };
 const flags = ['--test-certificate-time-scale=60', '--drain-seconds=2'];
 
-/** The operator is replaced by another version and back while everything that takes time is under way. */
 export const upgradeInTheMiddle: Scenario = {
   name: 'upgrade-in-the-middle',
   about:
@@ -54,7 +55,7 @@ export const upgradeInTheMiddle: Scenario = {
       ['the earlier version again', earlier, 75, 100],
     ] as const) {
       const before = `${await rolled.path()} ${await back.path()}`;
-      const rotation = await Rotation.begin(context, 'v1');
+      const rotation = await beginRotation(context, 'v1');
       await rollTo(replicas, bundle);
       await context.checkNow(`${version}: all processes were replaced while the authority was`, async () =>
         found(await rotation.state(), 'Accepted'),
@@ -85,7 +86,6 @@ export const upgradeInTheMiddle: Scenario = {
   },
 };
 
-/** A rolling update of both Deployments at once. */
 async function rollTo(replicas: Replicas, bundle: string): Promise<void> {
   replicas.bundle = bundle;
   const each = async (list: Replicas['webhooks']): Promise<void> => {
@@ -94,4 +94,31 @@ async function rollTo(replicas: Replicas, bundle: string): Promise<void> {
   await Promise.all([each(replicas.webhooks), each(replicas.controllers)]);
   await replicas.waitUntilServing();
   await replicas.waitForLeader();
+}
+
+const run = promisify(execFile);
+
+/**
+ * The bundle of an earlier commit, built from the repository's own history; returns its path. It is built once.
+ *
+ * @param commit 40 hex digits, or their beginning
+ * @throws Error when the clone is shallow, or its packages are not those of the commit
+ */
+async function earlierBundle(commit: string): Promise<string> {
+  const folder = join(paths.earlier, commit);
+  const bundle = join(folder, 'dist', 'injector.cjs');
+  if (existsSync(bundle)) return bundle;
+  const git = { cwd: repository, maxBuffer: 256 << 20 };
+  const isThere = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], git).status === 0;
+  if (!isThere) throw new Error(`this clone has no commit ${commit}: \`git fetch --unshallow\` fetches what it lacks`);
+  const packages = spawnSync('git', ['diff', '--quiet', commit, 'HEAD', '--', 'package-lock.json'], git).status;
+  if (packages !== 0) throw new Error(`commit ${commit} has other npm packages: build its bundle by hand at ${bundle}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const archive = join(folder, 'source.tar');
+  await run('git', ['archive', '--output', archive, commit], git);
+  await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  await run(process.execPath, ['--import', 'ts-blank-space/register', 'scripts/build.ts'], { cwd: folder });
+  return bundle;
 }

@@ -1,4 +1,3 @@
-import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from '../harness/apply.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
@@ -7,20 +6,18 @@ import type { Replicas } from '../harness/replicas/replicas.ts';
 import { revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
+import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
-const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 const count = 6;
 const pair = { stable: 'v1', canary: 'v2' };
 
-/** A rollout that has come to rest somewhere, and the share of its workloads that has the canary there. */
 interface RestingRollout {
   readonly rollout: SmallRollout;
   readonly state: string;
   readonly share: ReadonlySet<string>;
 }
 
-/** The webhooks of three tags are lost in every way that there is, each time with the leader killed at that moment. */
 export const webhookLost: Scenario = {
   name: 'webhook-lost',
   about:
@@ -83,7 +80,7 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
     [
       'by hand',
       async (rollouts) => {
-        for (const { rollout } of rollouts) await client.delete(webhookOf(rollout.tag));
+        for (const { rollout } of rollouts) await client.delete(webhookNamed(`sidecar-injector-tag-${rollout.tag}`));
       },
       () => Promise.resolve(),
     ],
@@ -98,11 +95,6 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
       },
     ],
   ];
-}
-
-function webhookOf(tag: string) {
-  const name = `sidecar-injector-tag-${tag}`;
-  return { apiVersion: 'admissionregistration.k8s.io/v1', kind: webhooks.kind, metadata: { name } };
 }
 
 async function paused(rollout: SmallRollout): Promise<RestingRollout> {

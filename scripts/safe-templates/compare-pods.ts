@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject } from '../../src/inject/patch/json-value.ts';
-import { argumentsDiffer } from './compare-arguments.ts';
 import type { TemplateWords } from './own-words.ts';
 
 const valueOfPort: ReadonlySet<string> = new Set(['name', 'containerPort', 'protocol']);
@@ -73,12 +72,7 @@ function strictDifference(left: unknown, right: unknown, place: string): string 
   return place;
 }
 
-function containers(
-  left: unknown,
-  right: unknown,
-  place: string,
-  words: TemplateWords,
-): string | { readonly same: true } {
+function containers(left: unknown, right: unknown, place: string, words: TemplateWords) {
   const [one, other] = [listOf(left), listOf(right)];
   if (one.map(nameOf).join('\0') !== other.map(nameOf).join('\0')) return place;
   for (const [index, container] of one.entries()) {
@@ -97,12 +91,7 @@ function containers(
 }
 
 /** Entries with a value may come and go, under a name of the template's own; others may not change, nor may the order of those that stay. */
-function environment(
-  left: readonly JsonObject[],
-  right: readonly JsonObject[],
-  place: string,
-  words: TemplateWords,
-): string | { readonly same: true } {
+function environment(left: readonly JsonObject[], right: readonly JsonObject[], place: string, words: TemplateWords) {
   const sources = (list: readonly JsonObject[]): JsonObject[] =>
     list.filter(({ valueFrom }) => isJsonObject(valueFrom));
   const different = strictDifference(sources(left), sources(right), `${place}(valueFrom)`);
@@ -119,12 +108,7 @@ function isOnce(name: string, list: readonly string[]): boolean {
   return list.indexOf(name) === list.lastIndexOf(name);
 }
 
-function resources(
-  left: JsonObject,
-  right: JsonObject,
-  place: string,
-  words: TemplateWords,
-): string | { readonly same: true } {
+function resources(left: JsonObject, right: JsonObject, place: string, words: TemplateWords) {
   return members(left, right, place, (name, one, other, at) => {
     if (name !== 'limits' && name !== 'requests') return false;
     const strange = Object.keys(objectOf(one)).find((key) => !Object.hasOwn(objectOf(other), key) && !words.has(key));
@@ -201,4 +185,61 @@ export function addedStructure(left: unknown, right: unknown, place = ''): strin
 export function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + 1 + elementsOf(item), 0);
   return isJsonObject(value) ? elementsOf(Object.values(value)) - Object.keys(value).length : 0;
+}
+
+/** Names of flags whose value is code. */
+const codeFlag =
+  /(?:^|[-_.])(?:exec|eval|command|cmd|script|run|split-string|rcfile|init-file|code|program|shell|expression)(?:$|[-_.])/;
+const assignment = /^(--[A-Za-z0-9][\w.-]*)=/;
+const plainFlag = /^--[A-Za-z0-9][\w.-]*$/;
+const operandFlag = /^-[^-=][^=]*$|^-+$/;
+const plainWord = /^(?:[\w./][\w.:,/@+-]*)?$/;
+/** Nothing counts as no number. */
+const numbers = /^(?:[0-9]+(?:[-+._,:/]*[0-9]*)*)?$/;
+const longestNumber = 200;
+/** What the templates here start: another one would have to be known to take no plain words. */
+const interpreters: ReadonlySet<string> = new Set(['sh', 'bash', 'busybox', 'tini', 'python', 'env', 'node', 'perl']);
+
+const aNumber = '\0number';
+
+/**
+ * Whether arguments differ in more than what an author may decide: the value of a flag of the template's own, whether such a flag is there, and numbers.
+ * @param accepted the arguments of the pod that was accepted
+ * @param reference the same without the author's texts, or with others
+ * @param command of the container
+ */
+function argumentsDiffer(
+  accepted: readonly string[],
+  reference: readonly string[],
+  command: readonly string[],
+  words: TemplateWords,
+): boolean {
+  const [left, right] = [accepted, reference].map((args) => fixedArguments(args, command, words).join('\0\0'));
+  return left !== right;
+}
+
+/** The arguments without those that may come and go. */
+function fixedArguments(args: readonly string[], command: readonly string[], words: TemplateWords): string[] {
+  const programs = command.length > 0 ? command : args.slice(0, 1);
+  const interpreted = programs.some((program) => interpreters.has(program.slice(program.lastIndexOf('/') + 1)));
+  const fixed: string[] = [];
+  let before = command.at(-1) ?? '';
+  for (let index = 0; index < args.length; index += 1) {
+    const text = args[index]!;
+    const [whole, name] = assignment.exec(text) ?? [];
+    const isOperand = operandFlag.test(before);
+    before = text;
+    // `--flag=` or `--flag` stands in the template: what joins the two may be an action.
+    const isOwn = name !== undefined && (words.hasFlag(whole!) || words.has(name));
+    if (isOwn && !isOperand && !codeFlag.test(name.slice(2))) continue;
+    if (!isOperand && plainFlag.test(text) && words.has(text) && !codeFlag.test(text.slice(2))) {
+      const operand = args[index + 1];
+      if (operand === undefined || interpreted || !plainWord.test(operand)) continue;
+      index += 1;
+      before = operand;
+      continue;
+    }
+    fixed.push(text.length < longestNumber && numbers.test(text) ? aNumber : text);
+  }
+  return fixed;
 }

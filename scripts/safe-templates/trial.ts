@@ -3,10 +3,12 @@ import { Random } from '../template-recorder/random.ts';
 import { AuthorTexts } from './author-texts.ts';
 import { barePod, givenWords, podOf, randomAuthor, type Author } from './author.ts';
 import { forbiddenDifference } from './compare-pods.ts';
+import { Expressions } from './expressions.ts';
 import type { Figures } from './figures.ts';
 import { OwnWords } from './own-words.ts';
-import { randomTemplate } from './random-template.ts';
 import { LoadedTemplate, type Subject } from './subject.ts';
+import { podTemplate } from './template-parts.ts';
+import { TemplateSlots } from './template-slots.ts';
 
 /** What the rule forbids and the check let pass. */
 export interface Leak {
@@ -194,4 +196,34 @@ function argumentsOf(pod: JsonObject): string[] {
 function shownOf({ spec, metadata }: JsonObject): string {
   const { annotations, labels } = metadata as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
   return JSON.stringify([spec, annotations?.['example.com/made'], labels?.['example.com/made']]);
+}
+
+/** A template in which something depends on the author of a pod. */
+function randomTemplate(random: Random): string {
+  for (;;) {
+    const expressions = new Expressions(random);
+    const opening = random.chance(0.2) ? prelude(random, expressions) : '';
+    const slots = new TemplateSlots(random, expressions, random.pick([0.3, 0.5]));
+    const template = podTemplate(slots, opening);
+    if (slots.hot > 0) return template;
+  }
+}
+
+/** Variables that hold what an author wrote, in one of several ways. */
+function prelude(random: Random, expressions: Expressions): string {
+  const condition = expressions.of('bool', 1);
+  const text = expressions.of('text', 1);
+  const lines = random.pick([
+    `{{- $x := ${text} }}`,
+    `{{- $x := "own" }}{{- if ${condition} }}{{ $x = ${text} }}{{ end }}`,
+    `{{- $x := "own" }}{{- range $k, $v := $.ObjectMeta.Annotations }}{{ if eq $k "example.com/a" }}{{ $x = $v }}{{ break }}{{ end }}{{ end }}`,
+    `{{- $x := "own" }}{{- range $k, $v := $.ObjectMeta.Labels }}{{ if ne $k "team" }}{{ continue }}{{ end }}{{ $x = $v }}{{ end }}`,
+    `{{- $d := dict }}{{- $_ := set $d "k" ${text} }}{{- $x := get $d "k" }}`,
+    `{{- $d := dict "k" "own" }}{{- if ${condition} }}{{ $_ := unset $d "k" }}{{ end }}{{- $x := get $d "k" }}`,
+    `{{- $x := "own" }}{{- with ${text} }}{{ $x = . }}{{ end }}`,
+    `{{- $x := "" }}{{- range $i, $e := ${expressions.of('list', 1)} }}{{ $x = print $x $e }}{{ end }}`,
+  ]);
+  if (random.chance(0.2)) return `{{- if ${condition} }}{{ fail ${text} }}{{ end }}\n`;
+  expressions.scope.variables.push({ name: '$x', kind: 'text' });
+  return `${lines}\n`;
 }

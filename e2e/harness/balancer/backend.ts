@@ -1,8 +1,27 @@
 import { get } from 'node:http';
-import type { ConnectionRecord } from './connection-record.ts';
+
+/** One TCP connection that the balancer has passed on. Times are milliseconds since 1970. */
+export interface ConnectionRecord {
+  backend: string;
+  openedAt: number;
+  closedAt: number | undefined;
+  /** Who ended it: `refused` when the backend did not accept it. */
+  closedBy: 'client' | 'backend' | 'refused' | undefined;
+  bytesUp: number;
+  bytesDown: number;
+  /** Whether the client had sent something last that was not answered when it ended (or now): a handshake or a request is under way. */
+  isWaiting: boolean;
+}
+
+export interface BackendState {
+  name: string;
+  isReady: boolean;
+  isInRotation: boolean;
+  open: number;
+  opened: number;
+}
 
 export interface BackendAddress {
-  /** Unique, for example the replica's name. */
   name: string;
   port: number;
   /** Where its readiness is asked for: `http://127.0.0.1:PORT/readyz`. */
@@ -41,7 +60,6 @@ export class Backend {
     void this.#follow();
   }
 
-  /** Takes it out for good. Its connections stay. */
   remove(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

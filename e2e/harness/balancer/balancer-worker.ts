@@ -2,8 +2,13 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
 import { serveWorker } from '../worker/serve-worker.ts';
-import { Backend, type BackendAddress, type BalancerTimes } from './backend.ts';
-import type { BackendState, ConnectionRecord } from './connection-record.ts';
+import {
+  Backend,
+  type BackendAddress,
+  type BackendState,
+  type BalancerTimes,
+  type ConnectionRecord,
+} from './backend.ts';
 
 const { port, times } = workerData as { port: number; times: BalancerTimes };
 const backends = new Map<string, Backend>();
@@ -81,7 +86,6 @@ const listening = new Promise<void>((resolve, reject) => {
   server.listen(port, '127.0.0.1', resolve);
 });
 
-/** What the balancer's owner may ask for. */
 export interface BalancerMethods {
   listening(): Promise<void>;
   add(address: BackendAddress): void;

@@ -1,13 +1,11 @@
 import { freePort } from '../free-port.ts';
 import { waitFor } from '../wait-for.ts';
 import { WorkerHandle } from '../worker/worker-handle.ts';
-import type { BackendAddress, BalancerTimes } from './backend.ts';
+import type { BackendAddress, BackendState, BalancerTimes, ConnectionRecord } from './backend.ts';
 import type { BalancerMethods } from './balancer-worker.ts';
-import type { BackendState, ConnectionRecord } from './connection-record.ts';
 
 const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, probeFailures: 3, delay: 500 };
 
-/** What was on a backend when it died, for the bound of what its death may cost. */
 export interface DeathToll {
   /** Connections on which something was under way. */
   inFlight: number;
@@ -31,7 +29,6 @@ export class Balancer {
     this.#worker = new WorkerHandle(new URL('./balancer-worker.ts', import.meta.url), { port, times });
   }
 
-  /** Listens on a free loopback port. */
   static async start(times: Partial<BalancerTimes> = {}): Promise<Balancer> {
     const balancer = new Balancer(await freePort(), { ...defaultTimes, ...times });
     await balancer.#worker.call('listening');
@@ -51,12 +48,10 @@ export class Balancer {
     return this.#worker.call('states');
   }
 
-  /** Every connection so far, those to former backends included. */
   connections(): Promise<ConnectionRecord[]> {
     return this.#worker.call('connections');
   }
 
-  /** Waits until exactly these backends get new connections. */
   async waitForRotation(names: string[], timeout = 60_000): Promise<void> {
     const wanted = [...names].sort().join(', ');
     await waitFor(
@@ -69,7 +64,6 @@ export class Balancer {
     );
   }
 
-  /** Waits until a backend gets new connections, whatever the others do. */
   async waitUntilUsed(name: string): Promise<void> {
     await waitFor(`the balancer to use ${name}`, async () =>
       (await this.states()).some((each) => each.name === name && each.isInRotation),

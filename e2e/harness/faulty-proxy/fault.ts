@@ -4,7 +4,6 @@ export interface RequestClass {
   client?: string;
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, as RBAC names them. */
   verbs?: readonly string[];
-  /** For example `configmaps`, `injectorconfigs`. */
   resources?: readonly string[];
   /** For example `status`; `''` for the object itself. */
   subresources?: readonly string[];
@@ -15,7 +14,6 @@ export interface RequestClass {
 export type FaultAction =
   /** The API server's own refusal, without asking it: 403, 429, 500 … */
   | { kind: 'answer'; status: number; retryAfterSeconds?: number }
-  /** Passed on later. */
   | { kind: 'delay'; milliseconds: number }
   /** Never answered, and nothing more comes on watches that are open; the connections stay, as on a half-open path. */
   | { kind: 'hang' }
@@ -29,7 +27,6 @@ export interface Fault {
   share?: number;
 }
 
-/** A request to the API server, described as RBAC and the audit log describe it. */
 export interface ProxiedRequest {
   userAgent: string;
   verb: string;

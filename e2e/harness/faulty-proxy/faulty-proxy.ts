@@ -5,7 +5,6 @@ import { WorkerHandle } from '../worker/worker-handle.ts';
 import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
-/** A fault that is active. */
 export interface StandingFault {
   /** Ends it for new requests; how many requests and open watches met it. Those that hang go on hanging. */
   end: () => Promise<number>;

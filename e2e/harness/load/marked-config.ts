@@ -1,4 +1,4 @@
-import type { InjectorConfigObject } from '../injector-configs.ts';
+import { injectorConfig, type InjectorConfigObject } from '../injector-configs.ts';
 import type { PodDefect } from '../lost-admissions.ts';
 import { isInjected, type Pod } from '../pod.ts';
 
@@ -28,20 +28,15 @@ spec:
     - name: TEMPLATE
       value: "${mark}"
 `;
-  return {
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: {
-      injection: {
-        templates: { sidecar: template },
-        values: { mark },
-        meshConfig: { defaultConfig: { discoveryAddress: `${mark}.example:15012` } },
-        injectedAnnotations: { [annotation]: mark },
-      },
-      ...spec,
+  return injectorConfig(name, {
+    injection: {
+      templates: { sidecar: template },
+      values: { mark },
+      meshConfig: { defaultConfig: { discoveryAddress: `${mark}.example:15012` } },
+      injectedAnnotations: { [annotation]: mark },
     },
-  };
+    ...spec,
+  });
 }
 
 /** The marks that a pod carries, each once, and the configuration that its annotation names (`NAME.HASH`). */

@@ -17,16 +17,13 @@ export interface PodLoadOptions {
   replicaSetPods?: number;
   /** What is wrong with a stored pod, undefined when nothing is. */
   inspect: (pod: Pod) => PodDefect | undefined;
-  /** Further parts of the pods. */
   pods?: WorkloadOptions;
 }
 
-/** A creation as this client saw it. */
 export interface Creation {
   startedAt: number;
   endedAt: number;
   name: string;
-  /** Why it failed; undefined when the pod was stored. */
   failure: string | undefined;
   defect: PodDefect | undefined;
 }
@@ -62,7 +59,6 @@ export class PodLoad {
     return this.#options.namespace;
   }
 
-  /** Begins; the first pods are stored when this resolves. */
   static async start(client: ApiClient, options: PodLoadOptions): Promise<PodLoad> {
     const load = new PodLoad(client, options);
     const { namespace, replicaSetPods = 5, pods = {} } = options;
@@ -80,7 +76,6 @@ export class PodLoad {
     );
   }
 
-  /** Ends it, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

@@ -1,30 +1,37 @@
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
-import { Balancer } from '../balancer/balancer.ts';
 import type { BalancerTimes } from '../balancer/backend.ts';
+import { Balancer } from '../balancer/balancer.ts';
 import type { ChartWorkload } from '../chart-workloads.ts';
 import type { Cluster } from '../cluster.ts';
 import { FaultyProxy } from '../faulty-proxy/faulty-proxy.ts';
 import { workloadFor, type Installation } from '../installation.ts';
-import type { Pod } from '../pod.ts';
+import type { OperatorProcess, OperatorRole } from '../operator-process.ts';
 import { paths } from '../paths.ts';
+import type { Pod } from '../pod.ts';
 import { serviceAccountKubeconfig } from '../service-account.ts';
 import { waitFor } from '../wait-for.ts';
 import { podsMatching } from '../workloads.ts';
-import type { Replica, ReplicaRole } from './replica.ts';
+
+type ReplicaRole = Exclude<OperatorRole, 'all'>;
+
+export interface Replica {
+  /** The pod's name: in Leases, in the User-Agent, in the audit log (`authentication.kubernetes.io/pod-name`), and of the balancer's backend. */
+  name: string;
+  /** What it is here; in a chart that runs everything in one process a `controller` is one that gets no traffic. */
+  role: ReplicaRole;
+  pod: Pod;
+  operator: OperatorProcess;
+}
 
 export interface ReplicaOptions {
-  /** How many replicas serve behind the balancer; 3 unless told. */
   webhooks?: number;
-  /** How many candidates for leadership there are; 2 unless told. */
   controllers?: number;
   /** Further flags of every process, which may depend on its name; a later one beats the chart's. */
   flags?: string[] | ((name: string) => string[]);
   balancer?: Partial<BalancerTimes>;
   /** Puts a {@link FaultyProxy} between the processes and the API server (the embedded one only). */
   proxied?: boolean;
-  /** The path of the bundle that its processes run: the one of this checkout unless told. */
   bundle?: string;
-  /** The seed of the proxy's choices. */
   seed?: number;
 }
 
@@ -32,14 +39,11 @@ export interface ReplicaOptions {
 export class Replicas {
   readonly installation: Installation;
   readonly balancer: Balancer;
-  /** Undefined unless asked for. */
-  readonly proxy: FaultyProxy | undefined;
-  /** What processes run that begin from now on. */
   bundle: string;
-  /** Those that serve admission, and those that lead. */
   readonly webhooks: Replica[] = [];
   readonly controllers: Replica[] = [];
   readonly #cluster: Cluster;
+  readonly #proxy: FaultyProxy | undefined;
   readonly #options: ReplicaOptions;
   /** Names of the pods that replicas have or had. */
   readonly #taken = new Set<string>();
@@ -55,10 +59,9 @@ export class Replicas {
     this.bundle = options.bundle ?? paths.injector;
     this.#options = options;
     this.balancer = parts.balancer;
-    this.proxy = parts.proxy;
+    this.#proxy = parts.proxy;
   }
 
-  /** Starts them all; ready, and every webhook replica in the balancer's rotation, when this resolves. */
   static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
     if (!cluster.fakeNodes) throw new Error('several replicas on this machine need the embedded control plane');
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
@@ -79,18 +82,23 @@ export class Replicas {
     }
   }
 
+  /** What stands between them and the API server, if they were started so. */
+  get proxy(): FaultyProxy {
+    if (this.#proxy === undefined) throw new Error('these replicas have no proxy before the API server');
+    return this.#proxy;
+  }
+
   get all(): Replica[] {
     return [...this.webhooks, ...this.controllers];
   }
 
-  /** Starts one more, with a pod that no other has, and waits until it is ready. */
   async add(role: ReplicaRole): Promise<Replica> {
     const { installation } = this;
     const workload = workloadFor(installation.workloads, role);
     const pod = await this.#takePod(workload);
     const name = pod.metadata.name ?? '';
     const { namespace } = installation;
-    const server = this.proxy?.url;
+    const server = this.#proxy?.url;
     const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
     const { flags: further = [] } = this.#options;
     const flags = typeof further === 'function' ? further(name) : further;
@@ -162,25 +170,21 @@ export class Replicas {
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
-  /** Waits until some controller leads. */
   async waitForLeader(timeout = 60_000): Promise<Replica> {
     return waitFor('a leader', () => this.leader(), { timeout });
   }
 
-  /** Waits until the balancer uses every webhook replica that runs. */
   async waitUntilServing(timeout?: number): Promise<void> {
     const running = this.webhooks.filter(({ operator }) => operator.process.running).map(({ name }) => name);
     await this.balancer.waitForRotation(running, timeout);
   }
 
-  /** Ends processes, balancer and proxy. */
   async stop(): Promise<void> {
     await Promise.all(this.all.map(({ operator }) => operator.process.kill()));
     await this.balancer.stop();
-    await this.proxy?.stop();
+    await this.#proxy?.stop();
   }
 
-  /** A pod of a Deployment that no replica has or had; waits until its ReplicaSet has made one. */
   async #takePod({ deployment }: ChartWorkload): Promise<Pod> {
     const { namespace } = this.installation;
     return waitFor('a pod of the chart that no replica has', async () => {

@@ -1,10 +1,8 @@
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 
-/** One request that somebody might make. */
 export interface Access {
   verb: string;
   resource: string;
-  /** One object alone. */
   name?: string;
   group?: string;
   subresource?: string;

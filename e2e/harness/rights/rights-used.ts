@@ -4,12 +4,10 @@ import type { Installation } from '../installation.ts';
 
 /** Which of the chart's rights were used, over all scenarios of a run, with the chart as it is made for production. */
 export class RightsUsed {
-  /** Every right, and how many requests needed it, by its text. */
   readonly #uses = new Map<string, number>();
   /** Refusals for want of a right, each once. */
   readonly refusals = new Set<string>();
 
-  /** Takes note of what the processes of an installation asked for. */
   collect(installation: Installation, events: AuditEvent[]): void {
     const isSplit = installation.workloads.some(({ role }) => role === 'webhook');
     const rights = isSplit ? chartRights(installation.objects) : [];
@@ -37,7 +35,6 @@ export class RightsUsed {
     return this.#uses.size;
   }
 
-  /** The rights that nothing needed, as texts for people. */
   unused(): string[] {
     return [...this.#uses].filter(([, uses]) => uses === 0).map(([right]) => right);
   }
@@ -61,7 +58,6 @@ function verbsOf({ verb, responseStatus }: AuditEvent): string[] {
   return verb === 'patch' && responseStatus?.code === 201 ? ['patch', 'create'] : [verb];
 }
 
-/** Whether a right, but for its verb, allows a request. */
 function covers(right: Right, { objectRef }: AuditEvent): boolean {
   if (objectRef === undefined) return false;
   const { apiGroup = '', resource = '', subresource, namespace, name = '' } = objectRef;
@@ -79,9 +75,7 @@ function breadth(right: Right): number {
   return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
 }
 
-/** One verb on one resource, as one rule of one role of the chart gives it to one of its ServiceAccounts. */
 export interface Right {
-  /** Name of the ServiceAccount. */
   account: string;
   /** `Role NAME` or `ClusterRole NAME`. */
   role: string;

@@ -46,7 +46,6 @@ async function watchApiServer(): Promise<never> {
   }
 }
 
-/** What its owner may ask for. */
 export interface StandstillMethods {
   between(from: number, to: number): number;
 }

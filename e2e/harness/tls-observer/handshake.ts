@@ -3,7 +3,6 @@ import { connect } from 'node:tls';
 
 /** What a TLS client found at a port. */
 interface HandshakeResult {
-  /** The certificate that was shown; undefined when none was. */
   leaf: X509Certificate | undefined;
   /** Why the client would go no further; undefined when it trusts what it was shown. */
   fault: string | undefined;

@@ -1,28 +1,26 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { labelNames } from '../../../src/api/labels.ts';
-import { objectNames, serviceHostName } from '../../../src/api/names.ts';
 import {
   formatRotateRequest,
   rotateAnnotation,
   type RotateTarget,
 } from '../../../src/api/injector-config/rotate-request.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { labelNames } from '../../../src/api/labels.ts';
+import { objectNames, serviceHostName } from '../../../src/api/names.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { objectOf } from '../apply.ts';
 import type { AuditLog } from '../audit-log.ts';
 import { applyUntilReady, injectorConfigs, type InjectorConfigObject } from '../injector-configs.ts';
 import { Losses } from '../load/losses.ts';
 import { markDefect, markedConfig } from '../load/marked-config.ts';
 import { PodLoad } from '../load/pod-load.ts';
+import type { Pod } from '../pod.ts';
 import type { ReplicaOptions, Replicas } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
 import { Standstill } from '../standstill/standstill.ts';
 import { waitFor } from '../wait-for.ts';
+import { redirected, webhooks, type WebhookConfiguration } from '../webhook-configurations.ts';
 import { TlsObserver } from './tls-observer.ts';
 
-interface WebhookConfiguration extends KubernetesObject {
-  webhooks: { name: string; clientConfig: { caBundle?: string } }[];
-}
-
-/** `status.certificate` of an InjectorConfig. */
 interface CertificateStatus {
   notAfter?: string;
   renewAt?: string;
@@ -31,12 +29,13 @@ interface CertificateStatus {
   rotateRequest?: { nonce: string; state: string; message?: string };
 }
 
+/** An hour is a minute, so an authority is confirmed for 2 s and a serving certificate lives for a minute. */
+export const shortTerms = { leafDuration: '1h', caDuration: '24h', confirmationPeriod: '120s' };
+export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-per-connection=2', '--drain-seconds=0'];
+
 interface RotatingOptions extends ReplicaOptions {
-  /** Name of the InjectorConfig. */
   name: string;
-  /** `spec.certificate`. */
   certificate: Record<string, unknown>;
-  /** Pods a second by the load's own client; 30 unless told. */
   perSecond?: number;
   /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
   namespaceLabels?: Record<string, string>;
@@ -45,8 +44,6 @@ interface RotatingOptions extends ReplicaOptions {
   /** The marks that pods may carry; that of the InjectorConfig, `one`, unless told. */
   marks?: readonly string[];
 }
-
-const webhookKind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 
 /** Replicas with one InjectorConfig, pods that are created all along, and an observer of what the replicas serve: what a rotation must not disturb. */
 export class RotatingCluster {
@@ -99,7 +96,7 @@ export class RotatingCluster {
     await options.prepare?.();
     const namespace = await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': name });
     const audit = context.requireAudit();
-    const inspect = (pod: Parameters<typeof markDefect>[0]) => markDefect(pod, (mark) => marks.includes(mark));
+    const inspect = (pod: Pod) => markDefect(pod, (mark) => marks.includes(mark));
     const load = await PodLoad.start(client, { namespace, perSecond, inspect });
     const observer = TlsObserver.start({
       readBundle: () => readBundle(context, name),
@@ -110,12 +107,10 @@ export class RotatingCluster {
     return new RotatingCluster(context, name, { replicas, audit, load, observer, standstill });
   }
 
-  /** The operator's own namespace. */
   get namespace(): string {
     return this.replicas.installation.namespace;
   }
 
-  /** Asks for a renewal as a person does, of the cluster's InjectorConfig unless told; returns the nonce. */
   async request(target: RotateTarget, name = this.name): Promise<string> {
     const nonce = `n${++this.#requests}`;
     const annotations = { [rotateAnnotation]: formatRotateRequest({ target, nonce }) };
@@ -124,7 +119,6 @@ export class RotatingCluster {
     return nonce;
   }
 
-  /** Waits until a request is done. */
   async waitForDone(nonce: string, timeout = 60_000, name = this.name): Promise<void> {
     await waitFor(
       `request ${nonce} to be done`,
@@ -142,48 +136,41 @@ export class RotatingCluster {
     return status?.['certificate'] ?? {};
   }
 
-  /** The webhook configuration, undefined while there is none. */
   webhook(): Promise<WebhookConfiguration | undefined> {
-    return this.context.client.find<WebhookConfiguration>(webhookKind, this.names.webhookConfiguration);
+    return this.context.client.find<WebhookConfiguration>(webhooks, this.names.webhookConfiguration);
   }
 
-  /** The published caBundle, PEM. */
   bundle(): Promise<string> {
     return readBundle(this.context, this.name);
   }
 
-  /** Replaces the caBundle as somebody else does, in the webhooks of tags too. */
   async writeBundle(pem: string): Promise<void> {
     const caBundle = Buffer.from(pem).toString('base64');
     const labelSelector = `${labelNames.injectorConfig}=${this.name}`;
-    const { items } = await this.context.client.listAll<WebhookConfiguration>(webhookKind, { labelSelector });
+    const { items } = await this.context.client.listAll<WebhookConfiguration>(webhooks, { labelSelector });
     if (items.length === 0) throw new Error('there is no webhook configuration');
     for (const configuration of items) {
-      const webhooks = configuration.webhooks.map((each) => ({
-        ...each,
-        clientConfig: { ...each.clientConfig, caBundle },
-      }));
-      await this.context.client.patch(configuration, 'merge', { webhooks }, { fieldManager: 'somebody' });
+      const patch = { webhooks: redirected(configuration, { caBundle }) };
+      await this.context.client.patch(configuration, 'merge', patch, { fieldManager: 'somebody' });
     }
   }
 
-  /** One of the two Secrets, as text; undefined while there is none. */
-  async secret(name: string): Promise<Record<string, string> | undefined> {
-    const found = await this.context.client.find(resourceKind('v1', 'Secret'), name, { namespace: this.namespace });
-    if (found === undefined) return undefined;
-    const data = (found['data'] ?? {}) as Record<string, string>;
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-    );
+  /** Checks that since a time (milliseconds since 1970) the bundle verified every certificate that a replica was seen to serve. */
+  async checkNoViolations(statement: string, since: number): Promise<void> {
+    await this.observer.waitForRound();
+    const violations = this.observer.violationsSince(since);
+    for (const { description } of violations.slice(0, 5)) this.context.say(description);
+    await this.context.checkNow(statement, () => violations.length === 0);
   }
 
-  /** Replaces keys of a Secret as somebody else does. */
+  async secret(name: string): Promise<Record<string, string> | undefined> {
+    const found = await this.context.client.find(resourceKind('v1', 'Secret'), name, { namespace: this.namespace });
+    return found && decoded(found);
+  }
+
   async writeSecret(name: string, text: Record<string, string>): Promise<void> {
-    const data = Object.fromEntries(
-      Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
-    );
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: this.namespace } };
-    await this.context.client.patch(secret, 'merge', { data }, { fieldManager: 'somebody' });
+    const secret = objectOf('v1', 'Secret', name, this.namespace);
+    await this.context.client.patch(secret, 'merge', { data: encoded(text) }, { fieldManager: 'somebody' });
   }
 
   /** How many connections the API server has made to replicas in a time, in milliseconds since 1970. The observer's do not pass the balancer. */
@@ -207,14 +194,26 @@ export class RotatingCluster {
     );
   }
 
-  /** Ends load and observers. */
   async stop(): Promise<void> {
     await Promise.all([this.load.stop(), this.observer.stop(), this.standstill.stop()]);
   }
 }
 
+/** The texts of a Secret. */
+export function decoded(secret: KubernetesObject): Record<string, string> {
+  const data = (secret['data'] ?? {}) as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
+}
+
+/** The same as they are stored. */
+export function encoded(text: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+}
+
 async function readBundle({ client }: ScenarioContext, name: string): Promise<string> {
-  const webhook = await client.find<WebhookConfiguration>(webhookKind, objectNames(name).webhookConfiguration);
+  const webhook = await client.find<WebhookConfiguration>(webhooks, objectNames(name).webhookConfiguration);
   const bundles = new Set(webhook?.webhooks.map(({ clientConfig }) => clientConfig.caBundle ?? ''));
   if (bundles.size > 1) throw new Error('the webhooks of one configuration hold different bundles');
   const [bundle = ''] = bundles;

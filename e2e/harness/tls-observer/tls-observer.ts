@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBundle } from '../../../src/certs/bundle.ts';
-import type { Replica } from '../replicas/replica.ts';
+import type { Replica } from '../replicas/replicas.ts';
 import { waitFor } from '../wait-for.ts';
 import { shakeHands } from './handshake.ts';
 
@@ -10,22 +10,18 @@ interface ObserverOptions {
   readBundle: () => Promise<string>;
   /** The name by which the API server calls the webhook. */
   servername: string;
-  /** Who is looked at; asked again in each round, those that do not run are left out. */
   replicas: () => readonly Replica[];
 }
 
-/** A certificate that replicas were seen to serve. */
 export interface SeenLeaf {
   /** Fingerprints (SHA-256) of the certificate and of the authority in the live bundle that signed it. */
   fingerprint: string;
   issuer: string | undefined;
   notAfter: Date;
-  /** When each replica was first seen with it, in milliseconds since 1970. */
   firstSeen: Map<string, number>;
   lastSeen: number;
 }
 
-/** A replica whose certificate the live bundle does not verify. */
 interface Violation {
   at: number;
   description: string;
@@ -43,11 +39,8 @@ export class TlsObserver {
   readonly violations: Violation[] = [];
   /** Every certificate seen so far, by fingerprint. */
   readonly leaves = new Map<string, SeenLeaf>();
-  /** How many handshakes it has made; they are not the API server's. */
   handshakes = 0;
-  /** How many authorities the bundle held at most. */
   mostAuthorities = 0;
-  /** The authorities in the bundle when it was last read. */
   authorities: string[] = [];
   readonly #options: ObserverOptions;
   readonly #stop = new AbortController();
@@ -70,7 +63,6 @@ export class TlsObserver {
     await this.#running;
   }
 
-  /** What a replica was last seen with. */
   latest(replica: string): SeenLeaf | undefined {
     return this.#latest.get(replica);
   }

@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads';
-import type { WorkerAnswer, WorkerCall } from './worker-messages.ts';
 
 type Method = (...args: never[]) => unknown;
 
@@ -28,3 +27,12 @@ export function announce(event: string, data: unknown): void {
 function post(answer: WorkerAnswer): void {
   parentPort?.postMessage(answer);
 }
+
+/** What a thread and its owner say to each other. */
+export interface WorkerCall {
+  id: number;
+  method: string;
+  args: unknown[];
+}
+
+export type WorkerAnswer = { id: number; result?: unknown; error?: string } | { event: string; data: unknown };

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { WorkerAnswer, WorkerCall } from './worker-messages.ts';
+import type { WorkerAnswer, WorkerCall } from './serve-worker.ts';
 
 interface Waiting {
   resolve: (result: unknown) => void;
@@ -30,7 +30,6 @@ export class WorkerHandle<Methods extends object> {
     });
   }
 
-  /** Calls a method in the worker. Arguments and results are copied. */
   call<Name extends keyof Methods & string>(
     method: Name,
     ...args: Methods[Name] extends (...args: infer Args) => unknown ? Args : never
@@ -42,7 +41,6 @@ export class WorkerHandle<Methods extends object> {
     });
   }
 
-  /** Is told what the worker announces under a name. */
   on(event: string, listener: (data: unknown) => void): void {
     this.#listeners.set(event, listener);
   }

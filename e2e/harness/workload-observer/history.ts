@@ -1,15 +1,12 @@
 import type { Sighting } from './sighting.ts';
 import { Standings } from './standing.ts';
 
-/** A part of what was seen. */
 export interface Window {
   /** The revision after which it begins; how things stood then is taken from before. */
   readonly after: number;
-  /** Workloads that are left out. */
   readonly except?: readonly string[];
 }
 
-/** The most of something that was seen at one instant, and what it was. */
 export interface Peak {
   readonly count: number;
   readonly which: readonly string[];
@@ -71,7 +68,6 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
   return counts;
 }
 
-/** Pods of one workload. */
 export interface PodsMade {
   readonly made: number;
   /** Those of them that have gone without anybody having asked for it but their kubelet. */

@@ -2,17 +2,14 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { marksOf } from '../load/marked-config.ts';
 import type { Pod } from '../pod.ts';
 
-/** What a workload's own object says of it. */
 export interface WorkloadSeen {
   readonly what: 'workload';
   readonly generation: number;
-  /** How many pods it is to have. */
   readonly desired: number;
   /** Its controller has seen this very generation, and says that so many pods are there, all of this template and available, and no others. */
   readonly settled: boolean;
 }
 
-/** What a pod says of itself. */
 export interface PodSeen {
   readonly what: 'pod';
   readonly uid: string;
@@ -21,11 +18,9 @@ export interface PodSeen {
   readonly ready: boolean;
   /** Somebody has asked for its end: not its kubelet, which ends it without grace. */
   readonly leaving: boolean;
-  /** The InjectorConfig that its annotation names. */
   readonly maker: string;
 }
 
-/** One version of a workload or of a pod of one, as the API server has stored it. */
 export interface Sighting {
   /** etcd's revision, which orders what was stored, of all kinds. */
   readonly revision: number;

@@ -1,10 +1,8 @@
 import type { PodSeen, Sighting, WorkloadSeen } from './sighting.ts';
 
-/** One workload, as far as it was seen. */
 export interface Standing {
   readonly namespace: string;
   object: WorkloadSeen | undefined;
-  /** By uid. */
   readonly pods: Map<string, PodSeen>;
   /** Its own object says that nothing is to be done, and all pods that it is to have are there and ready, and no others. */
   whole: boolean;

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { resourceKind, type ResourceKind } from '../../../src/kube/resource-kinds.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { follow, type Following } from '../follow.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
 import { readSighting, type Sighting } from './sighting.ts';
 import { Standings, type Standing } from './standing.ts';
@@ -19,9 +20,8 @@ export class WorkloadObserver {
   readonly #sightings: Sighting[] = [];
   /** As the watches bring it: good for waiting, not for counting. */
   readonly #standings = new Standings();
-  readonly #stop = new AbortController();
+  readonly #following: Following[] = [];
   readonly #isOurs: (namespace: string) => boolean;
-  #failed: unknown;
 
   private constructor(isOurs: (namespace: string) => boolean) {
     this.#isOurs = isOurs;
@@ -34,36 +34,25 @@ export class WorkloadObserver {
    */
   static async open(context: ScenarioContext, isOurs: (namespace: string) => boolean): Promise<WorkloadObserver> {
     const observer = new WorkloadObserver(isOurs);
-    const running: Promise<void>[] = [];
     for (const kind of followed) {
-      const { items, resourceVersion } = await context.client.listAll(kind);
-      for (const object of items) observer.#see(object, false);
-      const watch = observer.#watch(context, kind, resourceVersion);
-      running.push(
-        watch.catch((error: unknown) => {
-          if (!observer.#stop.signal.aborted) observer.#failed = error;
-        }),
-      );
+      const see = (object: KubernetesObject, gone: boolean) => {
+        observer.#see(object, gone);
+      };
+      observer.#following.push(await follow(context, kind, {}, see));
     }
-    context.atEnd(async () => {
-      observer.#stop.abort();
-      await Promise.all(running);
-    });
     return observer;
   }
 
-  /** All that was seen. Fails when a watch has: then something may be missing. */
   sightings(): readonly Sighting[] {
-    if (this.#failed !== undefined) throw new Error('a watch of the observer has failed', { cause: this.#failed });
+    const failure = this.#following.map((each) => each.failure()).find((each) => each !== undefined);
+    if (failure !== undefined) throw new Error('a watch of the observer has failed', { cause: failure });
     return this.#sightings;
   }
 
-  /** The newest revision that was seen. */
   latest(): number {
     return this.sightings().reduce((newest, { revision }) => Math.max(newest, revision), 0);
   }
 
-  /** How a workload (`namespace/name`) stands now. */
   standing(workload: string): Standing | undefined {
     this.sightings();
     return this.#standings.all.get(workload);
@@ -74,18 +63,6 @@ export class WorkloadObserver {
     const standing = this.standing(workload);
     if (standing?.object === undefined || !standing.whole || standing.pods.size === 0) return false;
     return [...standing.pods.values()].every(({ maker }) => maker === injectorConfig);
-  }
-
-  async #watch({ client }: ScenarioContext, kind: ResourceKind, from: string): Promise<void> {
-    const { signal } = this.#stop;
-    let resourceVersion = from;
-    // The API server ends a watch from time to time; the next one goes on where it ended.
-    while (!signal.aborted) {
-      for await (const { type, object } of client.watch(kind, { resourceVersion, signal })) {
-        resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
-        if (type !== 'BOOKMARK') this.#see(object, type === 'DELETED');
-      }
-    }
   }
 
   #see(object: KubernetesObject, gone: boolean): void {

@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
+import { rankOf } from '../../../src/routing/workload-key.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { found } from '../../harness/wait-for.ts';
 import { applyTagUntilReady, revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { ask, pathOf, Workloads, waitForRollout } from '../canary/workloads.ts';
-import { shareOf, verdict } from './verdict.ts';
+import { found } from '../../harness/wait-for.ts';
+import { ask, pathOf, waitForRollout, Workloads } from '../canary/workloads.ts';
 
 /** Milliseconds for a webhook that was just written to be what the API server asks. */
 const propagationMs = 700;
 /** Milliseconds for a rollout to get somewhere: all cases share two cores, with other scenarios. */
 const patience = 120_000;
 
-/** Two InjectorConfigs by their names, which are those of their revisions. */
 export interface Pair {
   readonly stable: string;
   readonly canary: string;
@@ -31,7 +30,6 @@ export class SmallRollout {
     this.workloads = workloads;
   }
 
-  /** The tag leads to a revision, and so many Deployments have pods of it, when this resolves. */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -39,7 +37,7 @@ export class SmallRollout {
   ): Promise<SmallRollout> {
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
     // Each pod lives long enough to be evidence.
-    const churn = { pods: 1, roundMs: Math.max(600, 3000 / count) };
+    const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
     const workloads = await Workloads.open(context, audit, tag, count, { churn, opensReady: isHealthy });
     return new SmallRollout(context, tag, workloads);
   }
@@ -65,7 +63,6 @@ export class SmallRollout {
     return pathOf(this.#context, this.tag);
   }
 
-  /** What the operator says of the rollout. */
   async state(): Promise<RolloutState> {
     return waitForRollout(this.#context, this.tag, 'there', () => true);
   }
@@ -102,7 +99,6 @@ export class SmallRollout {
     );
   }
 
-  /** Waits for the pause of a step, and has all pods made again: which InjectorConfigs have made them. */
   async pausedAt(weight: number, canary: string): Promise<Map<string, Set<string>>> {
     await this.reach(`paused at ${weight} percent of ${canary}`, (state) => {
       return state.phase === 'Paused' && state.weight === weight && state.canary?.revision === canary;
@@ -110,7 +106,6 @@ export class SmallRollout {
     return this.renewed();
   }
 
-  /** Goes half the way and is aborted. */
   async rollBack(canary: string): Promise<void> {
     await this.edit(canary, [50, 100]);
     await this.pausedAt(50, canary);
@@ -129,12 +124,10 @@ export class SmallRollout {
     return this.workloads.renew();
   }
 
-  /** The share of the Deployments that are known. */
   share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
     return shareOf(this.tag, this.workloads.namespace, known, percent);
   }
 
-  /** Checks who has made the pods that are stored. */
   async check(
     statement: string,
     makers: ReadonlyMap<string, ReadonlySet<string>>,
@@ -144,7 +137,6 @@ export class SmallRollout {
     await this.holds(statement, () => found(verdict(makers, share, pair), ''));
   }
 
-  /** Checks a fact of this case. */
   async holds(statement: string, probe: () => boolean | Promise<boolean>): Promise<void> {
     await this.#context.check(`${this.tag}: ${statement}`, probe);
   }
@@ -160,6 +152,47 @@ export interface CaseOptions {
   readonly count: number;
   /** Where the tag leads first; v1 unless told. */
   readonly revision?: string;
-  /** Whether pods of that become ready. */
   readonly isHealthy?: boolean;
+}
+
+/** Deployments of one namespace, in the order in which a tag hands out the canary. */
+export function ranked(tag: string, namespace: string, names: readonly string[]): string[] {
+  const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
+  return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
+}
+
+/** A name that nobody has, of a Deployment that comes in that order before one, or after one. */
+export function nameBeside(
+  tag: string,
+  namespace: string,
+  { before, after }: { readonly before?: string; readonly after?: string },
+): string {
+  const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
+  const name = candidates.find((candidate) => {
+    const [first, second = ''] = ranked(tag, namespace, [before ?? after ?? '', candidate]);
+    return before === undefined ? second === candidate : first === candidate;
+  });
+  if (name === undefined) throw new Error(`no name of a thousand is on that side`);
+  return name;
+}
+
+/** The Deployments that are to get the canary when a step begins: exactly the share of those known then, rounded up, the first by rank. */
+export function shareOf(tag: string, namespace: string, known: readonly string[], percent: number): Set<string> {
+  return new Set(ranked(tag, namespace, known).slice(0, Math.ceil((known.length * percent) / 100)));
+}
+
+/** What is wrong with the pods that are stored: each Deployment of the share has to have pods of the canary alone, each other of stable alone. */
+export function verdict(
+  makers: ReadonlyMap<string, ReadonlySet<string>>,
+  share: ReadonlySet<string>,
+  { stable, canary }: { readonly stable: string; readonly canary: string },
+): string {
+  return [...makers]
+    .flatMap(([name, each]) => {
+      const expected = share.has(name) ? canary : stable;
+      const got = [...each].sort().join(' and ');
+      return got === expected ? [] : [`${name} has ${got} instead of ${expected}`];
+    })
+    .sort()
+    .join(', ');
 }

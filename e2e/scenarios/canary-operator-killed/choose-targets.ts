@@ -1,10 +1,8 @@
 import { aborted, failing, type Plan } from './plans.ts';
 import { anyName, tag, type RolloutWrite } from './writes.ts';
 
-/** A rollout in which leaders are killed. */
 export interface Trial {
   readonly plan: Plan;
-  /** After which writes, in the order in which a rollout comes to them. */
   readonly targets: readonly RolloutWrite[];
   /** Whether the killed one comes back at once in its pod, as a container does, or only once another leads. */
   readonly isRestarted: boolean;

@@ -1,7 +1,6 @@
 import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import type { RolloutWrite } from './writes.ts';
 
-/** What was seen of one step from outside. */
 export interface StepSeen {
   readonly weight: number;
   /** After which it ends: its comparisons, its pause, or by what becomes of its pods. */
@@ -10,7 +9,6 @@ export interface StepSeen {
   readonly pauseMs?: number;
   /** For how long this machine stood still while it was paused. Milliseconds. */
   readonly stoodStillMs: number;
-  /** The workloads whose pods were made by the canary. */
   readonly canary: readonly string[];
   /** When each of these had its first pod that was ready: before, there was no evidence. Milliseconds since 1970. */
   readonly readyAt: ReadonlyMap<string, number>;
@@ -22,7 +20,6 @@ export interface Absence {
   readonly until: number;
 }
 
-/** How a rollout is meant to end. */
 export interface RolloutEnd {
   readonly phase: 'Promoted' | 'RolledBack';
   readonly reason: string;
@@ -32,19 +29,15 @@ export interface RolloutEnd {
   readonly abort?: string;
 }
 
-/** One rollout, from outside: what was written, and what pods were made. */
 export interface RolloutHistory {
   readonly workloads: number;
   readonly minReadyMs: number;
-  /** `minimumPods`: so many admissions are compared in a shadow step. */
   readonly minimumPods: number;
   readonly steps: readonly StepSeen[];
   readonly end: RolloutEnd;
-  /** What all controllers have written. */
   readonly writes: readonly RolloutWrite[];
   /** Workloads that got a pod of the stable revision after one of the canary, while the canary was neither promoted nor rolled back. */
   readonly flippedBack: readonly string[];
-  /** The workloads that the operator may restart. */
   readonly restartable: readonly string[];
   /** When the API server was asked for each pod that it has stored. Milliseconds since 1970. */
   readonly podsMadeAt: readonly number[];
@@ -54,7 +47,6 @@ export interface RolloutHistory {
 /** What a rollout must not do: sentences about what it did, none when all is well. */
 export type Rule = (history: RolloutHistory) => string[];
 
-/** A state as it was written, and when. */
 export type WrittenState = RolloutState & { readonly at: number };
 
 /** What was said of the rollout, one after the other; what the rollout before has left may be written once more, and is left out. */

@@ -4,7 +4,6 @@ import { endOfStep, statesOf, type RolloutHistory, type StepSeen } from './histo
 import { rules } from './judge.ts';
 import type { RolloutWrite } from './writes.ts';
 
-/** Rollouts that are all right, to be falsified. */
 export interface RightHistories {
   /** In two steps that a person resumes. */
   readonly promoted: RolloutHistory;
@@ -31,7 +30,6 @@ export function wronglyJudged(right: RightHistories): string[] {
   return [...unproven.map((name) => `"${name}" has no negative control`), ...wrong];
 }
 
-/** By the name of the rule. */
 function falsify({ promoted, aborted, failed }: RightHistories): Map<string, RolloutHistory> {
   const [first, second] = promoted.steps;
   const timed = aborted.steps.find(({ pauseMs }) => pauseMs !== undefined);
@@ -130,7 +128,6 @@ function isPausedAt(index: number): (state: RolloutState) => boolean {
   return ({ phase, step }) => phase === 'Paused' && step === index;
 }
 
-/** The first write of such a state. */
 function stateOf({ writes }: RolloutHistory, isSo: (state: RolloutState) => boolean): RolloutWrite {
   const found = writes.find(({ state }) => state !== undefined && isSo(state));
   if (found === undefined) throw missing();

@@ -1,20 +1,14 @@
-/** A step as a person asks for it. */
 export interface WantedStep {
   readonly weight: number;
-  /** Compared, and not paused. */
   readonly isShadow?: boolean;
-  /** How long it pauses; until somebody ends that unless told. */
   readonly pauseSeconds?: number;
 }
 
-/** How a rollout goes, who has the pods made again, and how it ends. */
 export interface Plan {
-  /** For people. */
   readonly name: string;
   readonly steps: readonly WantedStep[];
   /** Whether the operator restarts the workloads; otherwise a person has all pods made again once a step has begun. */
   readonly isRestarting: boolean;
-  /** The reason of its last state. */
   readonly end: 'Promoted' | 'Aborted' | 'PodsFailing';
 }
 
@@ -68,13 +62,11 @@ export function strategyOf({ steps, isRestarting, end }: Plan): Record<string, u
   return isRestarting ? { canary, restart } : { canary };
 }
 
-/** The InjectorConfigs that a rollout goes between. */
 export interface Direction {
   readonly from: string;
   readonly to: string;
 }
 
-/** The InjectorConfig whose pods crash. */
 export const failingName = 'v3';
 
 /** Where a rollout goes to: back and forth between two, unless it is to fail. */

@@ -3,11 +3,11 @@ import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.
 import { parseRoute, type Route } from '../../../src/routing/route.ts';
 import { applyObject } from '../../harness/apply.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { untilActive } from '../../harness/until-active.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTag } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
+import { untilActive } from '../../harness/until-active.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { ask, pathOf, waitForRollout } from '../canary/workloads.ts';
 import {
@@ -21,11 +21,18 @@ import {
   type StepSeen,
   type WrittenState,
 } from './history.ts';
-import { directionOf, minimumPods, minReadySeconds, strategyOf, type Plan, type WantedStep } from './plans.ts';
-import type { Workloads } from './workloads.ts';
+import {
+  directionOf,
+  minimumPods,
+  minReadySeconds,
+  strategyOf,
+  type Direction,
+  type Plan,
+  type WantedStep,
+} from './plans.ts';
+import type { Workloads } from '../canary/workloads.ts';
 import { renewalsSince, tag, writesSince } from './writes.ts';
 
-/** What a rollout needs of the scenario. */
 export interface Stage {
   readonly context: ScenarioContext;
   readonly replicas: Replicas;
@@ -36,13 +43,11 @@ export interface Stage {
   stable: string;
 }
 
-/** What else happens in a rollout. */
 export interface Companion {
   /** While a step is paused; what it resolves with, once the step has been resumed. */
   readonly meanwhile?: (step: WantedStep) => Promise<(() => Promise<void>) | undefined>;
   /** When it has ended: somebody leads, and nobody dies any more, once this has resolved. */
   readonly settled?: () => Promise<void>;
-  /** When leaders have died. Milliseconds since 1970. */
   readonly deaths?: readonly number[];
 }
 
@@ -70,7 +75,7 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
     await reach(stage, plan, step);
     if (isPaused(plan, step)) {
       canaries[index] = await workloads.settled(to);
-      seen[index] = workloads.readySince(to, second);
+      seen[index] = workloads.pods.readySince(to, second);
       const afterwards = await companion.meanwhile?.(step);
       const isLast = index === plan.steps.length - 1;
       const verb = isLast && plan.end === 'Aborted' ? 'abort' : 'resume';
@@ -97,7 +102,7 @@ export async function rollOut(stage: Stage, plan: Plan, companion: Companion = {
       ends: isShadow ? 'Compared' : isPaused(plan, step) ? 'Paused' : 'Failed',
       ...(pauseSeconds === undefined ? {} : { pauseMs: pauseSeconds * 1000 }),
       stoodStillMs: await stoodStill(stage, statesOf({ writes }), index),
-      canary: canaries[index] ?? workloads.gotBetween(to, second, isShadow ? moved : Infinity),
+      canary: canaries[index] ?? workloads.pods.gotBetween(to, second, isShadow ? moved : Infinity),
       readyAt: seen[index] ?? new Map(),
     });
   }
@@ -202,11 +207,7 @@ function nonceOf(since: number, { weight }: WantedStep): string {
   return `${since}-${weight}`;
 }
 
-function endOf(
-  { end, steps }: Plan,
-  { from, to }: { readonly from: string; readonly to: string },
-  since: number,
-): RolloutEnd {
+function endOf({ end, steps }: Plan, { from, to }: Direction, since: number): RolloutEnd {
   if (end === 'Promoted') return { phase: end, reason: end, place: to };
   const last = steps.at(-1);
   const abort = end === 'Aborted' && last !== undefined ? { abort: nonceOf(since, last) } : {};
@@ -221,7 +222,7 @@ async function stoodStill({ standstill }: Stage, states: readonly WrittenState[]
 /** Everything that is stale, what was rolled back, or nothing. */
 function restartable({ isRestarting, end }: Plan, workloads: Workloads, to: string, since: number): string[] {
   if (isRestarting) return [...workloads.names];
-  return end === 'PodsFailing' ? workloads.gotBetween(to, since, Infinity) : [];
+  return end === 'PodsFailing' ? workloads.pods.gotBetween(to, since, Infinity) : [];
 }
 
 /** When stable was for everybody again, in whole seconds. */

@@ -12,7 +12,6 @@ export const tag = 'steadfast';
 /** One write of a controller in a rollout, as it is compared: what, and where the rollout stood by what was written last. */
 export interface RolloutWrite {
   readonly verb: string;
-  /** With its subresource: `revisiontags/status`. */
   readonly resource: string;
   readonly name: string;
   /** `25 % WaitingForPods/NotEnoughPods`; of a status what it says itself. */
@@ -21,11 +20,8 @@ export interface RolloutWrite {
   readonly ordinal: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The rollout that a status says. */
   readonly state?: RolloutState;
-  /** Where a webhook configuration leads. */
   readonly path?: string;
-  /** Of a restart which workload it is of, and for what. */
   readonly restart?: string;
 }
 
@@ -45,7 +41,6 @@ export class WriteReader {
   #share = phaseBefore;
   readonly #seen = new Map<string, number>();
 
-  /** Whether a write that was just read is one that is awaited. */
   isAwaited(read: RolloutWrite, awaited: RolloutWrite): boolean {
     const isSame = keyOf({ ...read, name: awaited.name === anyName ? anyName : read.name }) === keyOf(awaited);
     return isSame && this.#seen.get(keyOf(awaited)) === awaited.ordinal;
@@ -136,7 +131,6 @@ export async function renewalsSince(replicas: Replicas, since: number): Promise<
 
 async function passedSince(replicas: Replicas, since: number): Promise<PassedWrite[]> {
   const { proxy } = replicas;
-  if (proxy === undefined) throw new Error('this scenario needs a proxy before the API server');
   const names = replicas.controllers.map(({ name }) => name);
   const all = await proxy.writes();
   return all.filter(({ at, userAgent }) => at >= since && names.some((name) => userAgent.includes(name)));

@@ -6,13 +6,10 @@ import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { podsOf } from '../../harness/workloads.ts';
 
-/** A pod as it was stored. */
 export interface Sighting {
   readonly uid: string;
   readonly name: string;
-  /** The Deployment of a pod of `deployment()`. */
   readonly workload: string;
-  /** The InjectorConfig that its annotation names. */
   readonly maker: string;
   /** Whole seconds, in milliseconds since 1970. */
   readonly created: number;
@@ -25,7 +22,6 @@ export class PodSightings {
   readonly namespace: string;
   readonly #client: ScenarioContext['client'];
   readonly #audit: AuditLog;
-  /** By uid. */
   readonly #seen = new Map<string, Sighting>();
   readonly #defects: string[] = [];
 
@@ -60,12 +56,10 @@ export class PodSightings {
     return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** All that were ever seen. */
   get seen(): readonly Sighting[] {
     return [...this.#seen.values()];
   }
 
-  /** Deletes pods; one that is gone already is none to worry about. */
   async delete(pods: readonly Pod[]): Promise<void> {
     const remove = (pod: Pod) => this.#client.delete({ ...pod, apiVersion: 'v1', kind: 'Pod' }).catch(() => undefined);
     await Promise.all(pods.map(remove));
@@ -89,6 +83,27 @@ export class PodSightings {
       ({ workload, maker, created }) => maker === to && created > (first.get(workload) ?? Infinity),
     );
     return [...new Set(flipped.map(({ workload }) => workload))];
+  }
+
+  /** When the first pod of an InjectorConfig was ready, or not before when, by Deployment; of those that were made since a time. */
+  readySince(maker: string, since: number): Map<string, number> {
+    const ready = new Map<string, number>();
+    const reported = this.reported();
+    for (const pod of this.#madeBy(maker, since)) {
+      const at = pod.readyAt ?? (reported.has(pod.name) ? pod.created : Infinity);
+      ready.set(pod.workload, Math.min(at, ready.get(pod.workload) ?? Infinity));
+    }
+    return ready;
+  }
+
+  /** The Deployments that got a pod of an InjectorConfig since a time, and before another. Milliseconds since 1970. */
+  gotBetween(maker: string, since: number, until: number): string[] {
+    const made = this.#madeBy(maker, since).filter(({ created }) => created < until);
+    return [...new Set(made.map(({ workload }) => workload))];
+  }
+
+  #madeBy(maker: string, since: number): Sighting[] {
+    return this.seen.filter((pod) => pod.maker === maker && pod.created >= since);
   }
 
   /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
@@ -137,9 +152,18 @@ export function makersOf(pods: readonly Pod[]): Map<string, Set<string>> {
 
 /** When a pod became ready, in whole seconds as milliseconds since 1970; undefined while it is not. */
 export function readyAt(pod: Pod): number | undefined {
+  return readiness(pod)?.status === 'True' ? readinessSince(pod) : undefined;
+}
+
+/** Since when a pod is ready, or is not, in whole seconds as milliseconds since 1970; undefined while its kubelet has not said. */
+export function readinessSince(pod: Pod): number | undefined {
+  const { lastTransitionTime } = readiness(pod) ?? {};
+  return lastTransitionTime === undefined ? undefined : Date.parse(lastTransitionTime);
+}
+
+function readiness(pod: Pod): Condition | undefined {
   const { conditions = [] } = (pod as { status?: { conditions?: unknown } }).status ?? {};
-  const ready = (conditions as Condition[]).find(({ type, status }) => type === 'Ready' && status === 'True');
-  return ready?.lastTransitionTime === undefined ? undefined : Date.parse(ready.lastTransitionTime);
+  return (conditions as Condition[]).find(({ type }) => type === 'Ready');
 }
 
 function makerOf(pod: Pod): string {

@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tagWebhookConfiguration } from '../../../src/api/names.ts';
 import { rolloutActionAnnotation, type RolloutVerb } from '../../../src/api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
+import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { deployment, type WorkloadOptions } from '../../harness/workloads.ts';
-import { makersOf, PodSightings, readyAt, workloadOf } from './pod-sightings.ts';
+import type { Pod } from '../../harness/pod.ts';
+import { webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
+import { barePod, deployment, type WorkloadOptions } from '../../harness/workloads.ts';
+import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './pod-sightings.ts';
 
 export interface WorkloadsOptions {
-  /** How many pods are deleted at a time, so that their Deployments make new ones, and how often (milliseconds); 4 every 250 ms unless told. */
-  readonly churn?: { readonly pods: number; readonly roundMs: number };
+  /**
+   * How many pods are deleted at a time, so that their Deployments make new ones, and how often; 4 every 250 ms unless told. With `restMs` a pod is spared
+   * until its kubelet has said for so long whether it is ready: on a slow machine it would never be evidence otherwise. Milliseconds.
+   */
+  readonly churn?: { readonly pods: number; readonly roundMs: number; readonly restMs?: number };
   /** Whether it opens when all pods are ready, or already when they are there: what injects them may make them fail. */
   readonly opensReady?: boolean;
 }
@@ -21,7 +27,8 @@ export class Workloads {
   readonly #names: Set<string>;
   readonly #churning: NonNullable<WorkloadsOptions['churn']>;
   readonly #context: ScenarioContext;
-  readonly #pods: PodSightings;
+  /** What was seen of their pods. */
+  readonly pods: PodSightings;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #turn = 0;
@@ -33,12 +40,11 @@ export class Workloads {
     churn: NonNullable<WorkloadsOptions['churn']>,
   ) {
     this.#context = context;
-    this.#pods = pods;
+    this.pods = pods;
     this.#churning = churn;
     this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
-  /** Makes a namespace that follows the tag, and so many Deployments of one pod in it; all are ready when this resolves. */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
@@ -52,7 +58,7 @@ export class Workloads {
     await waitFor(
       `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
       async () => (opensReady ? await workloads.ready() : await workloads.stored()).size === count,
-      { timeout: 60_000, interval: 250 },
+      { interval: 250 },
     );
     workloads.#running = workloads.#churn();
     context.atEnd(() => workloads.close());
@@ -60,26 +66,23 @@ export class Workloads {
   }
 
   get namespace(): string {
-    return this.#pods.namespace;
+    return this.pods.namespace;
   }
 
-  /** The Deployments that there are. */
   get names(): readonly string[] {
     return [...this.#names];
   }
 
-  /** One more Deployment; resolves with the InjectorConfig that has made its first pod. */
   async add(name: string, options: WorkloadOptions = {}): Promise<string> {
-    const before = new Set(this.#pods.seen.map(({ uid }) => uid));
+    const before = new Set(this.pods.seen.map(({ uid }) => uid));
     await this.#context.client.create(deployment(this.namespace, name, options));
     this.#names.add(name);
     return waitFor(`a pod of ${name}`, async () => {
-      await this.#pods.look();
-      return this.#pods.seen.find(({ uid, workload }) => workload === name && !before.has(uid))?.maker;
+      await this.pods.look();
+      return this.pods.seen.find(({ uid, workload }) => workload === name && !before.has(uid))?.maker;
     });
   }
 
-  /** One Deployment less; its pods are gone when this resolves. */
   async remove(name: string): Promise<void> {
     this.#names.delete(name);
     await this.#context.client.delete(deployment(this.namespace, name), { propagationPolicy: 'Background' });
@@ -91,26 +94,24 @@ export class Workloads {
     await this.#running;
   }
 
-  /** The Deployments that have a ready pod. */
   async ready(): Promise<Set<string>> {
-    const pods = await this.#pods.look();
+    const pods = await this.pods.look();
     return new Set(pods.filter((pod) => readyAt(pod) !== undefined).map(workloadOf));
   }
 
-  /** Which InjectorConfigs have made the pods that are stored now, by Deployment. */
   async stored(): Promise<Map<string, Set<string>>> {
-    return makersOf(await this.#pods.look());
+    return makersOf(await this.pods.look());
   }
 
   /** Has every pod of some Deployments made again, of all unless told, and tells which InjectorConfigs have made each Deployment's pods by now. */
   async renew(names: readonly string[] = this.names): Promise<Map<string, Set<string>>> {
-    const chosen = (await this.#pods.look()).filter((pod) => names.includes(workloadOf(pod)));
+    const chosen = (await this.pods.look()).filter((pod) => names.includes(workloadOf(pod)));
     const old = new Set(chosen.map(({ metadata }) => metadata.uid));
-    await this.#pods.delete(chosen);
+    await this.pods.delete(chosen);
     return waitFor(
       'every pod to be made again',
       async () => {
-        const pods = await this.#pods.look();
+        const pods = await this.pods.look();
         if (pods.some(({ metadata }) => old.has(metadata.uid))) return false;
         const makers = makersOf(pods);
         return makers.size === this.#names.size && makers;
@@ -119,31 +120,67 @@ export class Workloads {
     );
   }
 
-  /** The Deployments that got a pod of an InjectorConfig after one of the other, by whole seconds. */
-  flippedBack(from: string, to: string): string[] {
-    return this.#pods.flippedBack(from, to);
+  /** Ends, and checks that none of their pods was lost; returns how many were created. */
+  async checkNoneLost(): Promise<number> {
+    await this.close();
+    return checkNoneLost(this.#context, [this.pods.lost()]);
   }
 
-  /** The InjectorConfigs that have made any pod that was seen. */
-  makers(): Set<string> {
-    return new Set(this.#pods.seen.map(({ maker }) => maker));
+  /** Waits until each Deployment has pods, of one InjectorConfig alone, and tells which of them have pods of this one. */
+  async settled(maker: string): Promise<string[]> {
+    const makers = await waitFor(
+      'every Deployment to have pods of one InjectorConfig',
+      async () => {
+        const found = await this.stored();
+        return found.size === this.#names.size && [...found.values()].every(({ size }) => size === 1) && found;
+      },
+      { interval: 150 },
+    );
+    return [...makers].filter(([, each]) => each.has(maker)).map(([name]) => name);
   }
 
-  /** Pods that were refused, stored without a sidecar, or made of two configurations; and how many were created. */
-  lost(): { readonly created: number; readonly lost: readonly string[] } {
-    return this.#pods.lost();
+  async allOf(maker: string, timeout: number): Promise<void> {
+    const isEverywhere = async () => (await this.settled(maker)).length === this.#names.size;
+    await waitFor(`every pod to be of ${maker}`, isEverywhere, { timeout });
+  }
+
+  /** Gives Deployments no pods, or one; resolves when that is so. */
+  async scale(names: readonly string[], replicas: 0 | 1): Promise<void> {
+    for (const name of names) {
+      await this.#context.client.patch(deployment(this.namespace, name), 'merge', { spec: { replicas } });
+    }
+    await waitFor(`${names.join(', ')} to have ${replicas} pods`, async () => {
+      const makers = await this.stored();
+      return names.every((name) => makers.has(name) === (replicas === 1));
+    });
+  }
+
+  /** Has the pods of a few Deployments made again, others each time; with `restMs` as in {@link WorkloadsOptions.churn}. */
+  async disturb(count: number, restMs?: number): Promise<void> {
+    const now = Date.now();
+    const isSpared = (pod: Pod) => restMs !== undefined && now - (readinessSince(pod) ?? now) < restMs;
+    const pods = (await this.pods.look()).filter((pod) => !isSpared(pod));
+    const some = Array.from({ length: count }, (_, index) => pods[(this.#turn + index * 7) % pods.length]);
+    this.#turn += 3;
+    await this.pods.delete(some.flatMap((pod) => pod ?? []));
   }
 
   async #churn(): Promise<void> {
-    const { pods: perRound, roundMs } = this.#churning;
+    const { pods: perRound, roundMs, restMs } = this.#churning;
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      const pods = await this.#pods.look().catch(() => []);
-      const some = Array.from({ length: perRound }, (_, index) => pods[(this.#turn + index * 7) % pods.length]);
-      this.#turn += 3;
-      await this.#pods.delete(some.filter((pod) => pod !== undefined));
+      await this.disturb(perRound, restMs).catch(() => undefined);
     }
   }
+}
+
+/** Checks that no pod was lost; returns how many were created. */
+export async function checkNoneLost(context: ScenarioContext, counts: readonly ReturnType<PodSightings['lost']>[]) {
+  const created = counts.reduce((sum, each) => sum + each.created, 0);
+  const lost = counts.flatMap((each) => each.lost);
+  for (const line of lost.slice(0, 5)) context.say(line);
+  await context.checkNow(`0 of ${created} pods lost`, () => lost.length === 0);
+  return created;
 }
 
 /** Waits until the rollout of a tag is so far. */
@@ -173,14 +210,29 @@ export async function ask(context: ScenarioContext, tag: string, verb: RolloutVe
   await context.client.patch(target, 'merge', { metadata: { annotations } });
 }
 
-interface WebhookConfiguration {
-  webhooks?: { clientConfig: { service: { path: string } } }[];
-}
-
 /** Where the webhooks of a tag lead. */
 export async function pathOf(context: ScenarioContext, tag: string): Promise<string> {
-  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-  const found = await context.client.get(kind, `sidecar-injector-tag-${tag}`);
-  const paths = new Set((found as WebhookConfiguration).webhooks?.map(({ clientConfig }) => clientConfig.service.path));
+  const found = await context.client.get<WebhookConfiguration>(webhooks, tagWebhookConfiguration(tag));
+  const paths = new Set(found.webhooks.map(({ clientConfig }) => clientConfig.service?.path));
   return [...paths].join(' and ');
+}
+
+/**
+ * The negative control of "0 pods lost": with every webhook replica dead a pod that follows the tag is refused, which the same count sees. All are back when
+ * this resolves.
+ */
+export async function checkLossSeen(context: ScenarioContext, replicas: Replicas, tag: string): Promise<void> {
+  const { client } = context;
+  const audit = context.requireAudit();
+  // Nothing is ever stored there, so no share has to count a workload more.
+  const namespace = await context.namespace('refused', { 'istio.io/rev': tag });
+  const pods = new PodSightings(client, audit, namespace);
+  await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
+  await replicas.balancer.waitForRotation([]);
+  await client.create(barePod(namespace, 'refused')).catch(() => undefined);
+  await context.check('negative control: with every webhook replica dead a pod is lost, and it is seen', () => {
+    return pods.lost().lost.length === 1;
+  });
+  await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
+  await replicas.waitUntilServing();
 }

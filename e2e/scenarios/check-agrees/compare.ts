@@ -6,26 +6,21 @@ import { subjectOf } from '../../../src/cli/check/subject.ts';
 import type { Change } from '../../../src/explain/changes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { isPodCreation } from '../../harness/lost-admissions.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
+import { isPodCreation } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { inBatches } from '../label-truth-table/table-namespaces.ts';
+import { inBatches } from '../label-truth-table/rows.ts';
 
-/** A creation as it was foreseen and as it went. */
 export interface Compared {
   readonly pod: KubernetesObject & Pod;
   readonly report: CheckReport;
-  /** `Injected by a.1,b.2`, `NotInjected`, `Refused`: what the API server did. */
   readonly actual: string;
   readonly message: string;
 }
 
 /** What the API server does with a creation, by a dry run of it. */
-export async function actualOutcome(
-  client: ApiClient,
-  pod: KubernetesObject & Pod,
-): Promise<{ actual: string; message: string }> {
+export async function actualOutcome(client: ApiClient, pod: KubernetesObject & Pod) {
   try {
     const stored = await client.create(pod, { dryRun: true });
     const entries = (stored.metadata.annotations?.['sidecar-injector.io/config'] ?? '')
@@ -48,10 +43,7 @@ function outcomeText(result: string, injectedBy: readonly string[]): string {
 }
 
 /** Foresees all, on what a single reading of the cluster gives, then asks the API server about each. */
-export async function compareAll(
-  { client }: ScenarioContext,
-  pods: readonly (KubernetesObject & Pod)[],
-): Promise<Compared[]> {
+export async function compareAll({ client }: ScenarioContext, pods: readonly (KubernetesObject & Pod)[]) {
   const facts = await readClusterFacts(
     client,
     pods.map(({ metadata }) => metadata.namespace ?? ''),
@@ -111,10 +103,7 @@ function askedIn(event: AuditEvent): string[] {
 }
 
 /** A pod after the changes of its own that an advice names; undefined when it names one of the namespace. */
-export function followAdvice(
-  pod: KubernetesObject & Pod,
-  changes: readonly Change[],
-): (KubernetesObject & Pod) | undefined {
+export function followAdvice(pod: KubernetesObject & Pod, changes: readonly Change[]) {
   const changed = structuredClone(pod);
   for (const change of changes) {
     if (change.of === 'Namespace') return undefined;

@@ -1,6 +1,9 @@
+import type { Random } from '../../../scripts/template-recorder/random.ts';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
-import type { Choices } from './random-choices.ts';
+import { injectorConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+import type { Pod } from '../../harness/pod.ts';
+import { webhookNamed } from '../../harness/webhook-configurations.ts';
+import { barePod } from '../../harness/workloads.ts';
 
 /** A proxy, so that Istio's annotations are checked, and a place where an annotation goes into the text. */
 const proxyTemplate = `spec:
@@ -36,7 +39,6 @@ const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLess
 const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
 const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
 
-/** The objects of one round. */
 export interface Round {
   readonly configMaps: readonly KubernetesObject[];
   readonly configs: readonly InjectorConfigObject[];
@@ -50,35 +52,31 @@ export interface Round {
  * @param number of the round, from 0
  * @param excluded a namespace that none of them takes
  */
-export function randomRound(choose: Choices, number: number, excluded: string, home: string): Round {
-  const { one, chance } = choose;
+export function randomRound(random: Random, number: number, excluded: string, home: string): Round {
   const some = (): { name: string; expression: string }[] =>
-    [0, 1].flatMap((index) => (chance(0.5) ? [{ name: `user-${index}`, expression: one(conditions) }] : []));
+    [0, 1].flatMap((index) =>
+      random.chance(0.5) ? [{ name: `user-${index}`, expression: random.pick(conditions) }] : [],
+    );
   const webhook = (): Record<string, unknown> => ({
     excludedNamespaces: [excluded],
     matchConditions: some(),
-    failurePolicy: one(['Fail', 'Fail', 'Ignore']),
-    reinvocationPolicy: one(['Never', 'IfNeeded']),
+    failurePolicy: random.pick(['Fail', 'Fail', 'Ignore']),
+    reinvocationPolicy: random.pick(['Never', 'IfNeeded']),
   });
   const config = (
     name: string,
     injection: Record<string, unknown>,
     more: Record<string, unknown>,
-  ): InjectorConfigObject => ({
-    apiVersion: 'sidecar-injector.io/v1alpha1',
-    kind: 'InjectorConfig',
-    metadata: { name },
-    spec: { injection, webhook: { ...webhook(), ...more } },
-  });
+  ): InjectorConfigObject => injectorConfig(name, { injection, webhook: { ...webhook(), ...more } });
   const selectors = {
     neverInjectSelector: [{ matchLabels: { never: 'yes' } }],
     alwaysInjectSelector: [{ matchExpressions: [{ key: 'always', operator: 'In', values: ['yes'] }] }],
   };
   const strange = { name: 'strange', expression: beyondUs };
-  const oddText = `policy: ${one(['enabled', 'disabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
+  const oddText = `policy: ${random.pick(['enabled', 'disabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
   const stable = config(
     '1-24',
-    { templates: { sidecar: smallTemplate('stable') }, policy: one(['enabled', 'disabled']), ...selectors },
+    { templates: { sidecar: smallTemplate('stable') }, policy: random.pick(['enabled', 'disabled']), ...selectors },
     {},
   );
   (stable.spec.webhook?.['matchConditions'] as unknown[]).push(strange);
@@ -105,7 +103,7 @@ export function randomRound(choose: Choices, number: number, excluded: string, h
       stable,
       config(
         'logs',
-        { templates: { sidecar: smallTemplate('logs') }, policy: one(['enabled', 'disabled']) },
+        { templates: { sidecar: smallTemplate('logs') }, policy: random.pick(['enabled', 'disabled']) },
         {
           keys: logs,
           selection: 'Custom',
@@ -124,23 +122,21 @@ export function randomRound(choose: Choices, number: number, excluded: string, h
         },
       ),
     ],
-    webhooks: [foreignWebhook(choose)],
+    webhooks: [foreignWebhook(random)],
     enableByTag: number % 2 === 1,
   };
 }
 
 /** Somebody else's webhook: nobody answers it, and it is passed over; but what it asks of a pod first can refuse it. */
-function foreignWebhook({ one }: Choices): KubernetesObject {
+function foreignWebhook(random: Random): KubernetesObject {
   const rules = [
-    { apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources: [one(['*', 'pods', 'pods/*'])] },
+    { apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources: [random.pick(['*', 'pods', 'pods/*'])] },
   ];
   const clientConfig = { service: { namespace: 'default', name: 'nobody-there', path: '/mutate' } };
   const shared = { admissionReviewVersions: ['v1'], clientConfig, rules, sideEffects: 'None', timeoutSeconds: 1 };
   const scope = { matchExpressions: [{ key: 'e2e.sidecar-injector.io/scenario', operator: 'Exists' }] };
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: one(['a-stranger', 'z-stranger']) },
+    ...webhookNamed(random.pick(['a-stranger', 'z-stranger'])),
     webhooks: [
       {
         ...shared,
@@ -164,4 +160,50 @@ function foreignWebhook({ one }: Choices): KubernetesObject {
 
 function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '    ');
+}
+
+const inject = 'sidecar.istio.io/inject';
+
+/** The namespaces of the random pods: what a person might have labelled. */
+export const namespaceLabels: readonly (readonly [suffix: string, labels: Readonly<Record<string, string>>])[] = [
+  ['unlabelled', {}],
+  ['enabled', { 'istio-injection': 'enabled' }],
+  ['disabled', { 'istio-injection': 'disabled' }],
+  ['stable', { 'istio.io/rev': '1-24' }],
+  ['tagged', { 'istio.io/rev': 'prod' }],
+  ['lost', { 'istio.io/rev': 'nobody' }],
+  ['both', { 'istio-injection': 'enabled', 'istio.io/rev': '1-24' }],
+  ['team', { team: 'blue' }],
+  ['team-enabled', { team: 'green', 'istio-injection': 'enabled' }],
+  ['odd', { odd: 'yes' }],
+  ['odd-stable', { odd: 'yes', 'istio.io/rev': '1-24' }],
+  ['excluded', { 'istio-injection': 'enabled', team: 'blue' }],
+];
+
+/** A pod with what steers injection, and some of what does not. */
+export function randomPod(random: Random, namespace: string, name: string): KubernetesObject & Pod {
+  const labels: Record<string, string> = {};
+  const annotations: Record<string, string> = {};
+  if (random.chance(0.5)) labels[inject] = random.pick(['true', 'true', 'false', 'maybe', '']);
+  if (random.chance(0.3)) labels['istio.io/rev'] = random.pick(['default', '1-24', 'prod', 'nobody']);
+  if (random.chance(0.3)) labels['always'] = random.pick(['yes', 'no']);
+  if (random.chance(0.3)) labels['never'] = random.pick(['yes', 'no']);
+  if (random.chance(0.7)) labels['tier'] = random.pick(['web', 'batch']);
+  if (random.chance(0.3)) labels['logs'] = random.pick(['on', 'off']);
+  if (random.chance(0.15)) labels['strange'] = 'yes';
+  if (random.chance(0.3)) annotations[inject] = random.pick(['true', 'false', 'maybe']);
+  // Both count for few pods only: where the proxy of the default revision is injected.
+  if (random.chance(0.45)) annotations['sidecar.istio.io/proxyCPU'] = random.pick(['100m', 'plenty']);
+  if (random.chance(0.1)) annotations['inject.istio.io/templates'] = random.pick(['sidecar', 'nobody']);
+  if (random.chance(0.45))
+    annotations['example.com/level'] = random.pick(['info', 'info"\n  - name: stowaway\n    image: "x']);
+  const spec: Record<string, unknown> = { schedulerName: 'nobody' };
+  if (random.chance(0.12)) spec['hostNetwork'] = true;
+  if (random.chance(0.2)) spec['priorityClassName'] = 'system-cluster-critical';
+  if (random.chance(0.2)) spec['terminationGracePeriodSeconds'] = random.pick([0, 60]);
+  if (random.chance(0.06)) {
+    annotations['kubernetes.io/config.mirror'] = 'digest';
+    spec['nodeName'] = 'node-a';
+  }
+  return barePod(namespace, name, { labels, annotations, spec });
 }

@@ -1,26 +1,23 @@
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { HostileClient } from './client.ts';
-import type { HostileClass, HostileTarget, Outcome } from './hostile-class.ts';
+import type { HostileClass, HostileTarget, Outcome } from './materials.ts';
 
 export interface AttackOrders {
   readonly port: number;
   readonly target: HostileTarget;
   readonly seed: number;
   readonly requestsPerClass: number;
-  /** Requests at once. */
   readonly clients: number;
 }
 
-/** What became of one class. */
 export interface ClassTally {
   readonly name: string;
   readonly sent: number;
-  /** How many of the requests differ from all others, of any class. */
   readonly distinct: number;
-  /** How often each outcome was seen. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Outcomes that the class does not expect. */
   readonly unexpected: number;
   /** The first of these: which request it was, what came of it and how the request began. */
   readonly example: string | undefined;
@@ -30,7 +27,6 @@ export interface AttackReport {
   readonly classes: readonly ClassTally[];
   readonly seconds: number;
   readonly bytes: number;
-  /** TLS connections that were opened for it. */
   readonly connections: number;
   /** Of these, handshakes that were broken off; and requests that were sent again because their new connection was closed while the server had to make room. */
   readonly brokenOff: number;
@@ -42,11 +38,7 @@ export interface AttackReport {
  *
  * @param underPressure whether there are more connections now than the server keeps
  */
-export async function attack(
-  classes: readonly HostileClass[],
-  orders: AttackOrders,
-  underPressure: () => boolean,
-): Promise<AttackReport> {
+export async function attack(classes: readonly HostileClass[], orders: AttackOrders, underPressure: () => boolean) {
   const { target, seed, requestsPerClass } = orders;
   const seen = new Set<number>();
   const tallies = classes.map((each) => new Tally(each));
@@ -123,11 +115,7 @@ class Tally {
 }
 
 /** Every class once in each round, each round in an order of its own; shared by all clients. */
-function* shuffledRounds(
-  tallies: readonly Tally[],
-  rounds: number,
-  random: Random,
-): Generator<{ tally: Tally; round: number }, undefined> {
+function* shuffledRounds(tallies: readonly Tally[], rounds: number, random: Random) {
   for (let round = 0; round < rounds; round++) {
     const left = [...tallies];
     while (left.length > 0) {
@@ -145,4 +133,41 @@ function fingerprint(bytes: Buffer): number {
 /** A request can be made again from its class and number alone. */
 function seedOf(seed: number, name: string, round: number): number {
   return createHash('md5').update(`${seed} ${name} ${round}`).digest().readUInt32BE(0);
+}
+
+export interface AttackerOrders extends AttackOrders {
+  /** Connections that send a body byte by byte, all the time. */
+  readonly slowConnections: number;
+  readonly silent: SilentOrders;
+}
+
+interface SilentOrders {
+  /** Milliseconds after the start. */
+  readonly after: number;
+  /** If the server does not have to make room for them before. */
+  readonly most: number;
+}
+
+export interface AttackerReport extends AttackReport {
+  /** How often a body of 19 MiB met each status, or each code of a broken connection. */
+  readonly largeOutcomes: Readonly<Record<string, number>>;
+  readonly slowConnectionsAtEnd: number;
+  readonly silentConnections: number;
+}
+
+/** Runs the attack in a process of its own, until it has come to its end. */
+export async function runAttacker(orders: AttackerOrders): Promise<AttackerReport> {
+  const program = fileURLToPath(new URL('attacker-process.ts', import.meta.url));
+  const child = fork(program);
+  try {
+    child.send(orders);
+    return await new Promise<AttackerReport>((resolve, reject) => {
+      child.once('message', resolve);
+      child.once('exit', (code) => {
+        reject(new Error(`the attacker ended by itself, with ${code ?? 'a signal'}`));
+      });
+    });
+  } finally {
+    child.kill();
+  }
 }

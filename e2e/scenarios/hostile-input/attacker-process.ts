@@ -2,12 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { largeBodies } from '../../../bench/server/pressure.ts';
-import { attack } from './attack.ts';
-import type { AttackerOrders, AttackerReport } from './attacker.ts';
+import { attack, type AttackerOrders, type AttackerReport } from './attack.ts';
 import { hostileClasses } from './classes.ts';
 import { HostileClient } from './client.ts';
-import type { HostileTarget } from './hostile-class.ts';
-import { framed, head } from './materials.ts';
+import { framed, head, type HostileTarget } from './materials.ts';
 
 const largeBody = 19 * 1024 * 1024;
 const burst = { connections: 3, milliseconds: 300, pause: 5000 };

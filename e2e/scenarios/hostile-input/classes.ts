@@ -7,9 +7,8 @@ import { objectsOfOurs } from './classes/objects-of-ours.ts';
 import { pods } from './classes/pods.ts';
 import { reviewMembers } from './classes/review-members.ts';
 import { transport } from './classes/transport.ts';
-import type { HostileClass } from './hostile-class.ts';
+import type { HostileClass } from './materials.ts';
 
-/** Every way in which the webhook is attacked. */
 export const hostileClasses: readonly HostileClass[] = [
   ...jsonSyntax,
   ...jsonShape,

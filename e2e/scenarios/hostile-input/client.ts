@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
-import type { HostileRequest, Outcome } from './hostile-class.ts';
+import type { HostileRequest, Outcome } from './materials.ts';
 
 /** Milliseconds after which a request that nobody answers is given up. */
 const patience = 30_000;
@@ -14,7 +14,6 @@ export class HostileClient {
   readonly #host: string;
   #session: Buffer | undefined;
   #kept: Socket | undefined;
-  /** TLS connections that were opened. */
   opened = 0;
   /** Handshakes that the server broke off: it makes room by closing connections on which nothing was answered yet. */
   brokenOff = 0;
@@ -117,7 +116,6 @@ export class HostileClient {
 
 /** Reads HTTP answers from the bytes of a connection, and what they say. */
 export class AnswerReader {
-  /** Of the answers that are complete. */
   readonly answers: Outcome[] = [];
   /** Whether the connection may be used again after the last answer. */
   keepsOpen = false;

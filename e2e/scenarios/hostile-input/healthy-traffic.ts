@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events';
+import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../../../bench/report.ts';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { runningContainers } from '../../harness/pod.ts';
+import { postReview, type ReviewTarget } from '../../harness/post-review.ts';
+import { quantile } from '../../harness/quantile.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
-import { HealthyClient, type WebhookAddress } from './healthy-client.ts';
 import { healthyText } from './materials.ts';
 
 const directClients = 4;
@@ -15,7 +17,6 @@ const keptClients = 50;
 /** Milliseconds between the end of a request and the next on the same connection. */
 const pauses = { direct: 40, apiServer: 50, kept: 15_000 };
 
-/** Requests of one kind, while something else went on or not. */
 export interface HealthyFigures {
   /** Milliseconds of those that were answered rightly, sorted. */
   readonly direct: readonly number[];
@@ -32,7 +33,7 @@ export class HealthyTraffic {
   readonly #answers: string[] = [];
   #number = 0;
 
-  constructor(context: ScenarioContext, namespace: string, address: WebhookAddress) {
+  constructor(context: ScenarioContext, namespace: string, address: ReviewTarget) {
     this.#context = context;
     this.#namespace = namespace;
     this.#direct = Array.from({ length: directClients }, () => new HealthyClient(address));
@@ -44,11 +45,6 @@ export class HealthyTraffic {
     return [...this.#direct, ...this.#kept].reduce((sum, { opened }) => sum + Math.max(opened - 1, 0), 0);
   }
 
-  get keptConnections(): number {
-    return this.#kept.filter(({ opened }) => opened === 1).length;
-  }
-
-  /** Keeps asking until something has ended. */
   async measure(until: Promise<unknown>): Promise<HealthyFigures> {
     const figures = { direct: [] as number[], apiServer: [] as number[], failures: [] as string[] };
     const end = new AbortController();
@@ -74,8 +70,6 @@ export class HealthyTraffic {
       end.abort();
     });
     await Promise.all(loops);
-    figures.direct.sort((left, right) => left - right);
-    figures.apiServer.sort((left, right) => left - right);
     return figures;
   }
 
@@ -103,11 +97,6 @@ export class HealthyTraffic {
   }
 }
 
-/** Milliseconds below which so many of them are; of none, 0. */
-export function quantile(sorted: readonly number[], fraction: number): number {
-  return Math.round((sorted[Math.min(Math.floor(sorted.length * fraction), sorted.length - 1)] ?? 0) * 10) / 10;
-}
-
 export function summarise({ direct, apiServer, failures }: HealthyFigures): Figures {
   const of = (latencies: readonly number[]): Figures => ({
     answered: latencies.length,
@@ -116,4 +105,28 @@ export function summarise({ direct, apiServer, failures }: HealthyFigures): Figu
     maxMilliseconds: quantile(latencies, 1),
   });
   return { directReviews: of(direct), podsThroughApiServer: of(apiServer), failed: failures.length };
+}
+
+/** A client as the API server is one: it checks the certificate, and keeps its one connection. */
+class HealthyClient {
+  /** Connections that it has opened: more than one, and the server has closed one that worked. */
+  opened = 0;
+  readonly #address: ReviewTarget;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(address: ReviewTarget) {
+    this.#address = address;
+  }
+
+  /** Posts a review; the text of the answer. Rejects when there is none, or none with status 200. */
+  async post(body: string): Promise<string> {
+    const onConnect = () => this.opened++;
+    const { status, text } = await postReview(this.#address, body, { agent: this.#agent, onConnect });
+    if (status !== 200) throw new Error(`answered with ${status}: ${text.slice(0, 200)}`);
+    return text;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
 }

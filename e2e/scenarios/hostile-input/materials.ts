@@ -1,5 +1,67 @@
 import type { Random } from '../../../scripts/template-recorder/random.ts';
-import type { HostileRequest, HostileTarget } from './hostile-class.ts';
+
+/**
+ * How an exchange ended for the client: the HTTP status of the answer; of an answered review also its verdict, `patched` (allowed, with a patch), `allowed` (without) or
+ * `refused`; `closed`, when the connection ended without an answer. Several answers are joined by ` then `.
+ */
+export type Outcome = string;
+
+export interface HostileRequest {
+  readonly bytes: Buffer;
+  /** `plain` speaks no TLS; `tls` when unset. */
+  readonly transport?: 'plain';
+  /** The client ends its side after the bytes, as one that crashes does. */
+  readonly thenEnd?: true;
+  /** Answers to wait for; one when unset. `all`: until the server closes the connection, so that not one answer too many goes unnoticed. */
+  readonly answers?: number | 'all';
+  /** The answer to HEAD has no body, whatever its Content-Length says. */
+  readonly withoutBody?: true;
+}
+
+export interface HostileClass {
+  readonly name: string;
+  /** Every request of the class must end in one of these. */
+  readonly expect: Outcome | readonly Outcome[];
+  readonly make: (random: Random, target: HostileTarget) => HostileRequest;
+}
+
+export interface HostileTarget {
+  readonly path: string;
+  readonly host: string;
+}
+
+/** A class of requests, and what every one of them must end in. */
+export function hostile(name: string, expect: HostileClass['expect'], make: HostileClass['make']): HostileClass {
+  return { name, expect, make };
+}
+
+/** The same by the body alone, in a request that is otherwise in order. */
+export function hostileText(
+  name: string,
+  expect: HostileClass['expect'],
+  content: (random: Random) => string | Buffer,
+): HostileClass {
+  return hostile(name, expect, (random, target) => ({ bytes: framed(target, content(random)) }));
+}
+
+/** By the AdmissionReview, */
+export function hostileReview(name: string, expect: HostileClass['expect'], value: (random: Random) => unknown) {
+  return hostileText(name, expect, (random) => JSON.stringify(value(random)));
+}
+
+/** by its member `request`, */
+export function hostileRequest(name: string, expect: HostileClass['expect'], request: (random: Random) => unknown) {
+  return hostileReview(name, expect, (random) => review(request(random)));
+}
+
+/** and by what is made of a healthy pod that is created. */
+export function hostilePod(
+  name: string,
+  expect: HostileClass['expect'],
+  change: (random: Random, object: PodMembers) => unknown,
+): HostileClass {
+  return hostileRequest(name, expect, (random) => creation(random, change(random, pod(random))));
+}
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 /** Few, so that requests are not distinct by their uid alone. */
@@ -78,7 +140,6 @@ export interface Head {
   readonly path?: string;
   readonly version?: string;
   readonly contentType?: string | undefined;
-  /** Further header lines. */
   readonly headers?: readonly string[];
 }
 
@@ -109,16 +170,6 @@ export function chunked(random: Random, target: HostileTarget, body: string | Bu
     start += piece.length;
   }
   return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')]);
-}
-
-/** A body, in a request that is otherwise in order. */
-export function body(target: HostileTarget, content: string | Buffer): HostileRequest {
-  return { bytes: framed(target, content) };
-}
-
-/** A JSON value, in a request that is otherwise in order. */
-export function json(target: HostileTarget, value: unknown): HostileRequest {
-  return body(target, JSON.stringify(value));
 }
 
 /** A value that has another type than those named. */

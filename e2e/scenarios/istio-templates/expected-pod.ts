@@ -8,7 +8,6 @@ import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 
-/** What an injection depends on beside the pod. */
 export interface Surroundings {
   injector: Injector;
   nodes: NodeFacts[];

@@ -6,7 +6,6 @@ import { loadInjector, type Injector } from '../../../src/inject/injector.ts';
 import { readObjects } from '../../harness/apply.ts';
 import { paths, repository } from '../../harness/paths.ts';
 
-/** The texts of an installation's two ConfigMaps. */
 export interface IstioTexts {
   config: string;
   values: string;

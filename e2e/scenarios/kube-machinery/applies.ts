@@ -3,10 +3,10 @@ import { ObjectApplier, type AppliedObject } from '../../../src/kube/apply-objec
 import { systemClock } from '../../../src/kube/clock.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { found } from '../../harness/wait-for.ts';
+import { webhookNamed, webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
 const configMaps = resourceKind('v1', 'ConfigMap');
-const webhookConfigurations = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 
 /** Server-side apply: nothing is written that is as it should be, others are named before they are overruled, and what an apply cannot do is replaced. */
 export async function checkApplies(bench: Workbench): Promise<void> {
@@ -17,7 +17,6 @@ export async function checkApplies(bench: Workbench): Promise<void> {
   await checkImmutable(applying);
 }
 
-/** An applier whose writes are counted by the audit log. */
 class Applying {
   readonly bench: Workbench;
   /** Time passes here only when somebody says so: whether two applies come within a second is not up to the machine. Milliseconds. */
@@ -32,10 +31,9 @@ class Applying {
     this.#applier = new ObjectApplier({ client, fieldManager: 'km-ours', clock });
   }
 
-  /** What applying an object came to, and the writes that it took. */
   async apply(desired: KubernetesObject): Promise<AppliedObject & { writes: string }> {
     const { client } = this.bench.context;
-    const kind = desired.kind === 'ConfigMap' ? configMaps : webhookConfigurations;
+    const kind = desired.kind === 'ConfigMap' ? configMaps : webhooks;
     const { name = '', namespace } = desired.metadata;
     const live = await client.find(kind, name, { namespace });
     const before = this.bench.writesOf(this.#client).length;
@@ -107,15 +105,12 @@ async function checkCoOwnedWebhook(applying: Applying): Promise<void> {
     { fieldManager: 'km-other', force: true },
   );
   const applied = await applying.apply(webhookConfiguration(name, ['kept']));
-  const { webhooks } = await context.client.get<KubernetesObject & { webhooks: { name: string }[] }>(
-    webhookConfigurations,
-    name,
-  );
+  const { webhooks: left } = await context.client.get<WebhookConfiguration>(webhooks, name);
   await context.checkNow(
     'a webhook of ours that somebody co-owns cannot be applied away (Invalid): the object is replaced at its resourceVersion',
     () => {
       found(`${applied.outcome} by ${applied.writes}`, 'Updated by patch 422, update 200');
-      return found(webhooks.map((webhook) => webhook.name).join(), 'kept.example.com');
+      return found(left.map((webhook) => webhook.name).join(), 'kept.example.com');
     },
   );
   await context.client.delete(webhookConfiguration(name, []));
@@ -142,12 +137,10 @@ async function checkImmutable(applying: Applying): Promise<void> {
 }
 
 /** A configuration that matches nothing, with every field that the API server would fill in. */
-function webhookConfiguration(name: string, webhooks: readonly string[]): KubernetesObject {
+function webhookConfiguration(name: string, names: readonly string[]): KubernetesObject {
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: webhooks.map((webhook) => ({
+    ...webhookNamed(name),
+    webhooks: names.map((webhook) => ({
       name: `${webhook}.example.com`,
       clientConfig: { url: 'https://127.0.0.1:1/' },
       rules: [

@@ -11,11 +11,9 @@ const day = 86_400_000;
 /** Candidates try every 2 to 4.4 s (client-go's JitterFactor of 1.2). */
 const longestRetry = 4.4;
 
-/** A process that wants to lead. Times are in milliseconds since 1970. */
 class Candidate {
   readonly name: string;
   readonly elector: LeaseElector;
-  /** By how much its clock is wrong, in milliseconds. */
   clockOffset = 0;
   /** When its last term began and ended. */
   began: number | undefined;
@@ -101,7 +99,7 @@ export async function checkElections(bench: Workbench): Promise<void> {
     await next.stop();
     // The first one may try again too, since it can reach the API server.
     const begins = () => [heir, first].map((each) => each?.began ?? 0).find((began) => began >= released);
-    const handOver = ((await waitFor('somebody to lead', begins, { timeout: 60_000 })) - released) / 1000;
+    const handOver = ((await waitFor('somebody to lead', begins)) - released) / 1000;
     const late = (await bench.standstill.between(released, Date.now())) / 1000;
     await context.checkNow(
       `one that ends releases the Lease: the next one leads ${handOver.toFixed(1)} s later`,

@@ -19,7 +19,6 @@ class NotedReads implements Reads {
     [];
   /** How many watches the API server has agreed to. */
   opened = 0;
-  /** resourceVersions of the bookmarks. */
   readonly bookmarks: string[] = [];
   readonly #client: Reads;
 
@@ -62,7 +61,6 @@ export class Followed {
   readonly ends: { reason: WatchEnd; at: number }[] = [];
   /** Every wait that the reflector has asked for, and when (milliseconds since 1970): what it meant to do, however late it was done. */
   readonly waits: { at: number; milliseconds: number }[] = [];
-  /** How many changes its listeners were told of. */
   changes = 0;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -101,7 +99,6 @@ export class Followed {
     await waitFor('the reflector to follow', () => this.store.hasSynced && this.reads.opened >= watches);
   }
 
-  /** Names of what is in the store, in order. */
   names(): string[] {
     return this.store
       .list()

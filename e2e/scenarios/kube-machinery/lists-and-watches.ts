@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import type { ListOptions } from '../../../src/kube/request-options.ts';
+import { resourceKind, type ResourceKind } from '../../../src/kube/resource-kinds.ts';
 import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
@@ -153,4 +155,101 @@ export async function checkHungWatch(bench: Workbench): Promise<void> {
   );
   await followed.stop();
   bench.compare('reflector', 'half-open noticed after', `${noticed.toFixed(1)} s, at most 55 s`, '45 s (HTTP/2 ping)');
+}
+
+/** The API server keeps no watch cache of Events: what etcd has forgotten is gone for their watches too. */
+const events = resourceKind('v1', 'Event');
+const watchers = 10;
+
+/** What a watch would be resumed from is compacted away (410): listed again, each watcher at its own time. */
+export async function checkExpired(bench: Workbench): Promise<void> {
+  const { context, proxy } = bench;
+  const namespace = await context.namespace('expired');
+  for (let index = 0; index < 30; index++) await context.client.create(event(namespace, `event-${index}`));
+  const all = Array.from(
+    { length: watchers },
+    (_, index) =>
+      new Followed(bench.client(`km-expired-${index}`), {
+        resource: events,
+        namespace,
+        random: () => bench.random.next(),
+      }),
+  );
+  await Promise.all(all.map((each) => each.following()));
+  const cut = await proxy.fault({ match: { client: 'km-expired-', verbs: ['watch'] }, action: { kind: 'cut' } });
+  await context.client.delete(event(namespace, 'event-0'));
+  await compact(bench, namespace);
+  await cut.end();
+  await context.check(`${watchers} watches are behind what etcd remembers (410): each is listed again once`, () =>
+    all.every(
+      (each) => each.endedBy('Expired').length === 1 && each.reads.lists.length === 2 && each.store.size === 32,
+    ),
+  );
+  const begun = all.map((each) => each.endedBy('Expired')[0]?.at ?? 0);
+  const waits = all.map((each, index) => (each.reads.lists[1]?.at ?? 0) - (begun[index] ?? 0));
+  const [least, most] = [Math.min(...waits), Math.max(...waits)];
+  const still = await bench.standstill.between(Math.min(...begun), Math.max(...begun) + most);
+  // A machine that is late brings together what was meant to be apart, so what was meant is looked at.
+  const meant = all.map((each, index) => each.waits.find(({ at }) => at >= (begun[index] ?? 0))?.milliseconds ?? 0);
+  const apart = Math.max(...meant) - Math.min(...meant);
+  await context.checkNow(
+    `they did not come at once: ${least} to ${most} ms after the 410`,
+    () => most <= 1300 + still && Math.max(...meant) <= 1000 && apart >= 200,
+  );
+  await Promise.all(all.map((each) => each.stop()));
+  bench.compare('reflector', 'listed again after 410', `within 1 s at random (${least} to ${most} ms)`, '0.8 to 1.6 s');
+  await checkExpiredList(bench, namespace);
+}
+
+/** A list whose second page comes too late begins again, and the store does not count as known before one list was whole. */
+async function checkExpiredList(bench: Workbench, namespace: string): Promise<void> {
+  const { context } = bench;
+  const client = bench.client('km-late-page');
+  let goOn: () => void = () => undefined;
+  const forgotten = new Promise<void>((resolve) => (goOn = resolve));
+  const late = {
+    list: async <T>(resource: ResourceKind, options: ListOptions = {}) => {
+      if (options.continue !== undefined) await forgotten;
+      return client.list<T>(resource, options);
+    },
+    watch: client.watch.bind(client),
+  };
+  const followed = new Followed(late, {
+    resource: events,
+    namespace,
+    random: () => bench.random.next(),
+    pageSize: 20,
+  });
+  await waitFor('the first page', () => followed.store.size > 0);
+  await compact(bench, namespace);
+  const known = followed.store.hasSynced;
+  goOn();
+  await context.check('a list whose next page etcd has forgotten (410) begins anew, and is whole then', () => {
+    const { lists } = followed.reads;
+    found(lists.map((list) => (list.continue === undefined ? 'first' : 'next')).join(), 'first,next,first,next');
+    return found([known, followed.store.hasSynced, followed.store.size].join(), 'false,true,35');
+  });
+  await followed.stop();
+}
+
+/** Adds three Events, and makes etcd forget everything before the last of them. */
+async function compact({ context, plane }: Workbench, namespace: string): Promise<void> {
+  let revision = 0;
+  for (let index = 0; index < 3; index++) {
+    const { metadata } = await context.client.create(event(namespace, `later-${Date.now()}-${index}`));
+    revision = Number(metadata.resourceVersion);
+  }
+  await plane.compact(revision);
+}
+
+function event(namespace: string, name: string): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace },
+    involvedObject: { apiVersion: 'v1', kind: 'Namespace', name: namespace, namespace },
+    reason: 'Tried',
+    message: 'an event to be listed',
+    type: 'Normal',
+  };
 }

@@ -1,8 +1,9 @@
+import { Random } from '../../../scripts/template-recorder/random.ts';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
 import type { Logger } from '../../../src/kube/ports.ts';
-import { Random } from '../../../scripts/template-recorder/random.ts';
+import { objectOf } from '../../harness/apply.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
 import { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
@@ -11,7 +12,6 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
 import { Standstill } from '../../harness/standstill/standstill.ts';
 
-/** One figure of ours beside what client-go does. */
 interface Comparison {
   part: string;
   figure: string;
@@ -29,7 +29,6 @@ export class Workbench {
   /** Beside which bounds in milliseconds are held. */
   readonly standstill: Standstill;
   readonly random: Random;
-  /** The namespace of all objects but those that a part has one of its own for. */
   readonly namespace: string;
   readonly #audit: AuditLog;
   readonly #kubeconfig: string;
@@ -57,7 +56,7 @@ export class Workbench {
       throw new Error('this scenario needs the embedded control plane');
     }
     const namespace = await context.namespace('work');
-    await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } });
+    await client.create(objectOf('v1', 'ServiceAccount', account, namespace));
     await client.create({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
@@ -78,7 +77,6 @@ export class Workbench {
     return client;
   }
 
-  /** What a client asked the API server for, in the order in which it was answered. */
   requestsOf(name: string): AuditEvent[] {
     return this.#audit.events().filter(({ userAgent }) => userAgent === name);
   }
@@ -90,12 +88,10 @@ export class Workbench {
       .map(({ verb, responseStatus }) => `${verb} ${responseStatus?.code ?? '?'}`);
   }
 
-  /** Notes a figure of ours beside client-go's. */
   compare(part: string, figure: string, ours: string, clientGo: string): void {
     this.#comparisons.push({ part, figure, ours, clientGo });
   }
 
-  /** Prints what was compared, and keeps it. */
   report(): void {
     const rows = this.#comparisons.map(({ part, figure, ours, clientGo }) => [part, figure, ours, clientGo]);
     const table = alignColumns([['PART', 'FIGURE', 'OURS', 'CLIENT-GO'], ...rows]);
@@ -108,11 +104,7 @@ export class Workbench {
   async close(): Promise<void> {
     for (const client of this.#clients) client.close();
     await Promise.all([this.proxy.stop(), this.standstill.stop()]);
-    await this.context.client.delete({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: this.namespace },
-    });
+    await this.context.client.delete(objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', this.namespace));
   }
 }
 

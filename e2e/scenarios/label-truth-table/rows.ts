@@ -1,3 +1,8 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import type { Pod } from '../../harness/pod.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { barePod } from '../../harness/workloads.ts';
+
 /** The labels of one case: of the namespace and of the pod, each absent, or one of three values. */
 export interface Row {
   readonly injection: string | undefined;
@@ -13,11 +18,9 @@ export interface RowKeys {
   readonly inject: string;
 }
 
-/** What the labels of a row lead to. */
 export interface Meaning {
   /** The InjectorConfig that a value of the revision label leads to, by the value: of a revision itself, of a tag the one that it points at. */
   readonly revisions: Readonly<Record<string, string>>;
-  /** The InjectorConfig that means default. */
   readonly standard: string;
   readonly enabledByDefault: boolean;
 }
@@ -27,20 +30,16 @@ const namespaceRevisions = [undefined, '1-24', 'prod', 'nobody'];
 const injects = [undefined, 'true', 'false', 'maybe'];
 const podRevisions = [undefined, 'default', '1-24', 'prod'];
 
-/** The 16 kinds of namespaces. */
 export const namespaceRows: readonly Pick<Row, 'injection' | 'namespaceRevision'>[] = injections.flatMap((injection) =>
   namespaceRevisions.map((namespaceRevision) => ({ injection, namespaceRevision })),
 );
 
-/** The 16 kinds of pods. */
 export const podRows: readonly Pick<Row, 'inject' | 'podRevision'>[] = injects.flatMap((inject) =>
   podRevisions.map((podRevision) => ({ inject, podRevision })),
 );
 
 /** Labels under their names; what is absent is left out. */
-export function labelsOf(
-  pairs: readonly (readonly [key: string, value: string | undefined])[],
-): Record<string, string> {
+export function labelsOf(pairs: readonly (readonly [key: string, value: string | undefined])[]) {
   return Object.fromEntries(
     pairs.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
   );
@@ -50,10 +49,7 @@ export function labelsOf(
  * Istio's table, as its documentation and its selectors have it, written down here once more: the InjectorConfig that injects the pod, undefined for none.
  * Nothing of the product's code is used.
  */
-export function expected(
-  { injection, namespaceRevision, inject, podRevision }: Row,
-  meaning: Meaning,
-): string | undefined {
+export function expected({ injection, namespaceRevision, inject, podRevision }: Row, meaning: Meaning) {
   const optedOut = inject === 'false';
   // The namespace's injection label is above everything; any value but one means never.
   if (injection !== undefined) return injection === 'enabled' && !optedOut ? meaning.standard : undefined;
@@ -83,4 +79,54 @@ export function describeRow({ injection, namespaceRevision, inject, podRevision 
   const words = (pairs: [string, string][]): string =>
     pairs.map(([key, value]) => `${key}=${value}`).join(' ') || 'nothing';
   return `namespace ${words(namespace)}, pod ${words(pod)}`;
+}
+
+export interface TablePod {
+  readonly row: Row;
+  readonly pod: KubernetesObject & Pod;
+}
+
+/** The 16 namespaces of a family, in the order of {@link namespaceRows}. */
+export async function tableNamespaces(context: ScenarioContext, prefix: string, keys: RowKeys): Promise<string[]> {
+  return Promise.all(
+    namespaceRows.map(({ injection, namespaceRevision }, index) =>
+      context.namespace(
+        `${prefix}-${index}`,
+        labelsOf([
+          [keys.injection, injection],
+          [keys.revision, namespaceRevision],
+        ]),
+      ),
+    ),
+  );
+}
+
+/** The 256 pods. No scheduler takes them: they are stored, and that is all. */
+export function tablePods(namespaces: readonly string[], name: string, keys: RowKeys): TablePod[] {
+  return namespaceRows.flatMap((namespaceRow, index) =>
+    podRows.map((podRow, each) => {
+      const labels = labelsOf([
+        [keys.inject, podRow.inject],
+        [keys.revision, podRow.podRevision],
+      ]);
+      const spec = { schedulerName: 'nobody' };
+      return {
+        row: { ...namespaceRow, ...podRow },
+        pod: barePod(namespaces[index] ?? '', `${name}-${each}`, { labels, spec }),
+      };
+    }),
+  );
+}
+
+/** Does something for each item, some at a time, in the order of the items. */
+export async function inBatches<Item, Result>(
+  items: readonly Item[],
+  size: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += size) {
+    results.push(...(await Promise.all(items.slice(start, start + size).map(work))));
+  }
+  return results;
 }

@@ -12,16 +12,12 @@ const patience = 60_000;
 /** The operator leaves a contested object alone for a second after each write; a timer may be early by a fraction of a millisecond, and clocks round. */
 const shortestPause = 990;
 
-/** Who fights whom for what, and for how long at least. */
 export interface Contest {
-  /** What the other side does, for the statement: `a hostile writer`. */
   readonly says: string;
   readonly seconds: number;
   /** Undefined on a cluster whose log we cannot read: nothing is checked then. */
   readonly audit: AuditLog | undefined;
-  /** The operator's user name. */
   readonly username: string;
-  /** Name of the MutatingWebhookConfiguration. */
   readonly configuration: string;
   readonly write: () => Promise<unknown>;
 }

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject, LabelSelectorRequirement } from '../../../src/api/kubernetes/kubernetes.ts';
+import type { LabelSelectorRequirement } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { containersOf } from '../../harness/admissions.ts';
+import { describeEvent } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import {
+  redirected,
+  webhookNamed,
+  webhookOf,
+  webhooks,
+  type Webhook,
+  type WebhookConfiguration,
+} from '../../harness/webhook-configurations.ts';
 import { checkContest } from './contest.ts';
 
-const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
 const seconds = 3;
 const betweenMs = 50;
-
-interface Webhook {
-  name: string;
-  clientConfig: { caBundle?: string; [field: string]: unknown };
-  namespaceSelector: { matchExpressions: LabelSelectorRequirement[] };
-  [field: string]: unknown;
-}
-type Configuration = KubernetesObject & { webhooks: Webhook[] };
 
 /** Others write to our webhooks, each in its own way: one that is fought, one that is tolerated, and one whose rule must not meet us at all. */
 export async function checkSecondWriters(context: ScenarioContext, installation: Installation): Promise<void> {
@@ -31,7 +31,7 @@ async function checkSelectors(context: ScenarioContext, installation: Installati
   const { client } = context;
   await applyUntilReady(client, smallConfig(name));
   const configuration = objectNames(name).webhookConfiguration;
-  const original = await client.get<Configuration>(kind, configuration);
+  const original = await webhookOf(client, name);
   const audit = context.startAudit();
   await checkContest(context, {
     says: 'selectors emptied',
@@ -49,7 +49,7 @@ async function checkSelectors(context: ScenarioContext, installation: Installati
     return status?.conditions?.some(({ message }) => message.includes('widener'));
   });
   await context.check('and the selectors are ours again', async () => {
-    const { webhooks } = await client.get<Configuration>(kind, configuration);
+    const { webhooks } = await webhookOf(client, name);
     return webhooks.every(({ namespaceSelector }) => namespaceSelector.matchExpressions.length > 0);
   });
 }
@@ -65,9 +65,9 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
     ...webhook,
     namespaceSelector: { matchExpressions: [...webhook.namespaceSelector.matchExpressions, added] },
   });
-  const { metadata, webhooks } = await client.get<Configuration>(kind, configuration);
-  const patched = await client.patch<Configuration>(
-    { apiVersion: 'admissionregistration.k8s.io/v1', kind: kind.kind, metadata },
+  const { metadata, webhooks } = await webhookOf(client, name);
+  const patched = await client.patch<WebhookConfiguration>(
+    { ...webhookNamed(configuration), metadata },
     'merge',
     { webhooks: webhooks.map(narrowed) },
     { fieldManager: 'admissionsenforcer' },
@@ -77,14 +77,14 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
     return status?.conditions?.some(({ message }) => message.includes('admissionsenforcer adds control-plane'));
   });
   await context.check('and its list is left to it, unwritten', async () => {
-    const now = await client.get<Configuration>(kind, configuration);
+    const now = await webhookOf(client, name);
     return now.metadata.resourceVersion === patched.metadata.resourceVersion;
   });
   const changed = smallConfig(name);
   changed.spec.injection['templates'] = { sidecar: 'spec:\n  containers:\n  - name: other\n    image: other\n' };
   await applyUntilReady(client, changed);
   await context.check('also when the webhook moves to another configuration', async () => {
-    const now = await client.get<Configuration>(kind, configuration);
+    const now = await webhookOf(client, name);
     return (
       now.metadata.resourceVersion !== patched.metadata.resourceVersion &&
       now.webhooks.every(({ namespaceSelector }) =>
@@ -103,7 +103,7 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
   const { client } = context;
   await applyUntilReady(client, smallConfig(name));
   const configuration = objectNames(name).webhookConfiguration;
-  const before = await client.get<Configuration>(kind, configuration);
+  const before = await webhookOf(client, name);
   const decoy = {
     ...before,
     metadata: { name: `istio-sidecar-injector-${name}`, labels: { 'istio.io/rev': name, app: 'sidecar-injector' } },
@@ -119,7 +119,7 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
   let rewritten = 0;
   try {
     await repeat(async () => {
-      const { items } = await client.listAll<Configuration>(kind, { labelSelector: `istio.io/rev=${name}` });
+      const { items } = await client.listAll<WebhookConfiguration>(webhooks, { labelSelector: `istio.io/rev=${name}` });
       for (const item of items) {
         const webhooks = item.webhooks.map((webhook) =>
           webhook.name.endsWith('sidecar-injector.istio.io')
@@ -131,11 +131,11 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
       }
     });
     await context.check("control: istiod's rule rewrites a webhook of Istio's", async () => {
-      const { webhooks } = await client.get<Configuration>(kind, decoy.metadata.name);
-      return rewritten > 0 && webhooks[0]?.clientConfig.caBundle === 'aXN0aW9k';
+      const { webhooks: all } = await client.get<WebhookConfiguration>(webhooks, decoy.metadata.name);
+      return rewritten > 0 && all[0]?.clientConfig.caBundle === 'aXN0aW9k';
     });
     await context.check('and never met ours: nobody has written it', async () => {
-      const now = await client.get<Configuration>(kind, configuration);
+      const now = await webhookOf(client, name);
       const writes = (audit?.writesBy(installation.username, false) ?? []).filter(
         ({ objectRef }) => objectRef?.name === configuration,
       );
@@ -152,4 +152,54 @@ async function repeat(step: () => Promise<void>): Promise<void> {
     await step();
     await sleep(betweenMs);
   }
+}
+
+const name = 'contended';
+const hostileSeconds = 5;
+
+/**
+ * Another controller writes the same field again and again, as two istiods with different roots once did (istio/istio#36478):
+ * the operator restores it once a second at most, says so, and has the last word when the other stops. Returns its writes.
+ */
+export async function checkHostileWriter(context: ScenarioContext, installation: Installation): Promise<number> {
+  const { client } = context;
+  await applyUntilReady(client, smallConfig(name));
+  const configuration = objectNames(name).webhookConfiguration;
+  const read = () => webhookOf(client, name);
+  const original = await read();
+  const audit = context.startAudit();
+  const writes = await checkContest(context, {
+    says: 'a hostile writer',
+    seconds: hostileSeconds,
+    audit,
+    username: installation.username,
+    configuration,
+    write: () =>
+      client.patch(
+        original,
+        'merge',
+        { webhooks: redirected(original, { caBundle: 'bm90aGluZw==' }) },
+        { fieldManager: 'hostile' },
+      ),
+  });
+  const events = (audit?.writesBy(installation.username, false) ?? []).filter(
+    ({ objectRef }) => objectRef?.name === configuration,
+  );
+  context.say([...countBy(events.map(describeEvent))].map(([what, count]) => `${count} × ${what}`).join('\n      '));
+  await context.check('a Conflict condition names it', async () => {
+    const { status } = await waitForCondition(client, name, 'Conflict', 'True');
+    return status?.conditions?.some(({ message }) => message.includes('hostile'));
+  });
+  await context.check('it stops: the caBundle is ours again', async () => {
+    return (await read()).webhooks[0]?.clientConfig.caBundle === original.webhooks[0]?.clientConfig.caBundle;
+  });
+  const namespace = await context.namespace('contended', { 'istio.io/rev': name });
+  await context.check('and pods are injected', async () => (await containersOf(client, namespace)).includes(name));
+  return writes;
+}
+
+function countBy(values: string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 }

@@ -1,43 +1,26 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { objectNames, serviceHostName } from '../../../src/api/names.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { Installation } from '../../harness/installation.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
-import { postReview, type ReviewAnswer } from '../../harness/post-review.ts';
+import { podReview, postReview, type ReviewAnswer } from '../../harness/post-review.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { barePod } from '../../harness/workloads.ts';
+import { reviewTarget } from '../../harness/webhook-configurations.ts';
 
-interface WebhookConfiguration extends KubernetesObject {
-  webhooks: { clientConfig: { caBundle: string; service?: { path: string } } }[];
-}
-
-const pod = barePod('default', 'posted');
-const request = {
-  uid: 'e2e-1',
-  kind: { group: '', version: 'v1', kind: 'Pod' },
-  resource: { group: '', version: 'v1', resource: 'pods' },
-  namespace: 'default',
-  operation: 'CREATE',
-  object: pod,
-};
-const review = (apiVersion: string, fields: object = request) =>
-  JSON.stringify({ apiVersion, kind: 'AdmissionReview', request: fields });
+const review = (version: string, changes: object = {}) => podReview('e2e-1', `admission.k8s.io/${version}`, changes);
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 /** What an AdmissionReview gets that no API server would send: an HTTP error, or a refusal in the review's own terms; never a crash. */
 const malformed: { says: string; body: string; contentType?: string; expect: (answer: ReviewAnswer) => boolean }[] = [
   { says: 'an empty body', body: '', expect: isHttpError(400) },
   { says: 'text', body: 'hello', expect: isRefusal },
-  { says: 'half a review', body: review('admission.k8s.io/v1').slice(0, 80), expect: isRefusal },
+  { says: 'half a review', body: review('v1').slice(0, 80), expect: isRefusal },
   { says: 'a list', body: '[]', expect: isRefusal },
   {
     says: 'another content type',
-    body: review('admission.k8s.io/v1'),
+    body: review('v1'),
     contentType: 'text/plain',
     expect: isHttpError(415),
   },
   { says: 'another kind', body: JSON.stringify({ apiVersion: 'v1', kind: 'Pod' }), expect: isRefusal },
-  { says: 'an unknown version', body: review('admission.k8s.io/v2'), expect: isRefusal },
+  { says: 'an unknown version', body: review('v2'), expect: isRefusal },
   {
     says: 'no request',
     body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
@@ -45,50 +28,36 @@ const malformed: { says: string; body: string; contentType?: string; expect: (an
   },
   {
     says: 'a request without uid',
-    body: review('admission.k8s.io/v1', { ...request, uid: undefined }),
+    body: review('v1', { uid: undefined }),
     expect: isRefusal,
   },
   {
     says: 'an object that is no pod',
-    body: review('admission.k8s.io/v1', { ...request, object: { spec: 'x' } }),
+    body: review('v1', { object: { spec: 'x' } }),
     expect: isRefusal,
   },
-  { says: 'no object', body: review('admission.k8s.io/v1', { ...request, object: null }), expect: isRefusal },
+  { says: 'no object', body: review('v1', { object: null }), expect: isRefusal },
   { says: '200000 levels of nesting', body: deep, expect: isHttpError(400) },
   {
     says: 'a prototype as a key',
-    body: review('admission.k8s.io/v1', { ...request, object: JSON.parse('{"__proto__":{"spec":{}}}') as object }),
+    body: review('v1', { object: JSON.parse('{"__proto__":{"spec":{}}}') as object }),
     expect: isAnswered,
   },
 ];
 
 /** Posts reviews to the webhook's own port; returns how many malformed ones were answered. */
-export async function checkReviews(
-  context: ScenarioContext,
-  installation: Installation,
-  operator: OperatorProcess,
-): Promise<number> {
-  const { client } = context;
-  const names = objectNames('bystander');
-  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-  const { webhooks } = await client.get<WebhookConfiguration>(kind, names.webhookConfiguration);
-  const { caBundle = '', service } = webhooks[0]?.clientConfig ?? {};
-  const target = {
-    port: operator.webhookPort,
-    serverName: serviceHostName(names.service, installation.namespace),
-    authority: Buffer.from(caBundle, 'base64').toString('utf8'),
-  };
-  const path = service?.path ?? '';
-  const post = (body: string, contentType?: string, to = path) =>
-    postReview({ ...target, path: to }, body, contentType);
+export async function checkReviews(context: ScenarioContext, installation: Installation, operator: OperatorProcess) {
+  const target = await reviewTarget(context.client, 'bystander', installation.namespace, operator.webhookPort);
+  const post = (body: string, contentType?: string, path = target.path) =>
+    postReview({ ...target, path }, body, { contentType });
 
-  for (const version of ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1']) {
+  for (const version of ['v1', 'v1beta1']) {
     const { status, review: answer } = await post(review(version));
-    await context.checkNow(`a ${version} review is answered as such, with a patch`, () => {
+    await context.checkNow(`a admission.k8s.io/${version} review is answered as such, with a patch`, () => {
       const response = answer?.response;
       return (
         status === 200 &&
-        answer?.apiVersion === version &&
+        answer?.apiVersion === `admission.k8s.io/${version}` &&
         response?.uid === 'e2e-1' &&
         response.allowed &&
         response.patchType === 'JSONPatch' &&
@@ -96,7 +65,7 @@ export async function checkReviews(
       );
     });
   }
-  const before = (await post(review('admission.k8s.io/v1'))).text;
+  const before = (await post(review('v1'))).text;
   const odd: string[] = [];
   for (const { says, body, contentType, expect } of malformed) {
     const answer = await post(body, contentType);
@@ -106,7 +75,7 @@ export async function checkReviews(
     if (odd.length > 0) throw new Error(`\n${odd.join('\n')}`);
     return true;
   });
-  const unknown = await post(review('admission.k8s.io/v1'), undefined, '/revisions/nobody/00000000/inject');
+  const unknown = await post(review('v1'), undefined, '/revisions/nobody/00000000/inject');
   await context.checkNow(
     'an unknown configuration: 503 with Retry-After and Connection: close, so that the API server asks another replica',
     () => {
@@ -114,7 +83,7 @@ export async function checkReviews(
     },
   );
   await context.check('the operator answers as it did before them', async () => {
-    return (await post(review('admission.k8s.io/v1'))).text === before && operator.process.running;
+    return (await post(review('v1'))).text === before && operator.process.running;
   });
   return malformed.length;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyObject } from '../../harness/apply.ts';
-import { found } from '../../harness/wait-for.ts';
 import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
-import { tag } from './fixtures.ts';
+import { found } from '../../harness/wait-for.ts';
+import { restartAllAtOnce } from '../../harness/workload-kinds.ts';
 import {
   disturbances,
   edits,
@@ -11,8 +11,8 @@ import {
   type Disturbances,
   type Window,
 } from '../../harness/workload-observer/history.ts';
-import { restartAllAtOnce } from '../../harness/restart-all-at-once.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
+import { tag } from './fixtures.ts';
 
 /** `spec.strategy.restart` of the tag. */
 export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySeconds: 1, readyTimeout: '60s' };
@@ -21,11 +21,7 @@ export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySec
 const wholeMs = 500;
 
 /** The bounds were kept at every instant since the window began, and used. */
-export async function checkBounds(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  window: Window,
-): Promise<Disturbances> {
+export async function checkBounds(context: ScenarioContext, observer: WorkloadObserver, window: Window) {
   const { maxUnavailableWorkloads, perNamespace } = bounds;
   const most = disturbances(observer.sightings(), window);
   const { cluster, namespace, instants } = most;
@@ -62,7 +58,6 @@ export async function checkNegativeControl(
       const counts = edits(observer.sightings(), window.after);
       return found(all.filter((each) => counts.get(each) !== 1 || !observer.isWholeBy(each, revision)).join(), '');
     },
-    { timeout: 60_000 },
   );
   const most = disturbances(observer.sightings(), window);
   const slots = slotsTaken(observer.sightings(), window, wholeMs);

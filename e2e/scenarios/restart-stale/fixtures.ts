@@ -1,7 +1,13 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { describeLeft, restartsOf } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
 import { createAll, nameOf, workload, type WorkloadKind } from '../../harness/workload-kinds.ts';
+import { edits, fewestReady } from '../../harness/workload-observer/history.ts';
+import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
+import { barePod, labelNamespace, podsOf } from '../../harness/workloads.ts';
 
-/** The tag that all of it follows. */
 export const tag = 'prod';
 
 /** The kinds in the order in which they are handed out; a Deployment with two pods loses one while it is restarted. */
@@ -28,4 +34,175 @@ export async function createFixtures(context: ScenarioContext, namespaces: numbe
   });
   await createAll(context, objects);
   return objects.map(nameOf);
+}
+
+/** Three Deployments whose pod goes before the next one comes, and of which one may be without at a time. */
+const shared = ['shared-a', 'shared-b', 'shared-c'];
+const oneAway = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
+
+interface Guarded {
+  readonly namespace: string;
+  readonly closed: string;
+  readonly sick: string;
+  readonly shared: readonly string[];
+  readonly open: () => Promise<void>;
+  readonly setSick: (isSick: boolean) => Promise<void>;
+}
+
+export async function createGuarded(context: ScenarioContext): Promise<Guarded> {
+  const { client } = context;
+  const namespace = await context.namespace('guarded', { 'istio.io/rev': tag });
+  const closed = workload('Deployment', namespace, 'closed', { replicas: 2, labels: { guard: 'closed' } });
+  const sick = workload('Deployment', namespace, 'sick');
+  const group = shared.map((name) =>
+    workload('Deployment', namespace, name, { labels: { guard: 'shared' }, update: oneAway }),
+  );
+  await createAll(context, [closed, sick, ...group]);
+  const closing = budget(namespace, 'closed', { matchLabels: { guard: 'closed' } });
+  const sharing = budget(namespace, 'shared', {
+    matchExpressions: [{ key: 'guard', operator: 'In', values: ['shared'] }],
+  });
+  await createAll(context, [closing, sharing]);
+  return {
+    namespace,
+    closed: nameOf(closed),
+    sick: nameOf(sick),
+    shared: group.map(nameOf),
+    open: async () => {
+      await client.patch(closing, 'merge', { spec: { minAvailable: 1 } });
+    },
+    setSick: async (isSick) => {
+      const [pod] = await podsOf(client, namespace, 'sick');
+      if (pod === undefined) throw new Error('the sick Deployment has no pod');
+      const annotations = { 'e2e.sidecar-injector.io/outcome': isSick ? 'unready' : null };
+      await client.patch({ ...pod, apiVersion: 'v1', kind: 'Pod' }, 'merge', { metadata: { annotations } });
+    },
+  };
+}
+
+/** Two ready pods of three, at every instant; what its budget forbids waits, and what is not ready. Both are restarted when that is over. */
+export async function checkGuarded(
+  context: ScenarioContext,
+  observer: WorkloadObserver,
+  guarded: Guarded,
+  after: number,
+): Promise<void> {
+  const fewest = fewestReady(observer.sightings(), after, guarded.shared);
+  await context.checkNow(
+    'of the three workloads of a budget that wants two ready pods, two were ready at every instant',
+    () => found(String(fewest), '2'),
+  );
+  await context.check('what its budget forbids waits, what is not ready as well, and the status says so', async () => {
+    const { phase, waiting } = await restartsOf(context, tag);
+    return found(
+      `${phase}: ${waiting.map(describeLeft).sort().join(', ')}`,
+      'Waiting: Deployment/closed Budget, Deployment/sick NotComplete',
+    );
+  });
+  const touched = [guarded.closed, guarded.sick].filter((each) => edits(observer.sightings(), after).has(each));
+  await context.checkNow('neither has been touched', () => found(touched.join(), ''));
+  await guarded.open();
+  await context.check('it is restarted as soon as its budget allows one', () =>
+    observer.isWholeBy(guarded.closed, 'v2'),
+  );
+  await guarded.setSick(false);
+  await context.check('and the other one as soon as it is ready', () => observer.isWholeBy(guarded.sick, 'v2'));
+}
+
+function budget(namespace: string, name: string, selector: object): KubernetesObject {
+  const spec = { minAvailable: 2, selector };
+  return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name, namespace }, spec };
+}
+
+interface LeftAlone {
+  readonly namespaces: readonly string[];
+  readonly reasons: readonly string[];
+  readonly pods: () => Promise<string[]>;
+}
+
+/** @param revision an InjectorConfig that others follow without the tag, and what they follow afterwards */
+export async function createLeftAlone(
+  context: ScenarioContext,
+  revision: { readonly from: string; readonly to: string },
+): Promise<LeftAlone> {
+  const { client } = context;
+  const namespace = await context.namespace('left', { 'istio.io/rev': tag });
+  const late = await context.namespace('late');
+  const others = await context.namespace('others', { 'istio.io/rev': revision.from });
+  const onDelete = { type: 'OnDelete' };
+  const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
+  const paused = workload('Deployment', namespace, 'paused');
+  const excluded = workload('Deployment', namespace, 'excluded');
+  excluded.metadata.annotations = { 'sidecar-injector.io/restart': 'false' };
+  await createAll(context, [
+    excluded,
+    workload('StatefulSet', namespace, 'by-hand', { update: onDelete }),
+    workload('DaemonSet', namespace, 'by-hand-too', { update: onDelete }),
+    workload('StatefulSet', namespace, 'parted', { replicas: 2, update: partition }),
+    paused,
+    job(namespace),
+    replicaSet(namespace),
+    barePod(namespace, 'bare'),
+    workload('Deployment', late, 'never-injected'),
+    workload('Deployment', others, 'of-a-revision'),
+  ]);
+  const namespaces = [namespace, late, others];
+  const all = async () => (await Promise.all(namespaces.map((each) => podsOf(client, each)))).flat();
+  await waitFor('the pods that stay to be there', async () => (await all()).length === 12);
+  await waitFor('them to be ready', async () => {
+    const ready = (await all()).filter(({ status }) =>
+      status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'),
+    );
+    // That of the Job is not: it would have ended.
+    return ready.length === 11;
+  });
+  await client.patch(paused, 'merge', { spec: { paused: true } });
+  await labelNamespace(client, late, { 'istio.io/rev': tag });
+  await labelNamespace(client, others, { 'istio.io/rev': revision.to });
+  return {
+    namespaces,
+    reasons: [
+      'DaemonSet/by-hand-too OnDelete',
+      'Deployment/excluded Excluded',
+      'Deployment/paused Paused',
+      'Job/once Job',
+      'Pod/bare NoController',
+      'ReplicaSet/alone UnknownKind',
+      'StatefulSet/by-hand OnDelete',
+      'StatefulSet/parted Partitioned',
+    ],
+    pods: async () =>
+      (await all()).map(({ metadata }) => `${metadata.namespace}/${metadata.name} ${metadata.uid}`).sort(),
+  };
+}
+
+/** Its pod runs and never becomes ready: the fake kubelets end the pods of Jobs that are. */
+function job(namespace: string): KubernetesObject {
+  const annotations = { 'e2e.sidecar-injector.io/outcome': 'unready' };
+  const { spec } = barePod(namespace, 'once', { spec: { restartPolicy: 'Never' } });
+  const template = { metadata: { annotations }, spec };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'once', namespace }, spec: { template } };
+}
+
+function replicaSet(namespace: string): KubernetesObject {
+  const { metadata, spec } = barePod(namespace, 'alone');
+  const template = { metadata: { labels: metadata.labels }, spec };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'alone', namespace },
+    spec: { replicas: 1, selector: { matchLabels: { app: 'alone' } }, template },
+  };
+}
+
+/** The generations of the workloads in some namespaces: `Kind namespace/name generation`, sorted. */
+export async function generations({ client }: ScenarioContext, namespaces: readonly string[]): Promise<string[]> {
+  const lines: string[] = [];
+  for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet']) {
+    for (const namespace of namespaces) {
+      const { items } = await client.listAll(resourceKind('apps/v1', kind), { namespace });
+      for (const { metadata } of items) lines.push(`${kind} ${namespace}/${metadata.name} ${metadata.generation}`);
+    }
+  }
+  return lines.sort();
 }

@@ -7,10 +7,7 @@ interface OtherWriter {
 }
 
 /** Ends the controllers, so that nobody repairs, while `story` writes in their place; then has them repair it, and waits until all is well. */
-export async function takeOver<Result>(
-  cluster: RotatingCluster,
-  story: (writer: OtherWriter) => Promise<Result>,
-): Promise<Result> {
+export async function takeOver<Result>(cluster: RotatingCluster, story: (writer: OtherWriter) => Promise<Result>) {
   const { controllers } = cluster.replicas;
   await Promise.all(controllers.map(({ operator }) => operator.process.stop(30_000)));
   const result = await story({ next: () => foreignCertificates(cluster.names.service, cluster.namespace) });
@@ -24,7 +21,6 @@ export async function takeOver<Result>(
       const { phase } = await cluster.status();
       return served !== undefined && served !== foreign && ['Stable', 'Retiring'].includes(phase ?? '');
     },
-    { timeout: 60_000 },
   );
   await cluster.losses.checkNone('others have written, the operator takes over', since);
   return result;
@@ -60,7 +56,6 @@ export async function checkBundleWithoutOverlap(cluster: RotatingCluster, writer
   return settle(cluster, since);
 }
 
-/** Waits until pods are created again, and counts what was lost until then. */
 async function settle(cluster: RotatingCluster, since: number): Promise<number> {
   await cluster.waitForCalm();
   await cluster.losses.checkNone('the other half is written too, pods are created as before', Date.now());

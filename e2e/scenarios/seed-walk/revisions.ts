@@ -1,22 +1,20 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { objectNames } from '../../../src/api/names.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { dryRun } from '../../harness/admissions.ts';
-import { found } from '../../harness/wait-for.ts';
+import { containersOf, dryRun } from '../../harness/admissions.ts';
+import { applyObject, objectOf, readObjects } from '../../harness/apply.ts';
 import {
   applyUntilReady,
   exampleConfig,
   smallConfig,
   type InjectorConfigObject,
 } from '../../harness/injector-configs.ts';
-import { applyObject, readObjects } from '../../harness/apply.ts';
-import { paths } from '../../harness/paths.ts';
 import type { OperatorProcess } from '../../harness/operator-process.ts';
+import { paths } from '../../harness/paths.ts';
 import { readyColumn } from '../../harness/pod-table.ts';
 import { runningContainers, type Container } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { found } from '../../harness/wait-for.ts';
+import { webhookOf } from '../../harness/webhook-configurations.ts';
 import {
   barePod,
   deployment,
@@ -28,10 +26,6 @@ import {
 
 const revisionLabel = 'istio.io/rev';
 
-interface WebhookConfiguration extends KubernetesObject {
-  webhooks: { clientConfig: { url?: string; service?: unknown } }[];
-}
-
 /** A second revision beside the default one, chosen by istio.io/rev; and one that the API server calls by URL. */
 export async function walkRevisions(context: ScenarioContext, operator: OperatorProcess): Promise<void> {
   const { client } = context;
@@ -39,7 +33,7 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await client.create(deployment(namespace, 'sleep'));
   await waitForDeployment(client, namespace, 'sleep');
   await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
-  await client.patch({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, 'merge', {
+  await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', {
     metadata: { labels: { [revisionLabel]: 'istio-1-1' } },
   });
   await restartDeployment(client, namespace, 'sleep');
@@ -69,12 +63,10 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   );
 
   const unlabelled = await context.namespace('own-revision');
-  const chosen = await dryRun(client, barePod(unlabelled, 'chosen', { labels: { [revisionLabel]: 'istio-1-1' } }));
-  await context.check("a pod's own istio.io/rev in an unlabelled namespace", () =>
-    chosen.spec.containers.some(({ name }) => name === 'istio-proxy'),
-  );
+  const chosen = await containersOf(client, unlabelled, { labels: { [revisionLabel]: 'istio-1-1' } });
+  await context.check("a pod's own istio.io/rev in an unlabelled namespace", () => chosen.includes('istio-proxy'));
   const both = await context.namespace('both-labels', { 'istio-injection': 'enabled', [revisionLabel]: 'istio-1-1' });
-  const names = (await dryRun(client, barePod(both, 'both'))).spec.containers.map(({ name }) => name);
+  const names = await containersOf(client, both);
   await context.check(
     'istio-injection=enabled beats istio.io/rev',
     () => names.includes('hello') && !names.includes('istio-proxy'),
@@ -116,19 +108,13 @@ async function walkUrl(context: ScenarioContext, operator: OperatorProcess): Pro
   const { client, cluster } = context;
   const url = `https://${cluster.advertiseHost}:${operator.webhookPort}`;
   await applyUntilReady(client, smallConfig('by-url', { url }));
-  const name = objectNames('by-url').webhookConfiguration;
-  const kind = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-  const { webhooks } = await client.get<WebhookConfiguration>(kind, name);
+  const { webhooks: all } = await webhookOf(client, 'by-url');
   await context.check('clientConfig.url instead of the Service', () =>
-    webhooks.every(
-      ({ clientConfig }) => clientConfig.url?.startsWith(url) === true && clientConfig.service === undefined,
-    ),
+    all.every(({ clientConfig }) => clientConfig.url?.startsWith(url) === true && clientConfig.service === undefined),
   );
   const namespace = await context.namespace('by-url', { [revisionLabel]: 'by-url' });
-  const pod = await dryRun(client, barePod(namespace, 'by-url'));
-  await context.check('a pod is injected through the url', () =>
-    pod.spec.containers.some((container) => container.name === 'by-url'),
-  );
+  const names = await containersOf(client, namespace);
+  await context.check('a pod is injected through the url', () => names.includes('by-url'));
 }
 
 /** The value that follows a flag in a container's arguments. */

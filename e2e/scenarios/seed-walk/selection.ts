@@ -11,7 +11,6 @@ interface Case {
   says: string;
   pod: WorkloadOptions;
   injected: boolean;
-  /** Whether the API server asks the webhook at all. */
   asked: boolean;
 }
 
@@ -44,7 +43,6 @@ const enabled: Case[] = [
   },
 ];
 
-/** The same namespace with policy disabled. */
 const disabled: Case[] = [
   { says: 'policy disabled: a pod that says nothing is plain', pod: {}, injected: false, asked: true },
   {

@@ -12,10 +12,8 @@ const classes = hostileClasses(all, seed);
 /** Milliseconds after which a review counts as not answered: far beyond the webhook's timeout. */
 const patience = 60_000;
 
-/** What the thread is started with. */
 export interface AttackWorkerData {
   readonly kubeconfig: string;
-  /** Of {@link hostileClasses}. */
   readonly all: boolean;
   readonly seed: number;
 }
@@ -24,28 +22,22 @@ export interface AttackWorkerData {
 export type HostileOutcome =
   'created' | 'refused by the injector' | 'refused by the API server' | 'deadline' | 'failed';
 
-/** One hostile creation, or dry run. */
 export interface HostileReview {
   readonly name: string;
   readonly milliseconds: number;
   readonly outcome: HostileOutcome;
-  /** What was answered, when it failed. */
   readonly message: string;
 }
 
-/** How much is attacked. */
 export interface AttackOrders {
-  /** How often each class is created. */
   readonly rounds: number;
   readonly clients: number;
   /** Milliseconds after which no more are created. */
   readonly limit: number;
 }
 
-/** What its owner may ask for. */
 export interface AttackMethods {
   names(): string[];
-  /** Creates one. */
   one(name: string, namespace: string, dryRun: boolean): Promise<HostileReview>;
   /** Creates every class so many times, half of them by dry run, in turn in the namespaces, by so many clients without pause, until the time is over. */
   attack(namespaces: readonly string[], orders: AttackOrders): Promise<HostileReview[]>;
@@ -70,10 +62,7 @@ function outcomeOf(error: unknown): HostileOutcome {
   return error.code >= 400 && error.code < 500 ? 'refused by the API server' : 'failed';
 }
 
-async function attack(
-  namespaces: readonly string[],
-  { rounds, clients, limit }: AttackOrders,
-): Promise<HostileReview[]> {
+async function attack(namespaces: readonly string[], { rounds, clients, limit }: AttackOrders) {
   const end = performance.now() + limit;
   const reviews: HostileReview[] = [];
   const orders = Array.from({ length: rounds }, (_, round) =>

@@ -1,12 +1,9 @@
-import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { hostileFields, plainContainer, type PodParts } from './hostile-fields.ts';
 import { hostileShapes } from './hostile-shapes.ts';
 import { hostileTexts } from './hostile-texts.ts';
 
-/** A way to write a pod that costs whoever reads it. */
 export interface HostileClass {
-  /** A field and a text, `proxy-config-duration: digits-and-seconds`, or what there are too many of. */
   readonly name: string;
   /** Whether it may be stored: some would keep others than the injector busy. */
   readonly dryRunOnly: boolean;
@@ -74,12 +71,7 @@ export function hostileClasses(all: boolean, seed: number): readonly HostileClas
 const gate = { name: 'e2e.sidecar-injector.io/never' };
 
 /** A pod of a class, with a name of its own, so that no decision is given again. */
-export function hostilePod(
-  { parts, bytes }: HostileClass,
-  namespace: string,
-  name: string,
-  dryRun: boolean,
-): KubernetesObject {
+export function hostilePod({ parts, bytes }: HostileClass, namespace: string, name: string, dryRun: boolean) {
   const { metadata = {}, spec = {} } = parts(dryRun ? bytes.dryRun : bytes.created);
   return {
     apiVersion: 'v1',

@@ -1,63 +1,34 @@
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 
-/** Where an author may write a text. */
 export interface HostileField {
-  /** In lower case with dashes, or the annotation's name. */
   readonly name: string;
-  /** The pod's parts that carry the text. */
   readonly parts: (text: string) => PodParts;
 }
 
-/** What makes a pod hostile. */
 export interface PodParts {
   readonly metadata?: JsonObject;
   readonly spec?: JsonObject;
 }
 
-/** A container that any injector takes. */
 export const plainContainer: JsonObject = { name: 'app', image: 'example.com/app:1' };
 
-/** Annotations that hold a text as it is. */
 const plainAnnotations = [
-  'example.com/note',
-  'proxy.istio.io/config',
-  'proxy.istio.io/overrides',
-  'sidecar.istio.io/status',
-  'sidecar.istio.io/inject',
-  'inject.istio.io/templates',
-  'traffic.sidecar.istio.io/includeOutboundIPRanges',
-  'traffic.sidecar.istio.io/excludeOutboundIPRanges',
-  'traffic.sidecar.istio.io/includeInboundPorts',
-  'traffic.sidecar.istio.io/excludeInboundPorts',
-  'traffic.sidecar.istio.io/excludeOutboundPorts',
-  'traffic.sidecar.istio.io/kubevirtInterfaces',
-  'traffic.sidecar.istio.io/excludeInterfaces',
-  'istio.io/reroute-virtual-interfaces',
-  'prometheus.istio.io/merge-metrics',
-  'prometheus.io/scrape',
-  'prometheus.io/port',
-  'prometheus.io/path',
-  'status.sidecar.istio.io/port',
-  'readiness.status.sidecar.istio.io/initialDelaySeconds',
-  'readiness.status.sidecar.istio.io/applicationPorts',
-  'sidecar.istio.io/proxyCPU',
-  'sidecar.istio.io/proxyMemoryLimit',
-  'sidecar.istio.io/proxyImage',
-  'sidecar.istio.io/interceptionMode',
-  'sidecar.istio.io/rewriteAppHTTPProbers',
-  'sidecar.istio.io/userVolume',
-  'sidecar.istio.io/userVolumeMount',
-  'sidecar.istio.io/bootstrapOverride',
-  'sidecar.istio.io/componentLogLevel',
-  'sidecar.istio.io/discoveryAddress',
-  'sidecar.istio.io/nativeSidecar',
-  'sidecar.istio.io/init-containers-before-proxy',
-  'topology.istio.io/network',
-  'k8s.v1.cni.cncf.io/networks',
-  'sidecar-injector.io/config',
-];
+  ['example.com/note', 'proxy.istio.io/config', 'proxy.istio.io/overrides', 'sidecar.istio.io/status'],
+  ['sidecar.istio.io/inject', 'inject.istio.io/templates', 'traffic.sidecar.istio.io/includeOutboundIPRanges'],
+  ['traffic.sidecar.istio.io/excludeOutboundIPRanges', 'traffic.sidecar.istio.io/includeInboundPorts'],
+  ['traffic.sidecar.istio.io/excludeInboundPorts', 'traffic.sidecar.istio.io/excludeOutboundPorts'],
+  ['traffic.sidecar.istio.io/kubevirtInterfaces', 'traffic.sidecar.istio.io/excludeInterfaces'],
+  ['istio.io/reroute-virtual-interfaces', 'prometheus.istio.io/merge-metrics', 'prometheus.io/scrape'],
+  ['prometheus.io/port', 'prometheus.io/path', 'status.sidecar.istio.io/port'],
+  ['readiness.status.sidecar.istio.io/initialDelaySeconds', 'readiness.status.sidecar.istio.io/applicationPorts'],
+  ['sidecar.istio.io/proxyCPU', 'sidecar.istio.io/proxyMemoryLimit', 'sidecar.istio.io/proxyImage'],
+  ['sidecar.istio.io/interceptionMode', 'sidecar.istio.io/rewriteAppHTTPProbers', 'sidecar.istio.io/userVolume'],
+  ['sidecar.istio.io/userVolumeMount', 'sidecar.istio.io/bootstrapOverride', 'sidecar.istio.io/componentLogLevel'],
+  ['sidecar.istio.io/discoveryAddress', 'sidecar.istio.io/nativeSidecar'],
+  ['sidecar.istio.io/init-containers-before-proxy', 'topology.istio.io/network', 'k8s.v1.cni.cncf.io/networks'],
+  ['sidecar-injector.io/config'],
+].flat();
 
-/** Texts that hold another text, which is read when they are. */
 const within: Readonly<Record<string, readonly [annotation: string, whole: (text: string) => string]>> = {
   'proxy-config-duration': ['proxy.istio.io/config', (text) => `drainDuration: ${text}`],
   'proxy-config-quoted-duration': ['proxy.istio.io/config', (text) => `drainDuration: ${JSON.stringify(text)}`],
@@ -88,7 +59,6 @@ function container(parts: JsonObject): PodParts {
   return { spec: { containers: [{ ...plainContainer, ...parts }] } };
 }
 
-/** Parts of a pod that hold a text. */
 const places: Readonly<Record<string, (text: string) => PodParts>> = {
   'annotation-name': (text) => ({ metadata: { annotations: { [`example.com/${text}`]: 'x' } } }),
   'label-value': (text) => ({ metadata: { labels: { app: text } } }),
@@ -117,7 +87,6 @@ const places: Readonly<Record<string, (text: string) => PodParts>> = {
   'init-container-name': (text) => ({ spec: { initContainers: [{ ...plainContainer, name: text }] } }),
 };
 
-/** Fields that an author of pods writes and the injector, or its templates, may read. */
 export const hostileFields: readonly HostileField[] = [
   ...plainAnnotations.map((name) => ({
     name,

@@ -1,15 +1,13 @@
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
 import { plainContainer, type PodParts } from './hostile-fields.ts';
 
-/** A pod that is hostile by what it has too many of. */
 export interface HostileShape {
-  /** In lower case with dashes. */
   readonly name: string;
   /** About how many bytes of JSON one of them takes. */
   readonly each: number;
   readonly parts: (count: number) => PodParts;
   /** No more of them, since the API server itself takes seconds to refuse more. */
-  readonly most?: number;
+  readonly most?: number | undefined;
   /** Once stored it would keep others than the injector busy: the garbage collector looks for each owner. */
   readonly dryRunOnly?: true;
 }
@@ -44,142 +42,131 @@ function shape(
 }
 
 const named = (index: number): JsonObject => ({ ...plainContainer, name: `c${index}` });
+const volume = (index: number): JsonObject => ({ name: `v${index}`, emptyDir: {} });
 const probe = { httpGet: { path: '/healthz', port: 8080 } };
 
-/** Pods with too many of something. */
+/** Name, bytes of one of them, the list that has too many, what one of them is, and how many there are at most. */
+type Row = readonly [name: string, each: number, field: string, make: (index: number) => unknown, most?: number];
+
+const listsOfSpec: readonly Row[] = [
+  ['containers', 170, 'containers', named],
+  ['containers-of-one-name', 170, 'containers', () => plainContainer, 300],
+  ['containers-of-the-proxy-name', 170, 'containers', () => ({ ...plainContainer, name: 'istio-proxy' }), 300],
+  ['init-containers', 170, 'initContainers', named],
+  [
+    'containers-with-probes',
+    560,
+    'containers',
+    (n) => ({ ...named(n), readinessProbe: probe, livenessProbe: probe, startupProbe: probe }),
+  ],
+  [
+    'containers-with-ports',
+    260,
+    'containers',
+    (n) => ({ ...named(n), ports: list(3, (p) => ({ name: `p${p}`, containerPort: 1 + ((n * 3 + p) % 60_000) })) }),
+  ],
+  ['volumes', 32, 'volumes', volume],
+  ['volumes-of-one-name', 32, 'volumes', () => ({ name: 'v', emptyDir: {} }), 300],
+  ['tolerations', 60, 'tolerations', (n) => ({ key: `t${n}`, operator: 'Exists' })],
+  ['tolerations-of-one-key', 60, 'tolerations', () => ({ key: 't', operator: 'Exists' }), 300],
+  ['pull-secrets', 17, 'imagePullSecrets', (n) => ({ name: `s${n}` })],
+  ['host-aliases', 50, 'hostAliases', (n) => ({ ip: `10.0.${(n >> 8) & 255}.${n & 255}`, hostnames: [`h${n}`] })],
+  ['scheduling-gates', 20, 'schedulingGates', (n) => ({ name: `example.com/g${n}` })],
+];
+
+const listsOfContainer: readonly Row[] = [
+  ['variables', 28, 'env', (n) => ({ name: `E${n}`, value: 'v' })],
+  ['variables-of-one-name', 24, 'env', (n) => ({ name: 'E', value: `${n}` }), 300],
+  [
+    'variables-from-fields',
+    90,
+    'env',
+    (n) => ({ name: `E${n}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }),
+  ],
+  ['arguments', 4, 'args', () => 'a'],
+  ['ports', 50, 'ports', (n) => ({ containerPort: 1 + (n % 65_535), protocol: 'TCP' }), 300],
+  ['ports-of-one-number', 50, 'ports', () => ({ containerPort: 80, protocol: 'TCP' }), 300],
+];
+
+/** Annotations whose text says too much: name, bytes of one part of it, annotation, and the text. */
+const texts: readonly (readonly [name: string, each: number, annotation: string, text: (count: number) => string])[] = [
+  ['template-names-repeated', 8, 'inject.istio.io/templates', (count) => list(count, () => 'sidecar').join(',')],
+  ['template-names-unknown', 7, 'inject.istio.io/templates', (count) => list(count, (n) => `t${n}`).join(',')],
+  [
+    'proxy-metadata',
+    10,
+    'proxy.istio.io/config',
+    (count) => JSON.stringify({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) }),
+  ],
+  [
+    'proxy-metadata-as-yaml',
+    10,
+    'proxy.istio.io/config',
+    (count) => `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}`,
+  ],
+  [
+    'proxy-config-tags',
+    26,
+    'proxy.istio.io/config',
+    (count) => JSON.stringify({ tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) } }),
+  ],
+  [
+    'proxy-config-variables',
+    10,
+    'proxy.istio.io/config',
+    (count) =>
+      JSON.stringify({ runtimeValues: map(count, (n) => [`r${n}`, 'v']), extraStatTags: list(count, (n) => `t${n}`) }),
+  ],
+];
+
 export const hostileShapes: readonly HostileShape[] = [
-  shape('many-annotations', 18, (count) => annotations(map(count, (index) => [`a${index}`, 'y']))),
+  ...listsOfSpec.map(([name, each, field, make, most]) =>
+    shape(name, each, (count) => spec({ [field]: list(count, make) }), { most }),
+  ),
+  ...listsOfContainer.map(([name, each, field, make, most]) =>
+    shape(name, each, (count) => container({ [field]: list(count, make) }), { most }),
+  ),
+  ...texts.map(([name, each, annotation, text]) =>
+    shape(name, each, (count) => annotations({ [annotation]: text(count) })),
+  ),
+  shape('many-annotations', 18, (count) => annotations(map(count, (n) => [`a${n}`, 'y']))),
   shape('many-annotations-with-digits', 40, (count) =>
-    annotations(map(count, (index) => [`example.com/a${index}`, `x${index}99999999`])),
+    annotations(map(count, (n) => [`example.com/a${n}`, `x${n}99999999`])),
   ),
   shape('many-annotations-beside-a-long-note', 36, (count) =>
-    annotations({ 'example.com/note': 'x'.repeat(count * 18), ...map(count, (index) => [`a${index}`, 'y']) }),
+    annotations({ 'example.com/note': 'x'.repeat(count * 18), ...map(count, (n) => [`a${n}`, 'y']) }),
   ),
   shape('many-labels', 18, (count) => ({ metadata: { labels: map(count, (n) => [`l${n}`, 'y']) } })),
-  shape('template-names-repeated', 8, (count) =>
-    annotations({ 'inject.istio.io/templates': list(count, () => 'sidecar').join(',') }),
-  ),
-  shape('template-names-unknown', 7, (count) =>
-    annotations({ 'inject.istio.io/templates': list(count, (index) => `t${index}`).join(',') }),
-  ),
-  shape(
-    'owners',
-    80,
-    (count) => ({
-      metadata: {
-        ownerReferences: list(count, (n) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: `o${n}`, uid: `u${n}` })),
-      },
-    }),
-    { dryRunOnly: true },
-  ),
+  shape('owners', 80, (count) => ({ metadata: { ownerReferences: list(count, owner) } }), { dryRunOnly: true }),
   shape('finalizers', 20, (count) => ({ metadata: { finalizers: list(count, (n) => `example.com/f${n}`) } }), {
     dryRunOnly: true,
   }),
-  shape('containers', 170, (count) => spec({ containers: list(count, named) })),
-  shape('containers-of-one-name', 170, (count) => spec({ containers: list(count, () => plainContainer) }), {
-    most: 300,
+  shape('probe-with-headers', 30, (count) => {
+    const httpHeaders = list(count, (n) => ({ name: `h${n}`, value: 'v' }));
+    return container({ readinessProbe: { httpGet: { path: '/', port: 80, httpHeaders } } });
   }),
-  shape(
-    'containers-of-the-proxy-name',
-    170,
-    (count) => spec({ containers: list(count, () => ({ ...plainContainer, name: 'istio-proxy' })) }),
-    { most: 300 },
-  ),
-  shape('init-containers', 170, (count) => spec({ initContainers: list(count, named) })),
-  shape('containers-with-probes', 560, (count) =>
-    spec({
-      containers: list(count, (index) => ({
-        ...named(index),
-        readinessProbe: probe,
-        livenessProbe: probe,
-        startupProbe: probe,
-      })),
-    }),
-  ),
-  shape('containers-with-ports', 260, (count) =>
-    spec({
-      containers: list(count, (index) => ({
-        ...named(index),
-        ports: list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) })),
-      })),
-    }),
-  ),
-  shape('probe-with-headers', 30, (count) =>
-    container({
-      readinessProbe: {
-        httpGet: { path: '/', port: 80, httpHeaders: list(count, (n) => ({ name: `h${n}`, value: 'v' })) },
-      },
-    }),
-  ),
-  shape('variables', 28, (count) => container({ env: list(count, (index) => ({ name: `E${index}`, value: 'v' })) })),
-  shape(
-    'variables-of-one-name',
-    24,
-    (count) => container({ env: list(count, (index) => ({ name: 'E', value: `${index}` })) }),
-    { most: 300 },
-  ),
-  shape('variables-from-fields', 90, (count) =>
-    container({
-      env: list(count, (n) => ({ name: `E${n}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } })),
-    }),
-  ),
-  shape('arguments', 4, (count) => container({ args: list(count, () => 'a') })),
-  shape(
-    'ports',
-    50,
-    (count) => container({ ports: list(count, (index) => ({ containerPort: 1 + (index % 65_535), protocol: 'TCP' })) }),
-    { most: 300 },
-  ),
-  shape(
-    'ports-of-one-number',
-    50,
-    (count) => container({ ports: list(count, () => ({ containerPort: 80, protocol: 'TCP' })) }),
-    { most: 300 },
-  ),
   shape(
     'mounts',
     60,
-    (count) =>
-      spec({
-        containers: [
-          { ...plainContainer, volumeMounts: list(count, (index) => ({ name: `v${index}`, mountPath: `/m${index}` })) },
-        ],
-        volumes: list(count, (index) => ({ name: `v${index}`, emptyDir: {} })),
-      }),
+    (count) => {
+      const volumeMounts = list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` }));
+      return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: list(count, volume) });
+    },
     { most: 300 },
   ),
   shape(
     'mounts-of-one-path',
     40,
-    (count) =>
-      spec({
-        containers: [{ ...plainContainer, volumeMounts: list(count, () => ({ name: 'v', mountPath: '/m' })) }],
-        volumes: [{ name: 'v', emptyDir: {} }],
-      }),
+    (count) => {
+      const volumeMounts = list(count, () => ({ name: 'v', mountPath: '/m' }));
+      return spec({ containers: [{ ...plainContainer, volumeMounts }], volumes: [{ name: 'v', emptyDir: {} }] });
+    },
     { most: 300 },
   ),
-  shape('volumes', 32, (count) => spec({ volumes: list(count, (n) => ({ name: `v${n}`, emptyDir: {} })) })),
-  shape('volumes-of-one-name', 32, (count) => spec({ volumes: list(count, () => ({ name: 'v', emptyDir: {} })) }), {
-    most: 300,
+  shape('projected-sources', 50, (count) => {
+    const sources = list(count, (n) => ({ configMap: { name: `m${n}` } }));
+    return spec({ volumes: [{ name: 'v', projected: { sources } }] });
   }),
-  shape('projected-sources', 50, (count) =>
-    spec({
-      volumes: [{ name: 'v', projected: { sources: list(count, (n) => ({ configMap: { name: `m${n}` } })) } }],
-    }),
-  ),
-  shape('tolerations', 60, (count) =>
-    spec({ tolerations: list(count, (n) => ({ key: `t${n}`, operator: 'Exists' })) }),
-  ),
-  shape(
-    'tolerations-of-one-key',
-    60,
-    (count) => spec({ tolerations: list(count, () => ({ key: 't', operator: 'Exists' })) }),
-    { most: 300 },
-  ),
-  shape('pull-secrets', 17, (count) => spec({ imagePullSecrets: list(count, (index) => ({ name: `s${index}` })) })),
-  shape('host-aliases', 50, (count) =>
-    spec({ hostAliases: list(count, (n) => ({ ip: `10.0.${(n >> 8) & 255}.${n & 255}`, hostnames: [`h${n}`] })) }),
-  ),
   shape('node-selector', 16, (count) => spec({ nodeSelector: map(count, (n) => [`n${n}`, 'v']) })),
   shape('resource-names', 40, (count) =>
     container({ resources: { limits: map(count, (n) => [`example.com/r${n}`, '1000000000m']) } }),
@@ -187,43 +174,23 @@ export const hostileShapes: readonly HostileShape[] = [
   shape('quantities-with-many-digits', 1, (count) =>
     container({ resources: { limits: { cpu: '9'.repeat(count) }, requests: { memory: `${'9'.repeat(10)}e1` } } }),
   ),
-  shape('affinity-terms', 90, (count) =>
-    spec({
-      affinity: {
-        podAntiAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: list(count, (n) => ({
-            topologyKey: 't',
-            labelSelector: { matchLabels: { a: `l${n}` } },
-          })),
-        },
-      },
-    }),
-  ),
-  shape('scheduling-gates', 20, (count) =>
-    spec({ schedulingGates: list(count, (n) => ({ name: `example.com/g${n}` })) }),
-  ),
-  shape('overrides-for-each-container', 250, (count) => ({
-    metadata: {
-      annotations: {
-        'proxy.istio.io/overrides': JSON.stringify({
-          containers: list(count, (n) => ({ name: `c${n}`, image: 'x' })),
-        }),
-      },
-    },
-    spec: { containers: list(count, named) },
-  })),
-  shape('status-that-names-each-container', 190, (count) => ({
-    metadata: {
-      annotations: { 'sidecar.istio.io/status': JSON.stringify({ containers: list(count, (n) => `c${n}`) }) },
-    },
-    spec: { containers: list(count, named) },
-  })),
-  shape('status-that-names-each-volume', 50, (count) => ({
-    metadata: {
-      annotations: { 'sidecar.istio.io/status': JSON.stringify({ volumes: list(count, (n) => `v${n}`) }) },
-    },
-    spec: { volumes: list(count, (index) => ({ name: `v${index}`, emptyDir: {} })) },
-  })),
+  shape('affinity-terms', 90, (count) => {
+    const term = (n: number) => ({ topologyKey: 't', labelSelector: { matchLabels: { a: `l${n}` } } });
+    const requiredDuringSchedulingIgnoredDuringExecution = list(count, term);
+    return spec({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } });
+  }),
+  shape('overrides-for-each-container', 250, (count) => {
+    const overrides = { containers: list(count, (n) => ({ name: `c${n}`, image: 'x' })) };
+    return annotations({ 'proxy.istio.io/overrides': JSON.stringify(overrides) }, { containers: list(count, named) });
+  }),
+  shape('status-that-names-each-container', 190, (count) => {
+    const status = JSON.stringify({ containers: list(count, (n) => `c${n}`) });
+    return annotations({ 'sidecar.istio.io/status': status }, { containers: list(count, named) });
+  }),
+  shape('status-that-names-each-volume', 50, (count) => {
+    const status = JSON.stringify({ volumes: list(count, (n) => `v${n}`) });
+    return annotations({ 'sidecar.istio.io/status': status }, { volumes: list(count, volume) });
+  }),
   shape('user-volumes', 60, (count) =>
     annotations({
       'sidecar.istio.io/userVolume': JSON.stringify(map(count, (n) => [`v${n}`, { emptyDir: {} }])),
@@ -232,31 +199,8 @@ export const hostileShapes: readonly HostileShape[] = [
   ),
   shape('user-volumes-as-list', 80, (count) =>
     annotations({
-      'sidecar.istio.io/userVolume': JSON.stringify(list(count, (n) => ({ name: `v${n}`, emptyDir: {} }))),
+      'sidecar.istio.io/userVolume': JSON.stringify(list(count, volume)),
       'sidecar.istio.io/userVolumeMount': JSON.stringify(list(count, (n) => ({ name: `v${n}`, mountPath: `/m${n}` }))),
-    }),
-  ),
-  shape('proxy-metadata', 10, (count) =>
-    annotations({
-      'proxy.istio.io/config': JSON.stringify({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) }),
-    }),
-  ),
-  shape('proxy-metadata-as-yaml', 10, (count) =>
-    annotations({ 'proxy.istio.io/config': `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}` }),
-  ),
-  shape('proxy-config-tags', 26, (count) =>
-    annotations({
-      'proxy.istio.io/config': JSON.stringify({
-        tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) },
-      }),
-    }),
-  ),
-  shape('proxy-config-variables', 10, (count) =>
-    annotations({
-      'proxy.istio.io/config': JSON.stringify({
-        runtimeValues: map(count, (n) => [`r${n}`, 'v']),
-        extraStatTags: list(count, (n) => `t${n}`),
-      }),
     }),
   ),
   shape('scrape-targets', 30, (count) =>
@@ -266,3 +210,7 @@ export const hostileShapes: readonly HostileShape[] = [
     }),
   ),
 ];
+
+function owner(n: number): JsonObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', name: `o${n}`, uid: `u${n}` };
+}

@@ -1,6 +1,4 @@
-/** A way to write a long text. */
 export interface HostileText {
-  /** In lower case with dashes. */
   readonly name: string;
   /** @param bytes of it as JSON, about */
   readonly make: (bytes: number) => string;
@@ -108,7 +106,6 @@ const repeated: Readonly<Record<string, string>> = {
   'flow-lists': '[a],',
 };
 
-/** Long texts of the kinds that scanners and parsers stumble over. */
 export const hostileTexts: readonly HostileText[] = [
   ...Object.entries(repeated).map(([name, unit]) => ({ name, make: (bytes: number) => many(unit, bytes) })),
   { name: 'digits-and-a-letter', make: (bytes) => `${many('9', bytes)}x` },

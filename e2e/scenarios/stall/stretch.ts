@@ -1,11 +1,15 @@
+import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
-import { reportLoad } from '../../harness/load/load-report.ts';
+import { follow } from '../../harness/follow.ts';
+import { reportLoad } from '../../harness/load/losses.ts';
 import type { PodLoad } from '../../harness/load/pod-load.ts';
+import { quantile } from '../../harness/quantile.ts';
+import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { schedulerTimes } from '../../harness/scheduler-times.ts';
 import type { Standstill } from '../../harness/standstill/standstill.ts';
-import type { MainThread } from './main-thread.ts';
-import type { LeaseFigures, LeaseRecord } from './lease-record.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 
-/** What innocent pods met in a stretch of time. */
 export interface StretchFigures {
   readonly created: number;
   readonly lost: string[];
@@ -18,13 +22,11 @@ export interface StretchFigures {
   readonly lease: LeaseFigures;
 }
 
-/** Innocent creations, and what is beside them. */
 export interface Witnesses {
   readonly loads: readonly PodLoad[];
   readonly audit: AuditLog;
   readonly lease: LeaseRecord;
   readonly standstill: Standstill;
-  /** The attacked one. */
   readonly thread: MainThread;
 }
 
@@ -59,7 +61,97 @@ export async function judgeStretch(witnesses: Witnesses, from: number, to: numbe
   };
 }
 
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+interface Lease extends KubernetesObject {
+  spec?: { holderIdentity?: string; renewTime?: string; leaseTransitions?: number };
+}
+
+const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+
+interface LeaseFigures {
+  readonly holders: string[];
+  readonly transitions: number;
+  readonly renewals: number;
+  /** Milliseconds, the end of the stretch included. */
+  readonly longestGap: number;
+}
+
+/** Every version of the Lease that an operator leads by, from a watch. */
+export class LeaseRecord {
+  readonly #seen: { holder: string; renewedAt: number; transitions: number }[] = [];
+
+  static async open(context: ScenarioContext, namespace: string, holder: string): Promise<LeaseRecord> {
+    const record = new LeaseRecord();
+    const name = await waitFor('the leader to hold its Lease', async () => {
+      const { items } = await context.client.listAll<Lease>(leases, { namespace });
+      const held = items.find(({ spec }) => spec?.leaseTransitions !== undefined && spec.holderIdentity === holder);
+      return held?.metadata.name;
+    });
+    await follow(context, leases, { namespace, fieldSelector: `metadata.name=${name}` }, (lease) => {
+      record.#note(lease);
+    });
+    return record;
+  }
+
+  between(from: number, to: number): LeaseFigures {
+    const known = this.#seen.filter(({ renewedAt }) => renewedAt <= to);
+    const before = known.findLast(({ renewedAt }) => renewedAt <= from);
+    const within = known.filter(({ renewedAt }) => renewedAt > from);
+    const all = before === undefined ? within : [before, ...within];
+    const times = [...all.map(({ renewedAt }) => renewedAt), to];
+    const [first] = all;
+    return {
+      holders: [...new Set(all.map(({ holder }) => holder))],
+      transitions: (all.at(-1)?.transitions ?? 0) - (first?.transitions ?? 0),
+      renewals: within.length,
+      longestGap: Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time))),
+    };
+  }
+
+  #note({ spec = {} }: Lease): void {
+    const { holderIdentity = '', renewTime = '', leaseTransitions = 0 } = spec;
+    const renewedAt = Date.parse(renewTime);
+    if (this.#seen.at(-1)?.renewedAt === renewedAt) return;
+    this.#seen.push({ holder: holderIdentity, renewedAt, transitions: leaseTransitions });
+  }
+}
+
+/** Milliseconds between two looks. */
+const interval = 25;
+
+/** The main thread of a process, as the kernel's scheduler knows it. */
+export class MainThread {
+  readonly #pid: number;
+  readonly #looks: { at: number; waited: number }[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  /** Looks again and again until it is stopped. */
+  constructor(pid: number) {
+    this.#pid = pid;
+    const look = (): void => {
+      this.#looks.push({ at: Date.now(), waited: this.#read().waited });
+    };
+    look();
+    this.#timer = setInterval(look, interval);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Milliseconds for which it has run so far: what others do on the machine does not count. */
+  ran(): number {
+    return this.#read().ran;
+  }
+
+  /** Milliseconds between two times (since 1970) in which it could have run, but others did. */
+  waitedBetween(from: number, to: number): number {
+    const before = this.#looks.findLast(({ at }) => at <= from) ?? this.#looks[0];
+    const after = this.#looks.find(({ at }) => at >= to) ?? this.#looks.at(-1);
+    return Math.min(to - from, Math.max(0, (after?.waited ?? 0) - (before?.waited ?? 0)));
+  }
+
+  #read(): { ran: number; waited: number } {
+    // When the process has ended, which is for the scenario to find, it stays where it was.
+    return schedulerTimes(this.#pid) ?? { ran: 0, waited: this.#looks.at(-1)?.waited ?? 0 };
+  }
 }

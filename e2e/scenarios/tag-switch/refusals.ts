@@ -1,38 +1,24 @@
 import type { Condition, KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { labelNames } from '../../../src/api/labels.ts';
 import { tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
-import { ApiError } from '../../../src/kube/api-error.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
-import { refusal } from '../../harness/admissions.ts';
-import { applyObject } from '../../harness/apply.ts';
-import { found, waitFor } from '../../harness/wait-for.ts';
-import { untilActive } from '../../harness/until-active.ts';
+import { refusal, refusalOf } from '../../harness/admissions.ts';
+import { applyObject, objectOf } from '../../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
   deleteForced,
   injectorConfigs,
   smallConfig,
+  type InjectorConfigObject,
 } from '../../harness/injector-configs.ts';
-import type { InjectorConfigObject } from '../../harness/injector-configs.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
 import { removeTag, revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
+import { untilActive } from '../../harness/until-active.ts';
+import { found, waitFor } from '../../harness/wait-for.ts';
+import { validatingWebhooks, webhookNamed, webhooks } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
-
-const webhooks = resourceKind('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration');
-
-/** What the API server says when it refuses a write; empty when it takes it. */
-async function answer(write: () => Promise<unknown>): Promise<string> {
-  try {
-    await write();
-    return '';
-  } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
-  }
-}
 
 /** Every refusal at apply time, with the field and what to do. */
 export async function checkRefusals(context: ScenarioContext): Promise<number> {
@@ -40,7 +26,6 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
     const config = smallConfig(name);
     return { ...config, spec: { ...config.spec, revision } };
   };
-  const { client } = context;
   const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
   const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
     [
@@ -73,19 +58,18 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
   ];
   const refused = async (what: string, write: () => Promise<unknown>, message: RegExp): Promise<void> => {
     await context.check(`refused at apply time: ${what}`, async () => {
-      const said = await answer(write);
+      const said = (await refusalOf(write)) ?? '';
       return message.test(said) || fail(said);
     });
   };
   for (const [what, object, message] of rows) {
-    await refused(what, () => client.create(object, { dryRun: true }), message);
+    await refused(what, () => context.client.create(object, { dryRun: true }), message);
   }
   return rows.length + (await checkPairs(context, refused));
 }
 
 type Refused = (what: string, write: () => Promise<unknown>, message: RegExp) => Promise<void>;
 
-/** Pairs of revisions between which a tag cannot move, at once or in steps. */
 async function checkPairs({ client }: ScenarioContext, refused: Refused): Promise<number> {
   const keysOf = (family: string) => ({
     injection: `${family}-injection`,
@@ -194,14 +178,10 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
  * has taken back was after all of them.
  */
 async function operatorKnowsWebhooks({ client }: ScenarioContext): Promise<void> {
-  const target = {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: 'sidecar-injector-v2' },
-  };
+  const target = webhookNamed('sidecar-injector-v2');
   await client.patch(target, 'merge', { metadata: { labels: { [labelNames.revision]: 'other' } } });
   await waitFor('the operator to take back an edit', async () => {
-    const { metadata } = await client.get(webhooks, target.metadata.name);
+    const { metadata } = await client.get(webhooks, 'sidecar-injector-v2');
     return metadata.labels?.[labelNames.revision] === 'v2';
   });
 }
@@ -231,11 +211,10 @@ export async function checkOrphan(context: ScenarioContext, replicas: Replicas):
 async function unvalidated(context: ScenarioContext, replicas: Replicas, act: () => Promise<void>): Promise<void> {
   for (const { operator } of replicas.controllers) operator.process.freeze();
   try {
-    await context.client.delete({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: validatorNames('default').webhookConfiguration },
-    });
+    const { webhookConfiguration } = validatorNames('default');
+    await context.client.delete(
+      objectOf('admissionregistration.k8s.io/v1', validatingWebhooks.kind, webhookConfiguration),
+    );
     await untilActive(context.client, { validating: true });
     await act();
   } finally {
@@ -252,8 +231,7 @@ async function tagCondition(context: ScenarioContext, name: string, type: string
 /** As Istio's injector of one revision is installed, and nobody there: pods are let through. */
 function foreignInjector(revision: string): KubernetesObject {
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
+    ...webhookNamed('istio-sidecar-injector-e2e'),
     metadata: { name: 'istio-sidecar-injector-e2e', labels: { 'istio.io/rev': revision, app: 'sidecar-injector' } },
     webhooks: [
       {

@@ -1,6 +1,4 @@
-/** A configuration that takes more than there is for it: small to write, endless to read, compile or render. */
 export interface Bomb {
-  /** A label of DNS. */
   readonly name: string;
   readonly injection: Record<string, unknown>;
   /** The key of a ConfigMap that `injection` refers to, with its text. */
@@ -22,7 +20,6 @@ const loops = (count: number, body: string): string => `{{ range until ${count} 
 const aliases = (count: number): string =>
   `a0: &a0 [x, x]\n${times(count, (index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`)}`;
 
-/** Of templates that are rendered for every pod. */
 const templates: Record<string, string> = {
   'deep-copy': `${doubled(28)}{{ $y := deepCopy $d }}${rendered}`,
   'to-json': `${doubled(28)}{{ toJson $d }}`,
@@ -54,7 +51,6 @@ const templates: Record<string, string> = {
   'output-of-16-mib': loops(900_000, '0123456789abcdef0123456789abcdef'),
 };
 
-/** Of what is rendered, as YAML. */
 const outputs: Record<string, string> = {
   'rendered-aliases': `metadata:\n  annotations:\n    x: &x y\n${aliases(30)}`,
   'rendered-depth': `spec: {{ repeat 400000 "[" }}`,
@@ -62,7 +58,6 @@ const outputs: Record<string, string> = {
   'equal-containers': `spec: {containers: [${loops(100_000, '{name: c{{ . }}, image: x}, ')}]}`,
 };
 
-/** Beside templates. */
 const texts: Record<string, Omit<Bomb, 'name'>> = {
   'mesh-aliases': {
     injection: { ...sidecar(rendered), meshConfigFrom: { key: 'mesh' } },

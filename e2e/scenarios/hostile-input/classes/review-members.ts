@@ -1,11 +1,18 @@
 import type { Random } from '../../../../scripts/template-recorder/random.ts';
-import { hostile, type HostileClass } from '../hostile-class.ts';
-import { bytes, creation, json, type Members, otherThan, review, word } from '../materials.ts';
+import {
+  bytes,
+  creation,
+  hostileRequest,
+  hostileReview,
+  otherThan,
+  review,
+  word,
+  type HostileClass,
+  type Members,
+} from '../materials.ts';
 
-const because = 'the refusal names the member, and what it should be';
 const refused = '200 refused';
 
-/** A review whose request lacks a member, or has it with another type. */
 function spoiled(random: Random, member: string, wrong: readonly unknown[]): Members {
   const request = creation(random);
   const value = random.pick(wrong);
@@ -16,34 +23,27 @@ function spoiled(random: Random, member: string, wrong: readonly unknown[]): Mem
 
 /** A class in which one member of the request has no value that it may have. */
 function wrongMember(member: string, wrong: (random: Random) => readonly unknown[]): HostileClass {
-  return {
-    name: `wrong-${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    because,
-    expect: refused,
-    make: (random, target) => json(target, spoiled(random, member, wrong(random))),
-  };
+  const name = `wrong-${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return hostileReview(name, refused, (random) => spoiled(random, member, wrong(random)));
 }
 
 /** AdmissionReviews with members that are missing, of the wrong type, or not what an API server would send. */
 export const reviewMembers: readonly HostileClass[] = [
-  hostile('wrong-kind', refused, because, (random, target) =>
-    json(
-      target,
-      review(creation(random), {
-        kind: random.pick<unknown>([
-          'Pod',
-          'AdmissionReviewList',
-          'admissionreview',
-          '',
-          null,
-          undefined,
-          word(random),
-          otherThan(random, 'string'),
-        ]),
-      }),
-    ),
+  hostileReview('wrong-kind', refused, (random) =>
+    review(creation(random), {
+      kind: random.pick<unknown>([
+        'Pod',
+        'AdmissionReviewList',
+        'admissionreview',
+        '',
+        null,
+        undefined,
+        word(random),
+        otherThan(random, 'string'),
+      ]),
+    }),
   ),
-  hostile('wrong-version', refused, because, (random, target) => {
+  hostileReview('wrong-version', refused, (random) => {
     const versions = [
       'v1',
       'admission.k8s.io/v2',
@@ -56,26 +56,24 @@ export const reviewMembers: readonly HostileClass[] = [
       word(random),
       otherThan(random, 'string'),
     ];
-    return json(target, review(creation(random), { apiVersion: random.pick<unknown>(versions) }));
+    return review(creation(random), { apiVersion: random.pick<unknown>(versions) });
   }),
-  hostile('wrong-request', refused, because, (random, target) =>
-    json(target, {
-      ...review(
-        random.pick<unknown>([
-          null,
-          undefined,
-          {},
-          otherThan(random, 'object'),
-          [creation(random)],
-          JSON.stringify(creation(random)),
-        ]),
-      ),
-      [word(random, 8)]: creation(random),
-    }),
-  ),
-  hostile('not-an-admission-review', refused, because, (random, target) => {
+  hostileReview('wrong-request', refused, (random) => ({
+    ...review(
+      random.pick<unknown>([
+        null,
+        undefined,
+        {},
+        otherThan(random, 'object'),
+        [creation(random)],
+        JSON.stringify(creation(random)),
+      ]),
+    ),
+    [word(random, 8)]: creation(random),
+  })),
+  hostileReview('not-an-admission-review', refused, (random) => {
     const kind = random.pick(['ConversionReview', 'TokenReview', 'SubjectAccessReview', 'Pod', 'List', 'Status']);
-    return json(target, { kind, apiVersion: 'v1', request: creation(random), items: [creation(random)] });
+    return { kind, apiVersion: 'v1', request: creation(random), items: [creation(random)] };
   }),
   wrongMember('uid', (random) => ['', null, undefined, otherThan(random, 'string')]),
   wrongMember('operation', (random) => [
@@ -105,77 +103,50 @@ export const reviewMembers: readonly HostileClass[] = [
     JSON.stringify(creation(random).object),
     [creation(random).object],
   ]),
-  hostile(
-    'other-resources',
-    '200 allowed',
-    'only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal',
-    (random, target) => {
-      const resources = [
-        { group: 'apps', resource: 'deployments' },
-        { group: '', resource: 'secrets' },
-        { group: word(random), resource: 'pods' },
-        { group: '', resource: word(random) },
-        { group: '', resource: 'PODS' },
-      ];
-      return json(target, review({ ...creation(random), resource: { version: 'v1', ...random.pick(resources) } }));
-    },
-  ),
-  hostile(
-    'sub-resources',
-    '200 allowed',
-    'a pod is injected when it is created, never by way of a subresource',
-    (random, target) =>
-      json(
-        target,
-        review({
-          ...creation(random),
-          subResource: random.pick([
-            'status',
-            'ephemeralcontainers',
-            'exec',
-            'binding',
-            'eviction',
-            '../..',
-            word(random),
-          ]),
-        }),
-      ),
-  ),
-  hostile('other-operations', '200 allowed', 'a pod is injected when it is created, never later', (random, target) => {
+  // Only pods are injected; a webhook that sends more is too wide, and that is a warning, no refusal.
+  hostileRequest('other-resources', '200 allowed', (random) => {
+    const resources = [
+      { group: 'apps', resource: 'deployments' },
+      { group: '', resource: 'secrets' },
+      { group: word(random), resource: 'pods' },
+      { group: '', resource: word(random) },
+      { group: '', resource: 'PODS' },
+    ];
+    return { ...creation(random), resource: { version: 'v1', ...random.pick(resources) } };
+  }),
+  // A pod is injected when it is created, never by way of a subresource.
+  hostileRequest('sub-resources', '200 allowed', (random) => ({
+    ...creation(random),
+    subResource: random.pick(['status', 'ephemeralcontainers', 'exec', 'binding', 'eviction', '../..', word(random)]),
+  })),
+  hostileRequest('other-operations', '200 allowed', (random) => {
     const request = creation(random);
     const object = random.pick<unknown>([request.object, null, otherThan(random)]);
-    return json(
-      target,
-      review({
-        ...request,
-        operation: random.pick(['UPDATE', 'DELETE', 'CONNECT']),
-        object,
-        oldObject: request.object,
-      }),
-    );
+    return {
+      ...request,
+      operation: random.pick(['UPDATE', 'DELETE', 'CONNECT']),
+      object,
+      oldObject: request.object,
+    };
   }),
-  hostile(
-    'answers-in-the-question',
-    '200 patched',
-    'the member response is for us to write: what a client says there is not read, a patch least of all',
-    (random, target) => {
-      const patch = random.pick<unknown>([
-        { op: 'remove', path: '/spec' },
-        '%%%not-base64%%%',
-        bytes(random, 40).toString('base64').slice(1),
-        [[{ op: 'replace', path: '', value: null }]],
-        word(random),
-      ]);
-      const response = {
-        uid: word(random),
-        allowed: random.chance(0.5),
-        patchType: random.pick(['JSONPatch', 'Full', 7, null]),
-        patch,
-      };
-      return json(target, review(creation(random), { response }));
-    },
-  ),
-  hostile('members-that-nobody-reads', '200 patched', 'what is not read cannot be wrong', (random, target) => {
+  // The member response is for us to write: what a client says there is not read, a patch least of all.
+  hostileReview('answers-in-the-question', '200 patched', (random) => {
+    const patch = random.pick<unknown>([
+      { op: 'remove', path: '/spec' },
+      '%%%not-base64%%%',
+      bytes(random, 40).toString('base64').slice(1),
+      [[{ op: 'replace', path: '', value: null }]],
+      word(random),
+    ]);
+    const response = {
+      uid: word(random),
+      allowed: random.chance(0.5),
+      patchType: random.pick(['JSONPatch', 'Full', 7, null]),
+      patch,
+    };
+    return review(creation(random), { response });
+  }),
+  hostileReview('members-that-nobody-reads', '200 patched', (random) => {
     const ignored = {
       userInfo: otherThan(random),
       options: otherThan(random),
@@ -185,12 +156,9 @@ export const reviewMembers: readonly HostileClass[] = [
       oldObject: otherThan(random),
       [word(random)]: otherThan(random),
     };
-    return json(
-      target,
-      review(
-        { ...creation(random), ...ignored },
-        { metadata: otherThan(random), [word(random, 9)]: otherThan(random) },
-      ),
+    return review(
+      { ...creation(random), ...ignored },
+      { metadata: otherThan(random), [word(random, 9)]: otherThan(random) },
     );
   }),
 ];

@@ -1,5 +1,4 @@
-import { hostile, type HostileClass } from '../hostile-class.ts';
-import { bytes, framed, healthyText, word } from '../materials.ts';
+import { bytes, framed, healthyText, hostile, word, type HostileClass } from '../materials.ts';
 
 /** A TLS record (RFC 8446, section 5.1). */
 function record(type: number, version: number, content: Buffer): Buffer {
@@ -32,25 +31,21 @@ const closed = 'closed';
 
 /** What comes to the port and is not HTTP over TLS. */
 export const transport: readonly HostileClass[] = [
-  hostile(
-    'plain-http',
-    closed,
-    'the port speaks TLS only, and tells nothing to those who do not',
-    (random, target) => ({ bytes: framed(target, healthyText(random)), ...plain }),
-  ),
-  hostile('plain-bytes', closed, 'that is no TLS', (random) => ({
+  // The port speaks TLS only, and tells nothing to those who do not.
+  hostile('plain-http', closed, (random, target) => ({ bytes: framed(target, healthyText(random)), ...plain })),
+  hostile('plain-bytes', closed, (random) => ({
     bytes: bytes(random, 5 + random.below(500)),
     ...plain,
   })),
-  hostile('tls-records-of-random-bytes', closed, 'that is no handshake', (random) => ({
+  hostile('tls-records-of-random-bytes', closed, (random) => ({
     bytes: record(20 + random.below(5), 0x0301 + random.below(3), bytes(random, 1 + random.below(400))),
     ...plain,
   })),
-  hostile('tls-hello-of-random-bytes', closed, 'that is no ClientHello', (random) => ({
+  hostile('tls-hello-of-random-bytes', closed, (random) => ({
     bytes: record(22, 0x0301, handshake(1, bytes(random, 40 + random.below(300)))),
     ...plain,
   })),
-  hostile('tls-too-old', closed, 'TLS 1.2 is the least', (random) => ({
+  hostile('tls-too-old', closed, (random) => ({
     bytes: record(
       22,
       0x0301,
@@ -62,15 +57,15 @@ export const transport: readonly HostileClass[] = [
     ),
     ...plain,
   })),
-  hostile('tls-without-a-common-cipher', closed, 'there is nothing to agree upon', (random) => ({
+  hostile('tls-without-a-common-cipher', closed, (random) => ({
     bytes: record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0, 0, 0, 1, 0, 2, 0, 4, 0, 5]))),
     ...plain,
   })),
-  hostile('tls-cut-short', closed, 'the rest never comes', (random) => {
+  hostile('tls-cut-short', closed, (random) => {
     const hello = record(22, 0x0301, clientHello(0x0303, bytes(random, 32), Buffer.from([0x13, 1, 0xc0, 0x2f])));
     return { bytes: hello.subarray(0, 43 + random.below(hello.length - 44)), ...plain };
   }),
-  hostile('other-protocols', closed, 'that is no TLS', (random) => ({
+  hostile('other-protocols', closed, (random) => ({
     bytes: Buffer.from(
       random.pick([
         `SSH-2.0-${word(random)}\r\n`,

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
+import type { ResourceKind } from '../../src/kube/resource-kinds.ts';
+import type { ScenarioContext } from './scenario-context.ts';
+
+export interface Following {
+  /** Why it has ended before its time: then something may be missing. */
+  failure: () => unknown;
+  stop: () => Promise<void>;
+}
+
+/** Is told of every object of a kind that is there, and of every version that is stored after that, until the scenario ends. */
+export async function follow(
+  context: ScenarioContext,
+  kind: ResourceKind,
+  selected: { namespace?: string; fieldSelector?: string },
+  see: (object: KubernetesObject, gone: boolean) => void,
+): Promise<Following> {
+  const { client } = context;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const { items, resourceVersion: from } = await client.listAll(kind, selected);
+  for (const object of items) see(object, false);
+  let failure: unknown;
+  const watch = async () => {
+    let resourceVersion = from;
+    // The API server ends a watch from time to time, or is away; the next one goes on where it ended.
+    while (!signal.aborted && failure === undefined) {
+      try {
+        for await (const { type, object } of client.watch(kind, { ...selected, resourceVersion, signal })) {
+          resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
+          if (type !== 'BOOKMARK') see(object, type === 'DELETED');
+        }
+      } catch (error) {
+        if (error instanceof ApiError) failure = error;
+        else await sleep(100);
+      }
+    }
+  };
+  const running = watch();
+  const stop = async () => {
+    ending.abort();
+    await running;
+  };
+  context.atEnd(stop);
+  return { failure: () => failure, stop };
+}
