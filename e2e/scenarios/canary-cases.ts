@@ -194,6 +194,8 @@ const failingAnyway: Case = async (context, audit) => {
   await rollout.edit('v2', [50, 100], 'UntilResumed');
   const makers = await rollout.pausedAt(50, 'v2');
   await rollout.check('at 50 percent exactly 3 of 5 get it', makers, rollout.share(50), pair);
+  // While the next step waits for pods all of them are made again, and the one that fails must not be among them.
+  await rollout.seen('and these are ready', ({ pods }) => pods.canary.ready === 3 && pods.canary.total === 3);
   await rollout.ask('resume', 'on');
   await rollout.reach('at 100 percent', ({ phase, weight }) => phase === 'Paused' && weight === 100);
   // It comes last, so that the share that fails is never seen while the others are on their way.
