@@ -14,7 +14,7 @@ import { missingFunctions } from './safe-templates/functions.ts';
 import { plantedMistakes, type PlantedMistake } from './safe-templates/planted-mistakes.ts';
 import type { WorkerResult, WorkerTask } from './safe-templates/worker.ts';
 
-const repository = path.join(import.meta.dirname, '../..');
+const repository = path.join(import.meta.dirname, '..');
 /** What the engine consists of. */
 const parts = ['api', 'inject', 'routing', 'selection', 'template'];
 
