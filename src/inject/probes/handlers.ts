@@ -24,6 +24,8 @@ const places = [
 /** The probes and lifecycle hooks that a container has. */
 function handlersOf(container: Container): ContainerHandler[] {
   const { readinessProbe, livenessProbe, startupProbe, lifecycle } = container;
+  // Most containers have none, and each injection asks three times.
+  if ((readinessProbe ?? livenessProbe ?? startupProbe ?? lifecycle) === undefined) return [];
   const present = { readinessProbe, livenessProbe, startupProbe, ...lifecycle };
   return places.flatMap(([field, kind, root, name]) => {
     const handler = present[field];
