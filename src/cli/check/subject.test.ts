@@ -32,6 +32,11 @@ const table: [object: KubernetesObject, name: string, labels: string[], workload
 ];
 
 describe('subjectOf', () => {
+  it('takes the namespace that is asked for where a manifest names none behind `namespace:`', () => {
+    const metadata = { name: 'web', namespace: null as unknown as string };
+    assert.equal(subjectOf({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} }, 'shop')?.namespace, 'shop');
+  });
+
   for (const [object, name, labels, workload] of table) {
     it(`${object.kind}: its pod is ${name}, of ${workload}`, () => {
       const subject = subjectOf(object, 'shop');

@@ -28,10 +28,12 @@ export function subjectOf(object: KubernetesObject, namespace: string): Subject 
   const place = podTemplatePlace(object);
   if (place === undefined) return undefined;
   const { kind } = object;
-  const { name = '', generateName = '', namespace: own = namespace } = object.metadata;
+  const { name = '', generateName } = object.metadata;
+  // A manifest may say `namespace:` with nothing behind it.
+  const own = object.metadata.namespace ?? namespace;
   const metadata = objectAt(object, place.metadata);
   const spec = objectAt(object, place.spec);
-  const subject = { kind, namespace: own, name: name === '' ? generateName : name, notes: [] };
+  const subject = { kind, namespace: own, name: name === '' ? (generateName ?? '') : name, notes: [] };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, namespace: own }, spec };
   if (kind === 'Pod') return { ...subject, pod };
   // Where a person changes the pods: a controlled ReplicaSet's template is its Deployment's, a controlled Job's its CronJob's.

@@ -110,7 +110,8 @@ describe('ReviewWorker', () => {
   }
 
   it('has no room for more than its queue holds, and refuses the largest', async () => {
-    start({ maxWaiting: 1, deadline: 300 });
+    // Within the deadline a busy machine has to start a thread, too.
+    start({ maxWaiting: 1, deadline: 1500 });
     const running = decide('loop');
     await until(() => worker.isAwake);
     const [large, small] = [decide(`${decided} `), decide(decided)];
