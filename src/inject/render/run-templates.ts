@@ -61,8 +61,9 @@ export function runTemplates(
   const mergingCost = mergeCost + (names.length > usualTemplates ? JSON.stringify(pod).length : 0);
   for (const name of names) {
     const text = render(templates, name, data, meter);
-    meter.spend(text.length * readingCost + mergingCost);
+    meter.spend(text.length * readingCost);
     const output = readOutput(templates.outputs, text);
+    meter.spend(mergingCost);
     result = templates.legacy ? addLegacyOutput(result, output) : addOutput(result, output);
     texts.push(text);
     contents.push(output.content);
