@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect as connectPlain } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmissionRoute } from './admission/admission-handler.ts';
 import { bytesOf, injectPath, reviewOf } from './testdata/reviews.ts';
 import { postHead, received, testServers } from './testdata/test-server.ts';
@@ -58,6 +59,16 @@ describe('the admission server under pressure', () => {
       const socket = await open();
       socket.write('POST /');
       assert.match(await received(socket), /^HTTP\/1\.1 408 /);
+    });
+
+    it('answers a first request on a connection that was silent for longer than a head may take, but none after `keepAliveTimeout`', async () => {
+      const { open } = await start({ limits: { headersTimeout: 30, bodyTimeout: 30, keepAliveTimeout: 200 } });
+      const [late, silent] = [await open(), await open()];
+      await sleep(120);
+      const answer = received(late);
+      late.end('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      assert.match(await answer, /^HTTP\/1\.1 404 /);
+      assert.equal(await received(silent), '');
     });
 
     it('forgets a client that leaves in the middle', async () => {

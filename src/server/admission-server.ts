@@ -62,7 +62,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     admit: createAdmissionPipeline({ routes: options.routes, jsonBounds: limits.jsonBounds, memory, observer }),
     limits,
     budget,
-    sockets: trackConnections(server, guard, metrics, limits.lingerTimeout),
+    sockets: trackConnections(server, guard, metrics, limits),
     metrics,
     clock,
     leaving: () => state !== 'serving',

@@ -8,7 +8,7 @@ const minVersion = 'TLSv1.2';
 
 /**
  * An HTTP/1.1 server over TLS that asks for its certificates at every handshake. A connection keeps the one it began with, so a swap disturbs nobody. Node's own
- * timeouts end a connection only while a request is arriving on it, or before the first one; idle connections end after `keepAliveTimeout`.
+ * timeouts end a connection only while a request is arriving on it; `trackConnections` sees to it that silent ones end after `keepAliveTimeout`, as idle ones do.
  */
 export function createTlsServer(limits: AdmissionLimits, pairs: ServingPairs, log: LogPort): Server {
   /** Each is built once: parsing a key costs far more than a lookup, and a handshake must not pay for it. */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { AdmissionLimits } from '../admission-limits.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 
@@ -17,13 +18,13 @@ export interface TrackedConnections {
  * Puts a server's connections under a guard, from before their handshake on, and counts handshakes and what goes wrong before there is a request.
  * The guard holds the plain sockets, requests know the encrypted ones; the client's address and port tie them together, once.
  *
- * @param lingerTimeout milliseconds for which what is no request is still read after its answer
+ * Milliseconds in `limits`: for how long what is no request is still read after its answer, and how long a connection may be silent.
  */
 export function trackConnections(
   server: Server,
   guard: ConnectionGuard,
   metrics: ServerMetrics,
-  lingerTimeout: number,
+  { lingerTimeout, keepAliveTimeout }: Pick<AdmissionLimits, 'lingerTimeout' | 'keepAliveTimeout'>,
 ): TrackedConnections {
   const handshaking = new Map<string, Socket>();
   const plain = new WeakMap<Socket, Socket>();
@@ -55,6 +56,11 @@ export function trackConnections(
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     // More of what was given up already.
     if (parting.has(socket)) return;
+    // An API server dials more connections than it needs at once. One that was closed just as its first review arrives would lose that review.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
+      socket.setTimeout(keepAliveTimeout);
+      return;
+    }
     // A client that just leaves is nobody's loss.
     if (error.code !== 'ECONNRESET') metrics.dropped('headers');
     if (!socket.writable) {
