@@ -32,6 +32,8 @@ if (directory === undefined) {
   process.exit(2);
 }
 
+const classes = [...podDifferences, missingObject, ...templateDifferences];
+
 function* allCases(golden: Golden): Generator<ConformanceCase> {
   const names = readdirSync(golden.directory)
     .filter((name) => golden.exists(`${name}/case.json`))
@@ -101,8 +103,6 @@ function* crossCases(golden: Golden): Generator<ConformanceCase> {
     };
   }
 }
-
-const classes = [...podDifferences, missingObject, ...templateDifferences];
 
 /** What is wrong with the deliberate differences themselves: each must explain a row, and together they explain at most one in a hundred. */
 function differenceProblems(report: Report): string[] {
