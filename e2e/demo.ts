@@ -85,14 +85,6 @@ async function openStage(keep: boolean): Promise<Stage> {
     : { cluster: await openCluster({}, report), stays: false };
 }
 
-// Operators and control planes that stay must not keep this process.
-process.exit(
-  await main().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    return 1;
-  }),
-);
-
 function howToTryMore(cluster: Cluster): string {
   const directory = relative(process.cwd(), cluster.run.path);
   return `
@@ -185,3 +177,11 @@ async function webhookAddress(cluster: Cluster): Promise<string> {
 function indent(text: string): string {
   return text.replaceAll(/^/gm, '   ');
 }
+
+// Operators and control planes that stay must not keep this process.
+process.exit(
+  await main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }),
+);
