@@ -153,7 +153,7 @@ async function demonstrate(
   else if (options.stays) await removeTraces(cluster, [...sleep, hello], installation.objects);
 }
 
-/** The cluster is left as it was found, webhooks first: nobody is going to answer them. */
+/** Restores the cluster. Webhooks go first, because no process answers them any more. */
 async function removeTraces(cluster: Cluster, examples: KubernetesObject[], chart: KubernetesObject[]): Promise<void> {
   const { client } = cluster;
   for (const object of [...examples].reverse()) {

@@ -210,15 +210,14 @@ export interface Scenario {
    * and reads `context.size`; undefined when there is one size only.
    */
   full?: string;
-  /** `make gates` alone runs it, or whoever names it: it needs what a clone may lack. */
+  /** Runs in `make gates` or by its name only: it needs something that a clone may lack. */
   onlyGate?: boolean;
   run: (context: ScenarioContext) => Promise<string>;
 }
 
-/** Kinds that the operator makes and that belong to no namespace, the blocking ones first. */
 /**
- * Takes a scenario's traces off the cluster: webhooks, RevisionTags, InjectorConfigs (whose finalizer nobody may be left to handle),
- * the chart's objects at cluster scope, namespaces. Namespaces go in the background.
+ * Removes what a scenario has made: webhooks first, since they block pods; RevisionTags; InjectorConfigs, also when no operator is left to remove their
+ * finalizer; the chart's objects at cluster scope; namespaces, in the background.
  */
 async function cleanUp(client: ApiClient, chartObjects: KubernetesObject[]): Promise<void> {
   const ours = { labelSelector: `${labelNames.managedBy}=${managedBy}` };

@@ -41,7 +41,7 @@ export const uninstall: Scenario = {
       await context.check('the operator is dead: creations are refused, and it is seen', () =>
         losses.report(killed).lost.some(({ kind }) => kind === 'refused'),
       );
-      context.say(`lost while nobody served: ${losses.report(killed).lost.length}`);
+      context.say(`lost with every replica down: ${losses.report(killed).lost.length}`);
       await uninstallAsHelm(context.client, replicas.installation.objects, () => Promise.resolve());
       await goOn();
       // An API server takes a moment to learn that a webhook has gone; what it was asked for before that may be refused.

@@ -50,7 +50,7 @@ export async function checkDeadReplicas(context: ScenarioContext, replicas: Repl
     const { lost } = losses.report(since);
     return lost.some(({ kind }) => kind === 'refused') && !lost.some(({ kind }) => kind !== 'refused');
   });
-  context.say(`lost while nobody served: ${losses.report(since).lost.length}`);
+  context.say(`lost with every replica down: ${losses.report(since).lost.length}`);
   await Promise.all(replicas.webhooks.map(({ operator }) => operator.restart()));
   await replicas.waitUntilServing();
   await losses.checkNone('they are back', { askedSince: Date.now() });

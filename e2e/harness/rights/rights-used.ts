@@ -99,8 +99,8 @@ interface Binding extends KubernetesObject {
 }
 
 /**
- * Every right that the chart gives its own ServiceAccounts. Roles that it binds to nobody (those that aggregate to people's roles) are not meant, nor is a
- * Role that the operator writes itself.
+ * Every right that the chart gives its own ServiceAccounts. Unbound roles (they aggregate to users' roles) and the Role that the operator writes do not
+ * count.
  */
 export function chartRights(objects: KubernetesObject[]): Right[] {
   const isBinding = (object: KubernetesObject): object is Binding => object.kind.endsWith('RoleBinding');
