@@ -11,7 +11,7 @@ export type Reading = (data: unknown, others: Pick<Execution, 'reading'>) => unk
 export interface ExecutionLimits {
   /** Pipelines evaluated and iterations begun. Default 1,000,000. */
   readonly steps?: number;
-  /** Default 16 MiB. */
+  /** Default 1 MiB: etcd takes no object of more than 1.5 MiB, and the API server itself works half a minute on a pod of 100,000 containers. */
   readonly outputBytes?: number;
   /** Templates calling templates. Default 250. */
   readonly depth?: number;
@@ -88,7 +88,7 @@ export class Execution {
     this.variables = [{ name: '$', value: data, sources: undefined }];
     this.data = data;
     this.#readings = new Array<unknown>(program.readings.length).fill(notRead);
-    this.#limits = { steps: 1_000_000, outputBytes: 16 * 1024 * 1024, depth: 250, ...limits };
+    this.#limits = { steps: 1_000_000, outputBytes: 1024 * 1024, depth: 250, ...limits };
     this.#deadline = (limits.now?.() ?? 0) + (limits.milliseconds ?? Infinity);
   }
 

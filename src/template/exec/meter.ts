@@ -12,7 +12,7 @@ export const cost = {
   container: 64,
 } as const;
 
-/** What an execution without a bound of its own may cost: 16 MiB of output, made by any function, cost half of it. */
+/** What an execution without a bound of its own may cost: a text of 16 MiB, made by any function, costs half of it. */
 export const defaultWork = 64_000_000;
 
 /** Values nested deeper than this are not gone through: the stack has an end, and JSON of requests is no deeper than 200. */
