@@ -234,6 +234,13 @@ describe('remembered output', () => {
     assert.equal(calls, 2);
   });
 
+  it('pauses where executions differ, and begins again when they are alike', () => {
+    const template = compile('{{ seen .a }}', { stableFields: [] });
+    calls = 0;
+    for (const a of [1, 2, 3, 4, ...Array<number>(40).fill(5)]) assert.equal(template.execute({ a }), String(a));
+    assert.equal(calls, 18);
+  });
+
   it('survives an error behind it, but not a text beyond its size, or more readings than are worth it', () => {
     const failing = compile('{{ seen .a }}{{ if .a }}{{ fail "no" }}{{ end }}', { stableFields: [] });
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, index]));

@@ -1,7 +1,6 @@
 /** The balancer's thread: accepts TCP connections on one port and passes their bytes on, unread. */
 import { connect, createServer, type Socket } from 'node:net';
-import { workerData } from 'node:worker_threads';
-import { serveWorker } from '../worker/serve-worker.ts';
+import { serveWorker, workerData } from '../worker/serve-worker.ts';
 import {
   Backend,
   type BackendAddress,

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request as send } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workerData } from 'node:worker_threads';
 import { Random } from '../../../scripts/template-recorder/random.ts';
-import { announce, serveWorker } from '../worker/serve-worker.ts';
+import { announce, serveWorker, workerData } from '../worker/serve-worker.ts';
 import { describeRequest, isOfClass, type Fault, type ProxiedRequest, type RequestClass } from './fault.ts';
 
 /** Headers that are about one connection (RFC 9110, section 7.6.1). */

@@ -1,9 +1,8 @@
 /** The thread of {@link Standstill}: notes when it was not run for longer than it had asked for, and when the API server took longer than it does on an idle machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workerData } from 'node:worker_threads';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../cluster.ts';
-import { serveWorker } from '../worker/serve-worker.ts';
+import { serveWorker, workerData } from '../worker/serve-worker.ts';
 
 const { kubeconfig } = workerData as { kubeconfig: string };
 /** Milliseconds between two looks, and what a look may take on an idle machine. */

@@ -1,10 +1,12 @@
-import { parentPort } from 'node:worker_threads';
+/** What the worker was started with. */
+export const workerData: unknown = JSON.parse(process.argv[2] ?? 'null');
 
 type Method = (...args: never[]) => unknown;
 
-/** Answers the calls of a worker's owner. Must be called in a worker. */
+/** Answers the calls of a worker's owner, until that ends. Must be called in a worker. */
 export function serveWorker(methods: object): void {
-  parentPort?.on('message', ({ id, method, args }: WorkerCall) => {
+  process.on('disconnect', () => process.exit());
+  process.on('message', ({ id, method, args }: WorkerCall) => {
     const found = (methods as Record<string, Method>)[method];
     void Promise.resolve()
       .then(() => found?.(...(args as never[])))
@@ -25,10 +27,10 @@ export function announce(event: string, data: unknown): void {
 }
 
 function post(answer: WorkerAnswer): void {
-  parentPort?.postMessage(answer);
+  process.send?.(answer);
 }
 
-/** What a thread and its owner say to each other. */
+/** What a worker and its owner say to each other. */
 export interface WorkerCall {
   id: number;
   method: string;

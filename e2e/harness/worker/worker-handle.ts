@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import type { WorkerAnswer, WorkerCall } from './serve-worker.ts';
 
 interface Waiting {
@@ -7,23 +8,27 @@ interface Waiting {
 }
 
 /**
- * A thread with an event loop of its own, which goes on undisturbed while this one is busy, and ends with the process in whatever way that ends.
- * `Methods` are what {@link serveWorker} answers in it.
+ * A process with an event loop of its own, which goes on undisturbed while this one is busy, and ends with this one in whatever way that ends. `Methods` are
+ * what {@link serveWorker} answers in it. Not a thread: Node 20 may run for ever while it ends a thread that has connections.
  */
 export class WorkerHandle<Methods extends object> {
-  readonly #worker: Worker;
+  readonly #worker: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Map<string, (data: unknown) => void>();
   #calls = 0;
 
-  /** @param entry the worker's module, relative to the caller's: `new URL('./x-worker.ts', import.meta.url)` */
-  constructor(entry: URL, workerData: unknown) {
-    this.#worker = new Worker(entry, { workerData });
+  /**
+   * @param entry the worker's module, relative to the caller's: `new URL('./x-worker.ts', import.meta.url)`
+   * @param data what it reads as `workerData`; plain JSON
+   */
+  constructor(entry: URL, data: unknown) {
+    // Detached: an interrupt at the terminal is for this process, which may need the worker until it has tidied up.
+    this.#worker = fork(entry, [JSON.stringify(data)], { serialization: 'advanced', detached: true });
     this.#worker.on('message', (message: WorkerAnswer) => {
       this.#take(message);
     });
     this.#worker.on('error', (error) => {
-      this.#failAll(error instanceof Error ? error : new Error(String(error)));
+      this.#failAll(error);
     });
     this.#worker.on('exit', () => {
       this.#failAll(new Error('the worker has ended'));
@@ -37,7 +42,7 @@ export class WorkerHandle<Methods extends object> {
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
-      this.#worker.postMessage({ id, method, args } satisfies WorkerCall);
+      this.#worker.send({ id, method, args } satisfies WorkerCall);
     });
   }
 
@@ -46,7 +51,10 @@ export class WorkerHandle<Methods extends object> {
   }
 
   async end(): Promise<void> {
-    await this.#worker.terminate();
+    const { exitCode, signalCode } = this.#worker;
+    if (exitCode !== null || signalCode !== null) return;
+    this.#worker.kill('SIGKILL');
+    await once(this.#worker, 'exit');
   }
 
   #take(message: WorkerAnswer): void {

@@ -13,8 +13,11 @@ import {
 } from './history.ts';
 import { describeWrite, isPlanned, tag } from './writes.ts';
 
-/** How much later than due a pause may end, the times apart in which nobody led or the machine stood still: somebody else has to look first. Milliseconds. */
-const tardyMs = 4000;
+/**
+ * How much later than due a pause may end, the times apart in which nobody led or the machine stood still: a new leader has to read the cluster first.
+ * One that begins a pause again is later than that, see `latePart`. Milliseconds.
+ */
+const tardyMs = 12_000;
 
 const stepRules: readonly (readonly [string, Rule])[] = [
   ['a rollout begins once', beginnings],

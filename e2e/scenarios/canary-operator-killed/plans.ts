@@ -31,7 +31,7 @@ export const byOperator: Plan = {
 /** Compared first, paused for a time then, aborted in its last step. */
 export const aborted: Plan = {
   name: 'with a shadow step and a timed pause, aborted',
-  steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds: 6 }, { weight: 60 }],
+  steps: [{ weight: 0, isShadow: true }, { weight: 25, pauseSeconds: 15 }, { weight: 60 }],
   isRestarting: false,
   end: 'Aborted',
 };

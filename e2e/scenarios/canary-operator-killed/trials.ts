@@ -69,7 +69,7 @@ export class Trials {
 /** Deployments whose pods are being made again when the next leader begins to look: it cannot see them. */
 const unseen = 3;
 /** So much of a timed pause is over when a leader is killed in the middle of it: one that begins again would last far too long. */
-const latePart = 0.75;
+const latePart = 0.85;
 
 /** Rolls out, and kills the leader when the API server has done each of these writes and before it knows. */
 async function rollOutKilled(stage: Stage, trial: Trial) {

@@ -1,9 +1,8 @@
 /** The thread that creates hostile pods: the times of innocent ones are taken in another. */
-import { workerData } from 'node:worker_threads';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../../harness/cluster.ts';
-import { serveWorker } from '../../harness/worker/serve-worker.ts';
+import { serveWorker, workerData } from '../../harness/worker/serve-worker.ts';
 import { hostileClasses, hostilePod, type HostileClass } from './hostile-classes.ts';
 
 const { kubeconfig, all, seed } = workerData as AttackWorkerData;

@@ -5,9 +5,9 @@ import { dataType, unreadable, wholeData, type Readings } from './readings.ts';
 const longestRemembered = 65_536;
 /** More readings than this are not worth comparing. */
 const mostReadings = 512;
-/** After so many executions in turn that cannot be remembered, the next ones are not recorded, until so many have passed. */
-const mostFutile = 2;
-const retryAfter = 64;
+/** Recording costs as much as half an execution. After so many in turn that none was the same as, the next ones are not recorded, until so many have passed. */
+const mostFutile = 4;
+const retryAfter = 18;
 
 /**
  * Runs statements of which none ends by {{break}} or {{continue}} or declares a variable. While the dot is the data,
@@ -44,6 +44,7 @@ function remembering(run: Run, readings: Readings): Run {
     if (futile >= mostFutile && (futile += 1) < retryAfter) return run(execution, dot);
     if (memory !== undefined && holds(memory, execution)) {
       if (execution.repeat(memory.output, memory.steps, memory.work)) {
+        futile = 0;
         execution.note(memory.places);
         return 'done';
       }
@@ -60,10 +61,9 @@ function remembering(run: Run, readings: Readings): Run {
     const values = read(reads, execution);
     // What contains this is not worth remembering either then.
     execution.note(values === undefined ? [wholeData] : reads);
-    if (values === undefined) {
-      futile = futile < mostFutile ? futile + 1 : mostFutile;
-    } else if (output.length <= longestRemembered) {
-      futile = 0;
+    // After a pause one more is recorded, which shows whether the executions are alike now.
+    futile = futile < mostFutile ? futile + 1 : mostFutile - 1;
+    if (values !== undefined && output.length <= longestRemembered) {
       const places = [...reads];
       memory = { places, values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
     }
