@@ -34,7 +34,7 @@ export class ScenarioContext {
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
   readonly #loads: PodLoad[] = [];
-  readonly #endings: (() => Promise<void>)[] = [];
+  readonly #endings: (() => unknown)[] = [];
   #figures: Figures = {};
 
   constructor(
@@ -159,7 +159,7 @@ export class ScenarioContext {
   }
 
   /** Has something ended with the scenario, also with one that fails. */
-  atEnd(end: () => Promise<void>): void {
+  atEnd(end: () => unknown): void {
     this.#endings.push(end);
   }
 

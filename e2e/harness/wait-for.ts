@@ -48,3 +48,9 @@ export function found(actual: string, expected: string): true {
   if (actual !== expected) throw new Error(`found ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   return true;
 }
+
+/** The same for what there must be none of: the error shows the first few, each as far as a person reads. */
+export function none(problems: readonly string[]): true {
+  const shown = problems.slice(0, 5).map((problem) => problem.slice(0, 500));
+  return found(shown.join('; '), '');
+}

@@ -6,14 +6,14 @@ import type { AuditLog } from '../harness/audit-log.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
 import type { FaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts';
-import { applyUntilReady, condition, injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfigs, waitForCondition } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses, reportLoad } from '../harness/load/losses.ts';
 import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import { podReview, postReview, type ReviewTarget } from '../harness/post-review.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import type { Standstill } from '../harness/standstill/standstill.ts';
-import { found, waitFor } from '../harness/wait-for.ts';
+import { none, waitFor } from '../harness/wait-for.ts';
 import { reviewTarget, validatingWebhooks, webhooks } from '../harness/webhook-configurations.ts';
 import { barePod } from '../harness/workloads.ts';
 
@@ -35,14 +35,14 @@ export const faults: Scenario = {
     const began = Date.now();
 
     // In the short size it is noticed while other things happen.
-    const hung = await hangWatches(cluster, ['nodes']);
+    const hung = await hangWatches(cluster, { resources: ['nodes'] });
     await restartApiServer(cluster);
     await stopEtcd(cluster);
     await freezeControllerManager(cluster);
     await expireWatches(cluster);
     await refuseRequests(cluster);
     const noticed = await checkHungDetected(cluster, hung);
-    const all = size === 'full' ? await hangEverything(cluster) : undefined;
+    const all = size === 'full' ? await hangEverything(cluster) : 0;
     await load.stop();
 
     const { created, lost } = reportLoad(load, cluster.audit.events(), { answeredSince: began });
@@ -62,10 +62,10 @@ export const faults: Scenario = {
     );
     await context.checkNow(
       `none of ${writes.filter(isCounted).length} writes was (the audit log has ${recordedWrites(cluster)})`,
-      () => found(duplicates.join('; '), ''),
+      () => none(duplicates),
     );
     context.measured({ created, lost: ours.length, reconvergedMilliseconds: cluster.reconverged });
-    context.measured({ hungNoticedMilliseconds: Math.max(noticed, all ?? 0), duplicates: duplicates.length });
+    context.measured({ hungNoticedMilliseconds: Math.max(noticed, all), duplicates: duplicates.length });
     const slowest = Math.max(...Object.values(cluster.reconverged));
     return `${created} pods, 0 lost; slowest back ${slowest} ms after a fault; hung watches noticed within ${noticed} ms; 0 duplicate writes`;
   },
@@ -83,7 +83,7 @@ function recordedWrites({ audit, replicas }: FaultyCluster): number {
  * Successful writes that said what the one before them on the same object had said already. Leases are renewed and Events are counted by being written
  * again; those do not count.
  */
-export function duplicateWrites(writes: PassedWrite[]): string[] {
+function duplicateWrites(writes: PassedWrite[]): string[] {
   const last = new Map<string, string>();
   const duplicates: string[] = [];
   for (const { verb, apiGroup, resource, subresource, namespace, name, body } of writes.filter(isCounted)) {
@@ -95,7 +95,7 @@ export function duplicateWrites(writes: PassedWrite[]): string[] {
   return duplicates;
 }
 
-export function isCounted({ status, resource }: PassedWrite): boolean {
+function isCounted({ status, resource }: PassedWrite): boolean {
   return status < 300 && !['leases', 'events'].includes(resource);
 }
 
@@ -105,7 +105,7 @@ function nameIn(body: string): string {
 }
 
 /** Most requests are refused for a while, as by an overloaded or broken API server, in the middle of an edit. */
-export async function refuseRequests(cluster: FaultyCluster): Promise<void> {
+async function refuseRequests(cluster: FaultyCluster): Promise<void> {
   for (const status of [403, 429, 500]) {
     // Again each time: of a configuration that is three edits old nothing is kept.
     const direct = await cluster.prepareDirect();
@@ -120,23 +120,21 @@ export async function refuseRequests(cluster: FaultyCluster): Promise<void> {
   }
 }
 
-/** Watches that are open stay open, and nothing comes on them any more; new ones are well. */
-export interface HungWatches {
-  count: number;
-  since: number;
-  hungBefore: number;
-}
-
-/** @param resources which watches; all of them unless told */
-export async function hangWatches(cluster: FaultyCluster, resources?: string[]): Promise<HungWatches> {
+/**
+ * Watches that are open stay open, and nothing comes on them any more; new ones are well.
+ *
+ * @param match which resources' watches; all of them unless told
+ */
+async function hangWatches(cluster: FaultyCluster, match: { resources?: string[] } = {}) {
   const hungBefore = await cluster.watchesEnded('Hung');
-  const match = { verbs: ['watch'], ...(resources === undefined ? {} : { resources }) };
-  const fault = await cluster.proxy.fault({ match, action: { kind: 'hang' } });
+  const fault = await cluster.proxy.fault({ match: { verbs: ['watch'], ...match }, action: { kind: 'hang' } });
   return { count: await fault.end(), since: Date.now(), hungBefore };
 }
 
+type HungWatches = Awaited<ReturnType<typeof hangWatches>>;
+
 /** Every hung watch is noticed within a minute. Returns when the last one was, in milliseconds after it hung. */
-export async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
+async function checkHungDetected(cluster: FaultyCluster, hung: HungWatches): Promise<number> {
   await cluster.context.check(
     `${hung.count} watches hang, half-open: each is noticed`,
     async () => hung.count > 0 && (await cluster.watchesEnded('Hung')) >= hung.hungBefore + hung.count,
@@ -158,7 +156,7 @@ export async function checkHungDetected(cluster: FaultyCluster, hung: HungWatche
 }
 
 /** Everything hangs in the middle of an edit. */
-export async function hangEverything(cluster: FaultyCluster): Promise<number> {
+async function hangEverything(cluster: FaultyCluster): Promise<number> {
   const direct = await cluster.prepareDirect();
   const hung = await hangWatches(cluster);
   await cluster.edit();
@@ -244,12 +242,11 @@ async function expireWatches(cluster: FaultyCluster): Promise<void> {
   await plane.restart('kube-apiserver');
   await context.client.list(resourceKind('v1', 'Namespace'));
   const met = await cut.end();
-  const since = Date.now();
-  await cluster.checkReconverged(`${met} lists and watches were cut, and their past is compacted`, since);
-  await context.check('watches had expired, and were listed again', async () => {
-    const now = await cluster.watchesEnded('Expired');
-    return now > expired;
-  });
+  await cluster.checkReconverged(`${met} lists and watches were cut, and their past is compacted`, Date.now());
+  await context.check(
+    'watches had expired, and were listed again',
+    async () => (await cluster.watchesEnded('Expired')) > expired,
+  );
 }
 
 const configName = 'faulty';
@@ -269,19 +266,16 @@ class FaultyCluster {
   readonly reconverged: Record<string, number> = {};
   readonly #namespace: string;
   #edits = 0;
-  #generation = 0;
+  #generation: number | undefined;
 
   constructor(context: ScenarioContext, replicas: Replicas, namespace: string) {
     const { controlPlane } = context.cluster;
-    const audit = context.startAudit();
-    if (controlPlane === undefined || audit === undefined) {
-      throw new Error('this scenario needs the embedded control plane and a proxy before it');
-    }
+    if (controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
     this.context = context;
     this.replicas = replicas;
     this.plane = controlPlane;
     this.proxy = replicas.proxy;
-    this.audit = audit;
+    this.audit = context.requireAudit();
     this.standstill = context.standstill();
     this.#namespace = namespace;
   }
@@ -292,22 +286,16 @@ class FaultyCluster {
 
   async edit(): Promise<void> {
     const mark = `edit${++this.#edits}`;
-    await waitFor('an edit to be stored', async () => {
-      const { metadata } = await applyObject(this.context.client, markedConfig(configName, mark));
-      this.#generation = metadata.generation ?? 0;
-      return true;
-    });
+    const config = markedConfig(configName, mark);
+    const { metadata } = await waitFor('an edit to be stored', () => applyObject(this.context.client, config));
+    this.#generation = metadata.generation;
   }
 
   /** Waits until the last edit is Ready and published, and checks that this took no longer than it may since `since`. */
   async checkReconverged(fault: string, since: number): Promise<void> {
     const { client } = this.context;
+    await waitForCondition(client, configName, 'Ready', 'True', this.#generation);
     await waitFor(`the last edit to be published after ${fault}`, async () => {
-      const config = await client.get<InjectorConfigObject>(injectorConfigs, configName);
-      const ready = condition(config, 'Ready');
-      if (ready?.status !== 'True' || (ready.observedGeneration ?? 0) < this.#generation) {
-        throw new Error(`it says ${JSON.stringify(config.status?.conditions)}`);
-      }
       const { marks } = marksOf(await dryRun(client, barePod(this.#namespace, 'probe')));
       return marks.join() === `edit${this.#edits}`;
     });
@@ -318,12 +306,10 @@ class FaultyCluster {
   }
 
   async checkInjecting(direct: ReviewTarget, fault: string): Promise<void> {
-    await this.context.check(`${fault}: every replica injects, from memory`, async () => {
-      const answers = await Promise.all(
-        this.replicas.webhooks.map(({ operator }) => injects({ ...direct, port: operator.webhookPort })),
-      );
-      return answers.every(Boolean);
-    });
+    const targets = this.replicas.webhooks.map(({ operator }) => ({ ...direct, port: operator.webhookPort }));
+    await this.context.check(`${fault}: every replica injects, from memory`, async () =>
+      (await Promise.all(targets.map(injects))).every(Boolean),
+    );
   }
 
   prepareDirect(): Promise<ReviewTarget> {

@@ -1,13 +1,12 @@
-import { deepEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processUsage } from '../../bench/server/process-usage.ts';
-import { applyUntilReady, injectorConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, injectorConfig } from '../harness/injector-configs.ts';
 import type { OperatorProcess } from '../harness/operator-process.ts';
 import { quantile } from '../harness/quantile.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
-import { found } from '../harness/wait-for.ts';
+import { found, none } from '../harness/wait-for.ts';
 import { reviewTarget } from '../harness/webhook-configurations.ts';
-import { runAttacker, type AttackReport, type ClassTally } from './hostile-input/attack.ts';
+import { runAttacker, type AttackReport } from './hostile-input/attack.ts';
 import { hostileClasses } from './hostile-input/classes.ts';
 import { HealthyTraffic, summarise, type HealthyFigures } from './hostile-input/healthy-traffic.ts';
 
@@ -35,12 +34,8 @@ export const hostileInput: Scenario = {
     const operator = await installation.startOperator({ flags: ['--log-level=info'] });
     await applyUntilReady(context.client, targetConfig);
     const namespace = await context.namespace('healthy', { 'istio.io/rev': targetConfig.metadata.name });
-    const address = await reviewTarget(
-      context.client,
-      targetConfig.metadata.name,
-      installation.namespace,
-      operator.webhookPort,
-    );
+    const { name } = targetConfig.metadata;
+    const address = await reviewTarget(context.client, name, installation.namespace, operator.webhookPort);
     const pid = operator.process.pid ?? 0;
     const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
@@ -70,7 +65,7 @@ export const hostileInput: Scenario = {
     const failures = [undisturbed, attacked, afterwards].flatMap((figures) => figures.failures);
     await context.checkNow(
       'healthy reviews, and pods through the API server, were answered and injected throughout',
-      () => found([...new Set(failures)].slice(0, 5).join('; '), ''),
+      () => none([...new Set(failures)]),
     );
     const dropped = await checkAftermath(context, operator, pid, reopened);
     const memory = {
@@ -80,10 +75,7 @@ export const hostileInput: Scenario = {
     };
     await context.checkNow(
       `it never took more than ${mostMemory} MiB, of the ${chartLimit} that the chart allows it`,
-      () => {
-        if (memory.peakMebibytes > mostMemory) throw new Error(`it took ${JSON.stringify(memory)}`);
-        return true;
-      },
+      () => none(memory.peakMebibytes > mostMemory ? [`it took ${JSON.stringify(memory)}`] : []),
     );
     context.measured({
       requests: sent,
@@ -123,7 +115,7 @@ export const hostileInput: Scenario = {
 };
 
 /** A proxy's template in small: it reads labels, annotations and containers of the pod, and brings the checks that go with a proxy. */
-export const targetConfig: InjectorConfigObject = injectorConfig('hostile-target', {
+const targetConfig = injectorConfig('hostile-target', {
   injection: {
     templates: {
       sidecar: `
@@ -155,24 +147,17 @@ spec:
 });
 
 /** Checks that every request of every class ended as the class says, and that they were as many, and as different, as they should be. */
-export async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {
-  const tallies = new Map(report.classes.map((tally) => [tally.name, tally]));
-  const groups = new Map<string, ClassTally[]>();
-  for (const { name, expect } of hostileClasses) {
-    const tally = tallies.get(name);
-    if (tally === undefined) throw new Error(`class ${name} was not sent`);
-    const outcome = [expect].flat().join(' or ');
-    groups.set(outcome, [...(groups.get(outcome) ?? []), tally]);
-  }
+async function checkClasses(context: ScenarioContext, report: AttackReport, requestsPerClass: number) {
   const problems: string[] = [];
-  for (const [outcome, group] of groups) {
+  for (const outcome of new Set(report.classes.map(({ expected }) => expected))) {
+    const group = report.classes.filter(({ expected }) => expected === outcome);
     const wrong = group.filter(({ unexpected }) => unexpected > 0);
     const statement = `${outcome}: ${group.map(({ name }) => name).join(', ')}`;
     if (wrong.length === 0) await context.checkNow(statement, () => true);
-    for (const { name, sent, unexpected, outcomes, example = '' } of wrong)
-      problems.push(
-        `${name}: ${unexpected} of ${sent} did not end in ${outcome} but ${JSON.stringify(outcomes)}; ${example}`,
-      );
+    for (const { name, sent, unexpected, outcomes, example = '' } of wrong) {
+      const instead = `${unexpected} of ${sent} did not end in ${outcome} but ${JSON.stringify(outcomes)}`;
+      problems.push(`${name}: ${instead}; ${example}`);
+    }
   }
   if (problems.length > 0) throw new Error(`\n${problems.join('\n')}`);
   const sent = report.classes.reduce((sum, tally) => sum + tally.sent, 0);
@@ -180,10 +165,8 @@ export async function checkClasses(context: ScenarioContext, report: AttackRepor
   await context.checkNow(
     `${report.classes.length} classes, ${requestsPerClass} requests each, at least 90 % of all requests distinct`,
     () => {
-      deepEqual(
-        report.classes.filter((tally) => tally.sent !== requestsPerClass).map(({ name }) => name),
-        [],
-      );
+      const sentWhole = report.classes.filter((tally) => tally.sent === requestsPerClass).map(({ name }) => name);
+      none(hostileClasses.map(({ name }) => name).filter((name) => !sentWhole.includes(name)));
       if (report.classes.length < 40) throw new Error(`only ${report.classes.length} classes`);
       if (distinct < 0.9 * sent) throw new Error(`${distinct} of ${sent} requests are distinct`);
       return true;
@@ -212,35 +195,20 @@ async function checkAftermath(context: ScenarioContext, operator: OperatorProces
   const lines = operator.process.log().split('\n');
   const odd = lines.filter((line) => /\p{Cc}|\p{Cf}|[\u2028\u2029]/u.test(line));
   await context.checkNow(`its log carries no control characters (${lines.length} lines)`, () =>
-    found(
-      odd
-        .slice(0, 3)
-        .map((line) => JSON.stringify(line).slice(0, 500))
-        .join('\n'),
-      '',
-    ),
+    none(odd.map((line) => JSON.stringify(line))),
   );
-  const defects = lines.filter((line) => /^\S+ error /.test(line));
-  await context.checkNow('its log tells of no defect', () => found(defects.slice(0, 3).join('\n').slice(0, 1000), ''));
+  await context.checkNow('its log tells of no defect', () => none(lines.filter((line) => /^\S+ error /.test(line))));
   const long = lines.filter((line) => line.length > longestLogLine);
   await context.checkNow(`no line of its log is longer than ${longestLogLine} characters`, () =>
-    found(
-      long
-        .slice(0, 2)
-        .map((line) => `${line.length}: ${line.slice(0, 300)}`)
-        .join('\n'),
-      '',
-    ),
+    none(long.map((line) => `${line.length}: ${line}`)),
   );
   const metrics = (await operator.metrics()).split('\n');
   await context.checkNow(
     'nothing of what was sent names a metric: fewer than 1000 lines of them',
     () => metrics.length < 1000,
   );
-  const dropped = Number(
-    metrics.find((line) => line.startsWith('injector_connections_dropped_total{reason="pressure"}'))?.split(' ')[1] ??
-      0,
-  );
+  const pressure = 'injector_connections_dropped_total{reason="pressure"} ';
+  const dropped = Number(metrics.find((line) => line.startsWith(pressure))?.slice(pressure.length) ?? 0);
   await context.checkNow('under pressure it closed connections, but none on which a review had been answered', () => {
     if (dropped === 0) throw new Error('none was closed: there was no pressure');
     return found(`${reopened} closed`, '0 closed');

@@ -32,36 +32,18 @@ export const kubeMachinery: Scenario = {
   ownControlPlane: true,
   run: async (context) => {
     const bench = await Workbench.open(context);
-    try {
-      // Each part has clients and objects of its own, and most of them wait: for a watch that hangs, 40 s.
-      await together([
-        checkHungWatch(bench),
-        checkElections(bench),
-        checkTimeouts(bench),
-        checkEvents(bench),
-        inTurn([
-          () => checkPagedList(bench),
-          () => checkBrokenWatch(bench),
-          () => checkOutage(bench),
-          () => checkExpired(bench),
-          () => checkApplies(bench),
-          () => checkStatuses(bench),
-          () => checkDeduplication(bench),
-          () => checkBackOff(bench),
-          () => checkOverallRate(bench),
-        ]),
-      ]);
-      bench.report();
-    } finally {
-      await bench.close();
-    }
+    const inTurn = async () => {
+      for (const check of [checkPagedList, checkBrokenWatch, checkOutage, checkExpired, checkApplies])
+        await check(bench);
+      for (const check of [checkStatuses, checkDeduplication, checkBackOff, checkOverallRate]) await check(bench);
+    };
+    // Each part has clients and objects of its own, and most of them wait: for a watch that hangs, 40 s.
+    const waiting = [checkHungWatch, checkElections, checkTimeouts, checkEvents].map((check) => check(bench));
+    await together([...waiting, inTurn()]);
+    bench.report();
     return `${context.passed} statements about reflector, store, queue, apply, lease, events and status held to client-go's figures`;
   },
 };
-
-async function inTurn(parts: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const part of parts) await part();
-}
 
 /** Waits for all of them, so that none goes on after the scenario has ended; then fails with what failed. */
 async function together(parts: readonly Promise<void>[]): Promise<void> {
@@ -73,7 +55,7 @@ async function together(parts: readonly Promise<void>[]): Promise<void> {
 const client = 'km-status';
 
 /** A status is written whole, once, only when it says something new, and never onto an object that somebody has changed meanwhile. */
-export async function checkStatuses(bench: Workbench): Promise<void> {
+async function checkStatuses(bench: Workbench): Promise<void> {
   const { context } = bench;
   const writer = bench.client(client);
   await applyAll(context.client, readObjects(join(paths.crds, 'injectorconfigs.sidecar-injector.io.yaml')));
@@ -110,10 +92,7 @@ export async function checkStatuses(bench: Workbench): Promise<void> {
 }
 
 const events = resourceKind('events.k8s.io/v1', 'Event');
-type RecordedEvent = KubernetesObject & {
-  regarding: { name?: string };
-  series?: { count: number };
-};
+type RecordedEvent = KubernetesObject & { regarding: { name?: string }; series?: { count: number } };
 
 /** The same Event again becomes a series, many different ones about one object are thinned out, and one that cannot be written is no error. */
 async function checkEvents(bench: Workbench): Promise<void> {
@@ -129,7 +108,7 @@ async function checkEvents(bench: Workbench): Promise<void> {
   const event = { type: 'Warning', reason: 'Tried', action: 'Try' } as const;
   for (let index = 0; index < 500; index++) recorder.record(repeated, { ...event, note: 'the same again' });
   for (let index = 0; index < 100; index++) recorder.record(noisy, { ...event, note: `number ${index}` });
-  const about = async (name: string): Promise<RecordedEvent[]> => {
+  const about = async (name: string) => {
     const { items } = await context.client.listAll<RecordedEvent>(events, { namespace });
     return items.filter(({ regarding }) => regarding.name === name);
   };

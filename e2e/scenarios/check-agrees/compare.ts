@@ -6,6 +6,7 @@ import { subjectOf } from '../../../src/cli/check/subject.ts';
 import type { Change } from '../../../src/explain/changes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
+import { calledWebhooks, dryRun } from '../../harness/admissions.ts';
 import type { AuditEvent } from '../../harness/audit-log.ts';
 import { isPodCreation } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
@@ -22,7 +23,7 @@ export interface Compared {
 /** What the API server does with a creation, by a dry run of it. */
 export async function actualOutcome(client: ApiClient, pod: KubernetesObject & Pod) {
   try {
-    const stored = await client.create(pod, { dryRun: true });
+    const stored = await dryRun(client, pod);
     const entries = (stored.metadata.annotations?.['sidecar-injector.io/config'] ?? '')
       .split(',')
       .filter((each) => each !== '');
@@ -33,21 +34,15 @@ export async function actualOutcome(client: ApiClient, pod: KubernetesObject & P
   }
 }
 
-/** The same for a prediction. */
-export function foreseenOutcome({ result, injectedBy }: CheckReport): string {
-  return outcomeText(result, injectedBy);
-}
-
-function outcomeText(result: string, injectedBy: readonly string[]): string {
+/** The same for what was foreseen. */
+export function outcomeText(result: string, injectedBy: readonly string[]): string {
   return injectedBy.length === 0 ? result : `${result} by ${[...injectedBy].sort().join(',')}`;
 }
 
 /** Foresees all, on what a single reading of the cluster gives, then asks the API server about each. */
 export async function compareAll({ client }: ScenarioContext, pods: readonly (KubernetesObject & Pod)[]) {
-  const facts = await readClusterFacts(
-    client,
-    pods.map(({ metadata }) => metadata.namespace ?? ''),
-  );
+  const namespaces = pods.map(({ metadata }) => metadata.namespace ?? '');
+  const facts = await readClusterFacts(client, namespaces);
   const surroundings = surroundingsOf(facts);
   const reports = pods.map((pod) => {
     const subject = subjectOf(pod, '');
@@ -60,7 +55,7 @@ export async function compareAll({ client }: ScenarioContext, pods: readonly (Ku
 /** Where both differ, in words; what was said to be unknown is not compared. */
 export function disagreements(compared: readonly Compared[]): string[] {
   return compared.flatMap(({ pod, report, actual, message }) => {
-    const foreseen = foreseenOutcome(report);
+    const foreseen = outcomeText(report.result, report.injectedBy);
     if (report.result === 'Unknown' || foreseen === actual) return [];
     const { name = '', namespace = '', labels, annotations } = pod.metadata;
     const said = JSON.stringify({ labels, annotations });
@@ -70,12 +65,11 @@ export function disagreements(compared: readonly Compared[]): string[] {
 
 /** The webhooks that were foreseen to be asked, against those that the audit log says were asked; empty when they are the same. */
 export function otherWebhooks(compared: readonly Compared[], events: readonly AuditEvent[]): string[] {
-  const asked = new Map<string, Set<string>>();
-  for (const event of events.filter(isPodCreation)) {
+  const creations = events.filter(isPodCreation).map((event) => {
     const { namespace = '', name = '' } = event.objectRef ?? {};
-    const key = `${namespace}/${name}`;
-    asked.set(key, new Set(askedIn(event)));
-  }
+    return [`${namespace}/${name}`, calledWebhooks(event)] as const;
+  });
+  const asked = new Map<string, string[]>(creations);
   return compared.flatMap(({ pod: { metadata }, report }) => {
     // Behind one that cannot be told the others cannot either.
     if (report.webhooks.some(({ outcome }) => outcome === 'Unknown')) return [];
@@ -84,21 +78,9 @@ export function otherWebhooks(compared: readonly Compared[], events: readonly Au
     // A refusal by the webhook itself was asked for, one by a matchCondition was not.
     const isAsked = ({ outcome, reason }: CheckReport['webhooks'][number]): boolean =>
       called.has(outcome) || (outcome === 'Refused' && reason !== 'MatchConditionFailed');
-    const foreseen = [
-      ...new Set(report.webhooks.filter(isAsked).map((each) => `${each.configuration}/${each.webhook}`)),
-    ].sort();
-    const actual = [...(asked.get(key) ?? [])].sort();
-    return foreseen.join() === actual.join()
-      ? []
-      : [`${key}: foreseen ${foreseen.join(' ')}, asked ${actual.join(' ')}`];
-  });
-}
-
-function askedIn(event: AuditEvent): string[] {
-  return Object.entries(event.annotations ?? {}).flatMap(([key, value]) => {
-    if (!key.startsWith('mutation.webhook.admission.k8s.io/round_')) return [];
-    const { configuration, webhook } = JSON.parse(value) as { configuration: string; webhook: string };
-    return [`${configuration}/${webhook}`];
+    const names = report.webhooks.filter(isAsked).map((each) => `${each.configuration}/${each.webhook}`);
+    const [foreseen, actual] = [names, asked.get(key) ?? []].map((each) => [...new Set(each)].sort().join(' '));
+    return foreseen === actual ? [] : [`${key}: foreseen ${foreseen}, asked ${actual}`];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Random } from '../../../scripts/template-recorder/random.ts';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
-import { injectorConfig, type InjectorConfigObject } from '../../harness/injector-configs.ts';
+import { objectOf } from '../../harness/apply.ts';
+import { injectorConfig } from '../../harness/injector-configs.ts';
 import type { Pod } from '../../harness/pod.ts';
 import { webhookNamed } from '../../harness/webhook-configurations.ts';
 import { barePod } from '../../harness/workloads.ts';
@@ -39,99 +40,67 @@ const beyondUs = "!('strange' in object.metadata.labels) || quantity('1').isLess
 const odd = { injection: 'odd.io/injection', revision: 'odd.io/rev', inject: 'odd.io/inject', status: 'odd.io/status' };
 const logs = { injection: 'logs.io/injection', revision: 'logs.io/rev', inject: 'logs', status: 'logs.io/status' };
 
-export interface Round {
-  readonly configMaps: readonly KubernetesObject[];
-  readonly configs: readonly InjectorConfigObject[];
-  readonly webhooks: readonly KubernetesObject[];
-  readonly enableByTag: boolean;
-}
-
 /**
  * Every kind of webhook and every kind of rule; what each says is chosen again. Who is the default, for whom and with which policy, goes in turn, so
  * that everything occurs whatever the seed is.
  * @param number of the round, from 0
  * @param excluded a namespace that none of them takes
  */
-export function randomRound(random: Random, number: number, excluded: string, home: string): Round {
-  const some = (): { name: string; expression: string }[] =>
-    [0, 1].flatMap((index) =>
-      random.chance(0.5) ? [{ name: `user-${index}`, expression: random.pick(conditions) }] : [],
-    );
-  const webhook = (): Record<string, unknown> => ({
-    excludedNamespaces: [excluded],
-    matchConditions: some(),
-    failurePolicy: random.pick(['Fail', 'Fail', 'Ignore']),
-    reinvocationPolicy: random.pick(['Never', 'IfNeeded']),
-  });
-  const config = (
-    name: string,
-    injection: Record<string, unknown>,
-    more: Record<string, unknown>,
-  ): InjectorConfigObject => injectorConfig(name, { injection, webhook: { ...webhook(), ...more } });
+export function randomRound(random: Random, number: number, excluded: string, home: string) {
+  const config = (name: string, injection: Record<string, unknown>, more: Record<string, unknown> = {}) => {
+    const condition = (index: number) => ({ name: `user-${index}`, expression: random.pick(conditions) });
+    const webhook = {
+      excludedNamespaces: [excluded],
+      matchConditions: [0, 1].flatMap((index) => (random.chance(0.5) ? [condition(index)] : [])),
+      failurePolicy: random.pick(['Fail', 'Fail', 'Ignore']),
+      reinvocationPolicy: random.pick(['Never', 'IfNeeded']),
+    };
+    return injectorConfig(name, { injection, webhook: { ...webhook, ...more } });
+  };
+  const policy = () => random.pick(['enabled', 'disabled']);
   const selectors = {
     neverInjectSelector: [{ matchLabels: { never: 'yes' } }],
     alwaysInjectSelector: [{ matchExpressions: [{ key: 'always', operator: 'In', values: ['yes'] }] }],
   };
   const strange = { name: 'strange', expression: beyondUs };
-  const oddText = `policy: ${random.pick(['enabled', 'disabled'])}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
-  const stable = config(
-    '1-24',
-    { templates: { sidecar: smallTemplate('stable') }, policy: random.pick(['enabled', 'disabled']), ...selectors },
-    {},
-  );
+  const oddText = `policy: ${policy()}\ntemplates:\n  sidecar: |\n${indented(smallTemplate('odd'))}`;
+  // By another name in each round: that its text is published is known by the generation, which an edit of a ConfigMap leaves as it is.
+  const oddName = `odd-${number}`;
+  const stable = config('1-24', { templates: { sidecar: smallTemplate('stable') }, policy: policy(), ...selectors });
   (stable.spec.webhook?.['matchConditions'] as unknown[]).push(strange);
+  const standard = config('default', {
+    templates: { sidecar: proxyTemplate },
+    enableNamespacesByDefault: number % 4 !== 2,
+    policy: number % 3 === 2 ? 'disabled' : 'enabled',
+    ...selectors,
+  });
+  const logging = config(
+    'logs',
+    { templates: { sidecar: smallTemplate('logs') }, policy: policy() },
+    {
+      keys: logs,
+      selection: 'Custom',
+      namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['blue', 'green'] }] },
+      objectSelector: { matchExpressions: [{ key: 'logs', operator: 'NotIn', values: ['off'] }] },
+    },
+  );
+  const other = config(
+    'odd',
+    { configFrom: { namespace: home, name: oddName, key: 'config' } },
+    { keys: odd, selection: 'Custom', namespaceSelector: { matchLabels: { odd: 'yes' } } },
+  );
   return {
-    configMaps: [
-      {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: `odd-${number}`, namespace: home },
-        data: { config: oddText, values: '{}' },
-      },
-    ],
-    configs: [
-      config(
-        'default',
-        {
-          templates: { sidecar: proxyTemplate },
-          enableNamespacesByDefault: number % 4 !== 2,
-          policy: number % 3 === 2 ? 'disabled' : 'enabled',
-          ...selectors,
-        },
-        {},
-      ),
-      stable,
-      config(
-        'logs',
-        { templates: { sidecar: smallTemplate('logs') }, policy: random.pick(['enabled', 'disabled']) },
-        {
-          keys: logs,
-          selection: 'Custom',
-          namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['blue', 'green'] }] },
-          objectSelector: { matchExpressions: [{ key: 'logs', operator: 'NotIn', values: ['off'] }] },
-        },
-      ),
-      config(
-        'odd',
-        // By another name in each round: that its text is published is known by the generation, which an edit of a ConfigMap leaves as it is.
-        { configFrom: { namespace: home, name: `odd-${number}`, key: 'config' } },
-        {
-          keys: odd,
-          selection: 'Custom',
-          namespaceSelector: { matchLabels: { odd: 'yes' } },
-        },
-      ),
-    ],
-    webhooks: [foreignWebhook(random)],
+    configMap: { ...objectOf('v1', 'ConfigMap', oddName, home), data: { config: oddText, values: '{}' } },
+    configs: [standard, stable, logging, other],
+    webhook: foreignWebhook(random),
     enableByTag: number % 2 === 1,
   };
 }
 
 /** Somebody else's webhook: nobody answers it, and it is passed over; but what it asks of a pod first can refuse it. */
 function foreignWebhook(random: Random): KubernetesObject {
-  const rules = [
-    { apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources: [random.pick(['*', 'pods', 'pods/*'])] },
-  ];
+  const resources = [random.pick(['*', 'pods', 'pods/*'])];
+  const rules = [{ apiGroups: ['*'], apiVersions: ['v1'], operations: ['*'], resources }];
   const clientConfig = { service: { namespace: 'default', name: 'nobody-there', path: '/mutate' } };
   const shared = { admissionReviewVersions: ['v1'], clientConfig, rules, sideEffects: 'None', timeoutSeconds: 1 };
   const scope = { matchExpressions: [{ key: 'e2e.sidecar-injector.io/scenario', operator: 'Exists' }] };

@@ -1,8 +1,9 @@
 /** The attacker: a process of its own, so that what it does is not measured with what it meets. Takes its orders and reports by messages, and ends with its parent. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { largeBodies } from '../../../bench/server/pressure.ts';
-import { attack, type AttackerOrders, type AttackerReport } from './attack.ts';
+import { attack, type AttackOrders, type AttackReport } from './attack.ts';
 import { hostileClasses } from './classes.ts';
 import { HostileClient } from './client.ts';
 import { framed, head, type HostileTarget } from './materials.ts';
@@ -10,27 +11,24 @@ import { framed, head, type HostileTarget } from './materials.ts';
 const largeBody = 19 * 1024 * 1024;
 const burst = { connections: 3, milliseconds: 300, pause: 5000 };
 
+const ignored = (): void => undefined;
+const secureContext = createSecureContext();
+
+/** A new connection; that it is broken off is no fault. */
+function open(port: number, target: HostileTarget): TLSSocket {
+  const options = { host: '127.0.0.1', port, servername: target.host, secureContext, rejectUnauthorized: false };
+  return connect(options).on('error', ignored);
+}
+
 /** Connections that shake hands and then say nothing: more and more of them, until the server has to make room; then for a second. */
-async function silence(port: number, servername: string, most: number, slow: SlowConnections): Promise<number> {
-  const secureContext = createSecureContext();
+async function silence(port: number, target: HostileTarget, most: number, slow: SlowConnections): Promise<number> {
   const sockets: TLSSocket[] = [];
   const evictedBefore = slow.evicted;
   while (sockets.length < most && slow.evicted < evictedBefore + 20) {
-    const batch = Array.from({ length: 100 }, () =>
-      connect({ secureContext, host: '127.0.0.1', port, servername, rejectUnauthorized: false }),
-    );
+    const batch = Array.from({ length: 100 }, () => open(port, target));
     sockets.push(...batch);
-    await Promise.all(
-      batch.map(
-        (socket) =>
-          new Promise<void>((resolve) => {
-            socket.on('error', () => undefined);
-            socket.on('secureConnect', resolve).on('close', () => {
-              resolve();
-            });
-          }),
-      ),
-    );
+    // `once` rejects when one is broken off instead.
+    await Promise.all(batch.map((socket) => once(socket, 'secureConnect').catch(ignored)));
   }
   await sleep(1000);
   for (const socket of sockets) socket.destroy();
@@ -44,7 +42,7 @@ async function throughTheQueue(port: number, target: HostileTarget): Promise<voi
   client.close();
 }
 
-async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
+async function carryOut(orders: AttackOrders): Promise<AttackReport> {
   const { port, target, slowConnections, silent } = orders;
   const slow = new SlowConnections(port, target, slowConnections);
   await throughTheQueue(port, target);
@@ -57,7 +55,7 @@ async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
       await large.stop();
       for (const [outcome, count] of Object.entries(large.outcomes))
         largeOutcomes[outcome] = (largeOutcomes[outcome] ?? 0) + count;
-      await sleep(burst.pause, undefined, { signal: end.signal }).catch(() => undefined);
+      await sleep(burst.pause, undefined, { signal: end.signal }).catch(ignored);
     }
   };
   const sendingLargeBodies = sendLargeBodies();
@@ -65,7 +63,7 @@ async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
   const silencedUntilDone = async (): Promise<number> => {
     await sleep(silent.after);
     silencing = true;
-    const connections = await silence(port, target.host, silent.most, slow);
+    const connections = await silence(port, target, silent.most, slow);
     silencing = false;
     return connections;
   };
@@ -81,7 +79,7 @@ async function carryOut(orders: AttackerOrders): Promise<AttackerReport> {
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', (orders: AttackerOrders) => {
+process.on('message', (orders: AttackOrders) => {
   void carryOut(orders).then((report) => process.send?.(report));
 });
 
@@ -92,19 +90,30 @@ const bodyBytes = 60_000;
 const pause = 5000;
 
 /** Connections that begin a review and then send it byte by byte; they come back when they are closed. */
-export class SlowConnections {
-  readonly #port: number;
-  readonly #target: HostileTarget;
-  readonly #secureContext = createSecureContext();
+class SlowConnections {
   readonly #sockets = new Set<TLSSocket>();
   /** Connections that were closed without an answer, to make room for others. */
   evicted = 0;
   #stopped = false;
 
   constructor(port: number, target: HostileTarget, count: number) {
-    this.#port = port;
-    this.#target = target;
-    for (let index = 0; index < count; index++) this.#open();
+    const beginning = `${head(target, { path: target.path, headers: [`Content-Length: ${bodyBytes}`] })}\r\n{`;
+    const begin = (): void => {
+      if (this.#stopped) return;
+      const socket = open(port, target);
+      socket.on('secureConnect', () => socket.write(beginning));
+      this.#sockets.add(socket);
+      const timer = setInterval(() => socket.write('"'), drip);
+      let answered = false;
+      socket.on('data', () => (answered = true));
+      socket.on('close', () => {
+        clearInterval(timer);
+        this.#sockets.delete(socket);
+        if (!answered && !this.#stopped) this.evicted++;
+        setTimeout(begin, pause);
+      });
+    };
+    for (let index = 0; index < count; index++) begin();
   }
 
   /** Connections that have begun a review and are still there. */
@@ -115,33 +124,5 @@ export class SlowConnections {
   stop(): void {
     this.#stopped = true;
     for (const socket of this.#sockets) socket.destroy();
-  }
-
-  #open(): void {
-    if (this.#stopped) return;
-    const socket = connect({
-      host: '127.0.0.1',
-      port: this.#port,
-      servername: this.#target.host,
-      secureContext: this.#secureContext,
-      rejectUnauthorized: false,
-    });
-    this.#sockets.add(socket);
-    const beginning = head(this.#target, { path: this.#target.path, headers: [`Content-Length: ${bodyBytes}`] });
-    socket.on('secureConnect', () => socket.write(`${beginning}\r\n{`));
-    const timer = setInterval(() => socket.write('"'), drip);
-    let answered = false;
-    socket.on('data', () => {
-      answered = true;
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearInterval(timer);
-      this.#sockets.delete(socket);
-      if (!answered && !this.#stopped) this.evicted++;
-      setTimeout(() => {
-        this.#open();
-      }, pause);
-    });
   }
 }

@@ -7,16 +7,6 @@ import { objectsOfOurs } from './classes/objects-of-ours.ts';
 import { pods } from './classes/pods.ts';
 import { reviewMembers } from './classes/review-members.ts';
 import { transport } from './classes/transport.ts';
-import type { HostileClass } from './materials.ts';
 
-export const hostileClasses: readonly HostileClass[] = [
-  ...jsonSyntax,
-  ...jsonShape,
-  ...reviewMembers,
-  ...pods,
-  ...annotations,
-  ...objectsOfOurs,
-  ...heads,
-  ...framing,
-  ...transport,
-];
+const ofBodies = [...jsonSyntax, ...jsonShape, ...reviewMembers, ...pods, ...annotations, ...objectsOfOurs];
+export const hostileClasses = [...ofBodies, ...heads, ...framing, ...transport];

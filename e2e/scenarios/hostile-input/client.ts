@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { HostileRequest, Outcome } from './materials.ts';
@@ -57,28 +58,17 @@ export class HostileClient {
     this.#kept?.destroy();
   }
 
-  /** The connection that the server has kept open, else a new one. */
+  async #connectPlain(): Promise<Socket> {
+    const socket = connectPlain({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true });
+    socket.on('end', () => socket.end());
+    return await established(socket, 'connect');
+  }
+
+  /** The connection that the server has kept open, else a new one; tries again, as a client under pressure does. */
   async #connectEncrypted(): Promise<Socket> {
     const kept = this.#kept;
     this.#kept = undefined;
-    return kept ?? this.#connectAgain();
-  }
-
-  #connectPlain(): Promise<Socket> {
-    return new Promise((resolve, reject) => {
-      const socket = connectPlain({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true });
-      // The server may close while there is still something to send: that is an outcome, no fault.
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.off('error', reject).on('error', () => undefined);
-        socket.on('end', () => socket.end());
-        resolve(socket);
-      });
-    });
-  }
-
-  /** As a client under pressure does. */
-  async #connectAgain(): Promise<Socket> {
+    if (kept !== undefined) return kept;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#connect();
@@ -89,33 +79,34 @@ export class HostileClient {
     }
   }
 
-  #connect(): Promise<Socket> {
-    return new Promise((resolve, reject) => {
-      const socket = connectTls({
-        host: '127.0.0.1',
-        port: this.#port,
-        servername: this.#host,
-        secureContext,
-        // The healthy clients check who answers; here it would only cost.
-        rejectUnauthorized: false,
-        ALPNProtocols: ['http/1.1'],
-        ...(this.#session === undefined ? {} : { session: this.#session }),
-      });
-      this.opened++;
-      socket.on('session', (session) => {
-        this.#session = session;
-      });
-      socket.once('error', reject);
-      socket.once('secureConnect', () => {
-        socket.off('error', reject).on('error', () => undefined);
-        resolve(socket);
-      });
+  async #connect(): Promise<Socket> {
+    this.opened++;
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port: this.#port,
+      servername: this.#host,
+      secureContext,
+      // The healthy clients check who answers; here it would only cost.
+      rejectUnauthorized: false,
+      ALPNProtocols: ['http/1.1'],
+      ...(this.#session === undefined ? {} : { session: this.#session }),
     });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+    return await established(socket, 'secureConnect');
   }
 }
 
+/** Waits until a connection is there. Later the server may close it while there is still something to send: that is an outcome, no fault. */
+async function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+  socket.on('error', () => undefined);
+  await once(socket, event);
+  return socket;
+}
+
 /** Reads HTTP answers from the bytes of a connection, and what they say. */
-export class AnswerReader {
+class AnswerReader {
   readonly answers: Outcome[] = [];
   /** Whether the connection may be used again after the last answer. */
   keepsOpen = false;

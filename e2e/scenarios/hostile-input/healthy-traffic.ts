@@ -2,14 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../../../bench/report.ts';
-import { Random } from '../../../scripts/template-recorder/random.ts';
 import { dryRun } from '../../harness/admissions.ts';
 import { runningContainers } from '../../harness/pod.ts';
 import { postReview, type ReviewTarget } from '../../harness/post-review.ts';
 import { quantile } from '../../harness/quantile.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
-import { healthyText } from './materials.ts';
+import { Materials } from './materials.ts';
 
 const directClients = 4;
 /** Connections that are mostly idle, as those that the API server keeps. */
@@ -74,19 +73,19 @@ export class HealthyTraffic {
   }
 
   close(): void {
-    for (const client of [...this.#direct, ...this.#kept]) client.close();
+    for (const { agent } of [...this.#direct, ...this.#kept]) agent.destroy();
   }
 
   /** A pod that was never seen before. */
   async #postNew(client: HealthyClient): Promise<void> {
-    const answer = await client.post(healthyText(new Random(++this.#number)));
+    const answer = await client.post(new Materials(++this.#number).healthyText());
     if (!answer.includes('"allowed":true') || !answer.includes('"patchType":"JSONPatch"'))
       throw new Error(`a healthy review was not injected: ${answer.slice(0, 300)}`);
   }
 
   /** The same pod as before, which must get the same answer to the byte. */
   async #postSame(client: HealthyClient, index: number): Promise<void> {
-    const answer = await client.post(healthyText(new Random(0x70000000 + index)));
+    const answer = await client.post(new Materials(0x70000000 + index).healthyText());
     if ((this.#answers[index] ??= answer) !== answer)
       throw new Error(`the same review was answered differently: ${answer.slice(0, 300)}`);
   }
@@ -112,7 +111,7 @@ class HealthyClient {
   /** Connections that it has opened: more than one, and the server has closed one that worked. */
   opened = 0;
   readonly #address: ReviewTarget;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   constructor(address: ReviewTarget) {
     this.#address = address;
@@ -121,12 +120,8 @@ class HealthyClient {
   /** Posts a review; the text of the answer. Rejects when there is none, or none with status 200. */
   async post(body: string): Promise<string> {
     const onConnect = () => this.opened++;
-    const { status, text } = await postReview(this.#address, body, { agent: this.#agent, onConnect });
+    const { status, text } = await postReview(this.#address, body, { agent: this.agent, onConnect });
     if (status !== 200) throw new Error(`answered with ${status}: ${text.slice(0, 200)}`);
     return text;
-  }
-
-  close(): void {
-    this.#agent.destroy();
   }
 }

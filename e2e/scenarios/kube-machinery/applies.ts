@@ -1,12 +1,9 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { ObjectApplier, type AppliedObject } from '../../../src/kube/apply-object.ts';
 import { systemClock } from '../../../src/kube/clock.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { found } from '../../harness/wait-for.ts';
 import { webhookNamed, webhooks, type WebhookConfiguration } from '../../harness/webhook-configurations.ts';
-import { configMap, type Workbench } from './workbench.ts';
-
-const configMaps = resourceKind('v1', 'ConfigMap');
+import { configMap, configMaps, type Workbench } from './workbench.ts';
 
 /** Server-side apply: nothing is written that is as it should be, others are named before they are overruled, and what an apply cannot do is replaced. */
 export async function checkApplies(bench: Workbench): Promise<void> {
@@ -138,20 +135,14 @@ async function checkImmutable(applying: Applying): Promise<void> {
 
 /** A configuration that matches nothing, with every field that the API server would fill in. */
 function webhookConfiguration(name: string, names: readonly string[]): KubernetesObject {
+  const group = { apiGroups: ['nobody.example.com'], apiVersions: ['v1'], resources: ['things'] };
+  const rule = { ...group, operations: ['CREATE'], scope: '*' };
   return {
     ...webhookNamed(name),
     webhooks: names.map((webhook) => ({
       name: `${webhook}.example.com`,
       clientConfig: { url: 'https://127.0.0.1:1/' },
-      rules: [
-        {
-          apiGroups: ['nobody.example.com'],
-          apiVersions: ['v1'],
-          operations: ['CREATE'],
-          resources: ['things'],
-          scope: '*',
-        },
-      ],
+      rules: [rule],
       failurePolicy: 'Ignore',
       matchPolicy: 'Equivalent',
       namespaceSelector: {},

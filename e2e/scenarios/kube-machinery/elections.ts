@@ -6,6 +6,8 @@ import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { NotedLog, type Workbench } from './workbench.ts';
 
+const leases = resourceKind('coordination.k8s.io/v1', 'Lease');
+type Lease = KubernetesObject & { spec: { leaseTransitions?: number } };
 const leaseName = 'machinery';
 const day = 86_400_000;
 /** Candidates try every 2 to 4.4 s (client-go's JitterFactor of 1.2). */
@@ -68,7 +70,8 @@ export async function checkElections(bench: Workbench): Promise<void> {
     await sleep(5000);
     first.clockOffset = day;
     await sleep(2500);
-    const { leaseTransitions = 0 } = await readLease(bench);
+    const lease = await context.client.get<Lease>(leases, leaseName, { namespace: bench.namespace });
+    const { leaseTransitions = 0 } = lease.spec;
     await context.checkNow(
       "clocks jump by a day either way, the leader's too: it goes on leading",
       () => first.ended === undefined && others.every(({ began }) => began === undefined) && leaseTransitions === 0,
@@ -113,13 +116,4 @@ export async function checkElections(bench: Workbench): Promise<void> {
     clearInterval(sampling);
     await Promise.all(all.map((each) => each.stop()));
   }
-}
-
-async function readLease({ context, namespace }: Workbench): Promise<{ leaseTransitions?: number }> {
-  const lease = await context.client.get<KubernetesObject & { spec: { leaseTransitions?: number } }>(
-    resourceKind('coordination.k8s.io/v1', 'Lease'),
-    leaseName,
-    { namespace },
-  );
-  return lease.spec;
 }

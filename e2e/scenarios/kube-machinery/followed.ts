@@ -7,19 +7,19 @@ import { Reflector, type ReflectorOptions } from '../../../src/kube/reflector.ts
 import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../../../src/kube/request-options.ts';
 import type { ResourceKind } from '../../../src/kube/resource-kinds.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { NotedLog } from './workbench.ts';
+import { configMaps, NotedLog, type Workbench } from './workbench.ts';
 
 type Reads = Pick<ApiClient, 'list' | 'watch'>;
+type Options = Omit<ReflectorOptions<KubernetesObject>, 'client' | 'store' | 'clock' | 'logger' | 'observer'>;
 
 /** A client that notes what is read through it, and when (milliseconds since 1970). */
 class NotedReads implements Reads {
   readonly lists: { at: number; limit: number | undefined; continue: string | undefined }[] = [];
   /** With the bookmark that had come last when it was asked for. */
-  readonly watches: { at: number; resourceVersion: string; timeoutSeconds: number; bookmark: string | undefined }[] =
-    [];
+  readonly watches: { at: number; resourceVersion: string; bookmark: string | undefined }[] = [];
   /** How many watches the API server has agreed to. */
   opened = 0;
-  readonly bookmarks: string[] = [];
+  readonly #bookmarks: string[] = [];
   readonly #client: Reads;
 
   constructor(client: Reads) {
@@ -35,18 +35,15 @@ class NotedReads implements Reads {
     resource: ResourceKind,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
-    const { resourceVersion = '', timeoutSeconds = 0, onOpen } = options;
-    this.watches.push({ at: Date.now(), resourceVersion, timeoutSeconds, bookmark: this.bookmarks.at(-1) });
-    const noted = {
-      ...options,
-      onOpen: () => {
-        this.opened += 1;
-        onOpen?.();
-      },
+    const { resourceVersion = '', onOpen } = options;
+    this.watches.push({ at: Date.now(), resourceVersion, bookmark: this.#bookmarks.at(-1) });
+    const noted = (): void => {
+      this.opened += 1;
+      onOpen?.();
     };
-    for await (const event of this.#client.watch<T>(resource, noted)) {
+    for await (const event of this.#client.watch<T>(resource, { ...options, onOpen: noted })) {
       const { metadata } = event.object as KubernetesObject;
-      if (event.type === 'BOOKMARK') this.bookmarks.push(metadata.resourceVersion ?? '');
+      if (event.type === 'BOOKMARK') this.#bookmarks.push(metadata.resourceVersion ?? '');
       yield event;
     }
   }
@@ -65,10 +62,7 @@ export class Followed {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(
-    client: Reads,
-    options: Omit<ReflectorOptions<KubernetesObject>, 'client' | 'store' | 'clock' | 'logger' | 'observer'>,
-  ) {
+  constructor(client: Reads, options: Options) {
     this.reads = new NotedReads(client);
     this.store.subscribe(() => {
       this.changes += 1;
@@ -94,9 +88,15 @@ export class Followed {
     this.#running = reflector.run(this.#stop.signal);
   }
 
-  /** Resolves when the list has been read and the API server has agreed to so many watches. */
-  async following(watches = 1): Promise<void> {
-    await waitFor('the reflector to follow', () => this.store.hasSynced && this.reads.opened >= watches);
+  /** Follows the ConfigMaps of the workbench with the label `e2e=NAME`, by the client `km-NAME`. */
+  static configMaps(bench: Workbench, name: string, options: Partial<Options> = {}): Followed {
+    const selected = { resource: configMaps, namespace: bench.namespace, labelSelector: `e2e=${name}` };
+    return new Followed(bench.client(`km-${name}`), { ...selected, random: () => bench.random.next(), ...options });
+  }
+
+  /** Resolves when the list has been read and the API server has agreed to a watch. */
+  async following(): Promise<void> {
+    await waitFor('the reflector to follow', () => this.store.hasSynced && this.reads.opened > 0);
   }
 
   names(): string[] {
@@ -106,7 +106,7 @@ export class Followed {
       .sort();
   }
 
-  endedBy(reason: WatchEnd): { reason: WatchEnd; at: number }[] {
+  endedBy(reason: WatchEnd) {
     return this.ends.filter((end) => end.reason === reason);
   }
 

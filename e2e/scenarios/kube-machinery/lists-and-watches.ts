@@ -6,7 +6,6 @@ import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
 import { configMap, type Workbench } from './workbench.ts';
 
-const configMaps = resourceKind('v1', 'ConfigMap');
 /** Makes watches as short as they come. */
 const shortest = (): number => 0;
 
@@ -20,13 +19,7 @@ export async function checkPagedList(bench: Workbench): Promise<void> {
       context.client.create(configMap(namespace, `paged-${index}`, { labels })),
     ),
   );
-  const followed = new Followed(bench.client('km-paged'), {
-    resource: configMaps,
-    namespace,
-    labelSelector: 'e2e=paged',
-    random: shortest,
-    pagePauseMs: 100,
-  });
+  const followed = Followed.configMaps(bench, 'paged', { random: shortest, pagePauseMs: 100 });
   let early = 0;
   const sampling = (async () => {
     while (!followed.store.hasSynced) {
@@ -58,12 +51,7 @@ export async function checkPagedList(bench: Workbench): Promise<void> {
 /** A watch ends on time, and the next one begins at the last bookmark: nothing is listed again, however quiet the collection was. */
 export async function checkTimeouts(bench: Workbench): Promise<void> {
   const { context, namespace } = bench;
-  const followed = new Followed(bench.client('km-quiet'), {
-    resource: configMaps,
-    namespace,
-    labelSelector: 'e2e=quiet',
-    random: shortest,
-  });
+  const followed = Followed.configMaps(bench, 'quiet', { random: shortest });
   await followed.following();
   // Others write meanwhile; of that only bookmarks tell.
   await context.client.create(configMap(namespace, 'elsewhere', { labels: { e2e: 'elsewhere' } }));
@@ -104,12 +92,7 @@ export async function checkBrokenWatch(bench: Workbench): Promise<void> {
   for (const name of ['kept', 'changed', 'deleted']) {
     await context.client.create(configMap(namespace, `broken-${name}`, { labels }));
   }
-  const followed = new Followed(bench.client('km-broken'), {
-    resource: configMaps,
-    namespace,
-    labelSelector: 'e2e=broken',
-    random: () => bench.random.next(),
-  });
+  const followed = Followed.configMaps(bench, 'broken');
   await followed.following();
   const cut = await proxy.fault({ match: { client: 'km-broken', verbs: ['watch'] }, action: { kind: 'cut' } });
   await context.client.patch(configMap(namespace, 'broken-changed'), 'merge', { data: { now: 'other' } });
@@ -133,12 +116,7 @@ export async function checkBrokenWatch(bench: Workbench): Promise<void> {
 /** Half-open: the connection stays and nothing comes. It is noticed when the watch should have ended, and goes on without a list. */
 export async function checkHungWatch(bench: Workbench): Promise<void> {
   const { context, namespace, proxy } = bench;
-  const followed = new Followed(bench.client('km-hung'), {
-    resource: configMaps,
-    namespace,
-    labelSelector: 'e2e=hung',
-    random: shortest,
-  });
+  const followed = Followed.configMaps(bench, 'hung', { random: shortest });
   await followed.following();
   const hang = await proxy.fault({ match: { client: 'km-hung', verbs: ['watch'] }, action: { kind: 'hang' } });
   await hang.end();
@@ -166,15 +144,9 @@ export async function checkExpired(bench: Workbench): Promise<void> {
   const { context, proxy } = bench;
   const namespace = await context.namespace('expired');
   for (let index = 0; index < 30; index++) await context.client.create(event(namespace, `event-${index}`));
-  const all = Array.from(
-    { length: watchers },
-    (_, index) =>
-      new Followed(bench.client(`km-expired-${index}`), {
-        resource: events,
-        namespace,
-        random: () => bench.random.next(),
-      }),
-  );
+  const options = { resource: events, namespace, random: () => bench.random.next() };
+  const clients = Array.from({ length: watchers }, (_, index) => bench.client(`km-expired-${index}`));
+  const all = clients.map((client) => new Followed(client, options));
   await Promise.all(all.map((each) => each.following()));
   const cut = await proxy.fault({ match: { client: 'km-expired-', verbs: ['watch'] }, action: { kind: 'cut' } });
   await context.client.delete(event(namespace, 'event-0'));
@@ -214,12 +186,8 @@ async function checkExpiredList(bench: Workbench, namespace: string): Promise<vo
     },
     watch: client.watch.bind(client),
   };
-  const followed = new Followed(late, {
-    resource: events,
-    namespace,
-    random: () => bench.random.next(),
-    pageSize: 20,
-  });
+  const options = { resource: events, namespace, random: () => bench.random.next(), pageSize: 20 };
+  const followed = new Followed(late, options);
   await waitFor('the first page', () => followed.store.size > 0);
   await compact(bench, namespace);
   const known = followed.store.hasSynced;

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../src/kube/clock.ts';
 import type { Clock } from '../../../src/kube/ports.ts';
-import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { WorkQueue } from '../../../src/kube/work-queue.ts';
 import { ReconcileLoop } from '../../../src/operator/controller/reconcile-loop.ts';
 import { found, waitFor } from '../../harness/wait-for.ts';
 import { Followed } from './followed.ts';
-import { configMap, NotedLog, type Workbench } from './workbench.ts';
+import { configMap, configMaps, NotedLog, type Workbench } from './workbench.ts';
 
 /** Keys that are added often are written once at a time, and once more for all that came meanwhile. */
 export async function checkDeduplication(bench: Workbench): Promise<void> {
@@ -70,12 +69,8 @@ export async function checkBackOff(bench: Workbench): Promise<void> {
     found(waits.join(), expected.join());
     return refused === 20;
   });
-  bench.compare(
-    'queue',
-    'back-off of a key',
-    `${waits[0] ?? 0} ms to ${(waits.at(-1) ?? 0) / 1000} s`,
-    '5 ms to 1000 s',
-  );
+  const range = `${waits[0] ?? 0} ms to ${(waits.at(-1) ?? 0) / 1000} s`;
+  bench.compare('queue', 'back-off of a key', range, '5 ms to 1000 s');
 }
 
 /** All retries together keep to a rate, whatever each key's back-off. */
@@ -90,7 +85,7 @@ export async function checkOverallRate(bench: Workbench): Promise<void> {
   const retried = new Map<string, number>();
   const work = async (key: string): Promise<void> => {
     // It is not there: the first time counts as a failure, and all of them fail at one moment.
-    if ((await client.find(resourceKind('v1', 'ConfigMap'), key, { namespace })) !== undefined) return;
+    if ((await client.find(configMaps, key, { namespace })) !== undefined) return;
     if (due.has(key)) retried.set(key, performance.now());
     else missing.push(key);
     if (retried.size === count) queue.stop();
@@ -159,24 +154,17 @@ export async function checkOutage(bench: Workbench): Promise<void> {
     logger: log,
     metrics: {},
     reconcile: async (key, signal) => {
-      await api.apply(configMap(namespace, `outage-${key}`, { data: { at: String(Date.now()) } }), {
-        fieldManager: client,
-        signal,
-      });
+      const stored = configMap(namespace, `outage-${key}`, { data: { at: String(Date.now()) } });
+      await api.apply(stored, { fieldManager: client, signal });
       done.set(key, Date.now());
       return 3_600_000;
     },
   });
   const running = loop.run(stop.signal);
-  const followed = new Followed(api, {
-    resource: resourceKind('v1', 'ConfigMap'),
-    namespace,
-    labelSelector: 'e2e=outage',
-    random: () => bench.random.next(),
-    onRecovered: () => {
-      loop.recovered();
-    },
-  });
+  const onRecovered = () => {
+    loop.recovered();
+  };
+  const followed = Followed.configMaps(bench, 'outage', { onRecovered });
   await followed.following();
 
   const refused = await proxy.fault({ match: { client }, action: { kind: 'answer', status: 500 } });
@@ -195,24 +183,22 @@ export async function checkOutage(bench: Workbench): Promise<void> {
   const back = Math.max(...done.values()) - ended;
   const gaps = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
   const longest = Math.max(...gaps);
-  const still = {
-    meanwhile: await bench.standstill.between(began, ended),
-    afterwards: await bench.standstill.between(ended, ended + back),
-  };
+  const still = await bench.standstill.between(began, ended);
+  const stillAfterwards = await bench.standstill.between(ended, ended + back);
   await context.checkNow(
     `500 for ${met} requests in ${((ended - began) / 1000).toFixed(1)} s: the watch was tried ${attempts.length} times, at most ${longest} ms apart`,
-    () => gaps.length >= 4 && longest <= 2300 + still.meanwhile,
+    () => gaps.length >= 4 && longest <= 2300 + still,
   );
   const backOffs = backOffsOf(log, 'one');
-  const due = new Map(keys.map((key) => [key, dueOf(log, key)]));
-  const sooner = Math.min(...keys.map((key) => (due.get(key) ?? 0) - (done.get(key) ?? Infinity)));
+  const late = Math.round(dueOf(log, 'one') - ended);
+  const sooner = Math.min(...keys.map((key) => dueOf(log, key) - (done.get(key) ?? Infinity)));
   await context.checkNow(
-    `a key backed off ${backOffs.join(', ')} ms and was due ${Math.round((due.get('one') ?? 0) - ended)} ms after the outage`,
+    `a key backed off ${backOffs.join(', ')} ms and was due ${late} ms after the outage`,
     () => backOffs.every((each, index) => each === 5 * 2 ** index) && backOffs.at(-1) === lastBackOff,
   );
   await context.checkNow(
     `the first answer after the outage has all ${keys.length} keys tried: done ${back} ms after it, each ${sooner} ms at least before it was due`,
-    () => back <= 2500 + still.afterwards && sooner > 0,
+    () => back <= 2500 + stillAfterwards && sooner > 0,
   );
   log.lines.length = 0;
   const again = await proxy.fault({ match: { client, verbs: ['patch'] }, action: { kind: 'answer', status: 500 } });
@@ -226,12 +212,7 @@ export async function checkOutage(bench: Workbench): Promise<void> {
   stop.abort();
   await Promise.all([running, followed.stop()]);
   bench.compare('reflector', 'back-off in an outage', `at most 2 s (longest wait ${longest} ms)`, '0.8 to 30 s');
-  bench.compare(
-    'queue',
-    'keys after an outage',
-    `at once (${back} ms)`,
-    `when due (${Math.round((due.get('one') ?? 0) - ended)} ms)`,
-  );
+  bench.compare('queue', 'keys after an outage', `at once (${back} ms)`, `when due (${late} ms)`);
 }
 
 function attemptsSince({ reads }: Followed, time: number): number[] {

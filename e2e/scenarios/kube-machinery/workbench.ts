@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../../src/kube/kube-config.ts';
 import type { Logger } from '../../../src/kube/ports.ts';
+import { resourceKind } from '../../../src/kube/resource-kinds.ts';
 import { objectOf } from '../../harness/apply.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
 import type { ControlPlane } from '../../harness/control-plane.ts';
@@ -10,14 +11,7 @@ import { FaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts';
 import { alignColumns } from '../../harness/pod-table.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { serviceAccountKubeconfig } from '../../harness/service-account.ts';
-import { Standstill } from '../../harness/standstill/standstill.ts';
-
-interface Comparison {
-  part: string;
-  figure: string;
-  ours: string;
-  clientGo: string;
-}
+import type { Standstill } from '../../harness/standstill/standstill.ts';
 
 const account = 'machinery';
 
@@ -32,48 +26,52 @@ export class Workbench {
   readonly namespace: string;
   readonly #audit: AuditLog;
   readonly #kubeconfig: string;
-  readonly #clients: ApiClient[] = [];
-  readonly #comparisons: Comparison[] = [];
+  /** Part, figure, ours, and client-go's. */
+  readonly #comparisons: [string, string, string, string][] = [];
 
   private constructor(
     context: ScenarioContext,
-    parts: { plane: ControlPlane; audit: AuditLog; proxy: FaultyProxy; namespace: string; kubeconfig: string },
+    plane: ControlPlane,
+    proxy: FaultyProxy,
+    namespace: string,
+    kubeconfig: string,
   ) {
     this.context = context;
-    this.plane = parts.plane;
-    this.proxy = parts.proxy;
-    this.standstill = Standstill.start(context.cluster);
-    this.namespace = parts.namespace;
+    this.plane = plane;
+    this.proxy = proxy;
+    this.standstill = context.standstill();
+    this.namespace = namespace;
     this.random = new Random(context.seed);
-    this.#audit = parts.audit;
-    this.#kubeconfig = parts.kubeconfig;
+    this.#audit = context.requireAudit();
+    this.#kubeconfig = kubeconfig;
   }
 
+  /** Ends with the scenario. */
   static async open(context: ScenarioContext): Promise<Workbench> {
     const { cluster, client } = context;
-    const audit = context.startAudit();
-    if (cluster.controlPlane === undefined || audit === undefined) {
-      throw new Error('this scenario needs the embedded control plane');
-    }
+    if (cluster.controlPlane === undefined) throw new Error('this scenario needs the embedded control plane');
     const namespace = await context.namespace('work');
     await client.create(objectOf('v1', 'ServiceAccount', account, namespace));
+    const binding = objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', namespace);
+    context.atEnd(() => client.delete(binding));
     await client.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: namespace },
+      ...binding,
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
     });
     const proxy = await FaultyProxy.start(cluster, context.seed);
+    context.atEnd(() => proxy.stop());
     // Tokens pass the proxy, the administrator's certificate does not.
     const kubeconfig = await serviceAccountKubeconfig(cluster, namespace, account, undefined, proxy.url);
-    return new Workbench(context, { plane: cluster.controlPlane, audit, proxy, namespace, kubeconfig });
+    return new Workbench(context, cluster.controlPlane, proxy, namespace, kubeconfig);
   }
 
   /** A client through the proxy; its name is how faults and the audit log know it, so no name may be part of another. */
   client(name: string): ApiClient {
     const client = new ApiClient(loadKubeConfig({ kubeconfig: this.#kubeconfig }), { userAgent: name });
-    this.#clients.push(client);
+    this.context.atEnd(() => {
+      client.close();
+    });
     return client;
   }
 
@@ -89,24 +87,19 @@ export class Workbench {
   }
 
   compare(part: string, figure: string, ours: string, clientGo: string): void {
-    this.#comparisons.push({ part, figure, ours, clientGo });
+    this.#comparisons.push([part, figure, ours, clientGo]);
   }
 
   report(): void {
-    const rows = this.#comparisons.map(({ part, figure, ours, clientGo }) => [part, figure, ours, clientGo]);
-    const table = alignColumns([['PART', 'FIGURE', 'OURS', 'CLIENT-GO'], ...rows]);
+    const table = alignColumns([['PART', 'FIGURE', 'OURS', 'CLIENT-GO'], ...this.#comparisons]);
     for (const line of table.split('\n')) this.context.say(line);
     this.context.measured(
-      Object.fromEntries(this.#comparisons.map(({ part, figure, ours }) => [`${part}: ${figure}`, ours])),
+      Object.fromEntries(this.#comparisons.map(([part, figure, ours]) => [`${part}: ${figure}`, ours])),
     );
   }
-
-  async close(): Promise<void> {
-    for (const client of this.#clients) client.close();
-    await Promise.all([this.proxy.stop(), this.standstill.stop()]);
-    await this.context.client.delete(objectOf('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', this.namespace));
-  }
 }
+
+export const configMaps = resourceKind('v1', 'ConfigMap');
 
 /** A ConfigMap to work with. */
 export function configMap(
@@ -118,30 +111,16 @@ export function configMap(
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data };
 }
 
-interface NotedLine {
-  /** Milliseconds since 1970. */
-  at: number;
-  message: string;
-  fields: Record<string, unknown>;
-}
-
 /** A logger that keeps what it is told, oldest first. */
 export class NotedLog implements Logger {
-  readonly lines: NotedLine[] = [];
+  /** `at` is in milliseconds since 1970. */
+  readonly lines: { at: number; message: string; fields: Record<string, unknown> }[] = [];
+  readonly error = this.#note.bind(this);
+  readonly warn = this.#note.bind(this);
+  readonly info = this.#note.bind(this);
+  readonly debug = this.#note.bind(this);
 
-  error(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ at: Date.now(), message, fields });
-  }
-
-  warn(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ at: Date.now(), message, fields });
-  }
-
-  info(message: string, fields: Record<string, unknown> = {}): void {
-    this.lines.push({ at: Date.now(), message, fields });
-  }
-
-  debug(message: string, fields: Record<string, unknown> = {}): void {
+  #note(message: string, fields: Record<string, unknown> = {}): void {
     this.lines.push({ at: Date.now(), message, fields });
   }
 }

@@ -77,6 +77,6 @@ export function hostilePod({ parts, bytes }: HostileClass, namespace: string, na
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace, ...metadata },
-    ...{ spec: { containers: [plainContainer], schedulingGates: [gate], ...spec } },
+    spec: { containers: [plainContainer], schedulingGates: [gate], ...spec },
   };
 }

@@ -55,7 +55,8 @@ const within: Readonly<Record<string, readonly [annotation: string, whole: (text
   'volume-name': ['sidecar.istio.io/userVolume', (text) => JSON.stringify({ [text]: { emptyDir: {} } })],
 };
 
-function container(parts: JsonObject): PodParts {
+/** One container, but for what the parts say. */
+export function container(parts: JsonObject): PodParts {
   return { spec: { containers: [{ ...plainContainer, ...parts }] } };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/inject/patch/json-value.ts';
-import { plainContainer, type PodParts } from './hostile-fields.ts';
+import { container, plainContainer, type PodParts } from './hostile-fields.ts';
 
 export interface HostileShape {
   readonly name: string;
@@ -28,8 +28,12 @@ function spec(parts: JsonObject): PodParts {
   return { spec: parts };
 }
 
-function container(parts: JsonObject): PodParts {
-  return spec({ containers: [{ ...plainContainer, ...parts }] });
+function templateNames(names: readonly string[]): PodParts {
+  return annotations({ 'inject.istio.io/templates': names.join(',') });
+}
+
+function proxyConfig(config: JsonObject): PodParts {
+  return annotations({ 'proxy.istio.io/config': JSON.stringify(config) });
 }
 
 function shape(
@@ -44,6 +48,10 @@ function shape(
 const named = (index: number): JsonObject => ({ ...plainContainer, name: `c${index}` });
 const volume = (index: number): JsonObject => ({ name: `v${index}`, emptyDir: {} });
 const probe = { httpGet: { path: '/healthz', port: 8080 } };
+const probes = { readinessProbe: probe, livenessProbe: probe, startupProbe: probe };
+const threePorts = (index: number): JsonObject[] =>
+  list(3, (port) => ({ name: `p${port}`, containerPort: 1 + ((index * 3 + port) % 60_000) }));
+const podName = { fieldRef: { fieldPath: 'metadata.name' } };
 
 /** Name, bytes of one of them, the list that has too many, what one of them is, and how many there are at most. */
 type Row = readonly [name: string, each: number, field: string, make: (index: number) => unknown, most?: number];
@@ -53,18 +61,8 @@ const listsOfSpec: readonly Row[] = [
   ['containers-of-one-name', 170, 'containers', () => plainContainer, 300],
   ['containers-of-the-proxy-name', 170, 'containers', () => ({ ...plainContainer, name: 'istio-proxy' }), 300],
   ['init-containers', 170, 'initContainers', named],
-  [
-    'containers-with-probes',
-    560,
-    'containers',
-    (n) => ({ ...named(n), readinessProbe: probe, livenessProbe: probe, startupProbe: probe }),
-  ],
-  [
-    'containers-with-ports',
-    260,
-    'containers',
-    (n) => ({ ...named(n), ports: list(3, (p) => ({ name: `p${p}`, containerPort: 1 + ((n * 3 + p) % 60_000) })) }),
-  ],
+  ['containers-with-probes', 560, 'containers', (n) => ({ ...named(n), ...probes })],
+  ['containers-with-ports', 260, 'containers', (n) => ({ ...named(n), ports: threePorts(n) })],
   ['volumes', 32, 'volumes', volume],
   ['volumes-of-one-name', 32, 'volumes', () => ({ name: 'v', emptyDir: {} }), 300],
   ['tolerations', 60, 'tolerations', (n) => ({ key: `t${n}`, operator: 'Exists' })],
@@ -77,46 +75,10 @@ const listsOfSpec: readonly Row[] = [
 const listsOfContainer: readonly Row[] = [
   ['variables', 28, 'env', (n) => ({ name: `E${n}`, value: 'v' })],
   ['variables-of-one-name', 24, 'env', (n) => ({ name: 'E', value: `${n}` }), 300],
-  [
-    'variables-from-fields',
-    90,
-    'env',
-    (n) => ({ name: `E${n}`, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }),
-  ],
+  ['variables-from-fields', 90, 'env', (n) => ({ name: `E${n}`, valueFrom: podName })],
   ['arguments', 4, 'args', () => 'a'],
   ['ports', 50, 'ports', (n) => ({ containerPort: 1 + (n % 65_535), protocol: 'TCP' }), 300],
   ['ports-of-one-number', 50, 'ports', () => ({ containerPort: 80, protocol: 'TCP' }), 300],
-];
-
-/** Annotations whose text says too much: name, bytes of one part of it, annotation, and the text. */
-const texts: readonly (readonly [name: string, each: number, annotation: string, text: (count: number) => string])[] = [
-  ['template-names-repeated', 8, 'inject.istio.io/templates', (count) => list(count, () => 'sidecar').join(',')],
-  ['template-names-unknown', 7, 'inject.istio.io/templates', (count) => list(count, (n) => `t${n}`).join(',')],
-  [
-    'proxy-metadata',
-    10,
-    'proxy.istio.io/config',
-    (count) => JSON.stringify({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) }),
-  ],
-  [
-    'proxy-metadata-as-yaml',
-    10,
-    'proxy.istio.io/config',
-    (count) => `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}`,
-  ],
-  [
-    'proxy-config-tags',
-    26,
-    'proxy.istio.io/config',
-    (count) => JSON.stringify({ tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) } }),
-  ],
-  [
-    'proxy-config-variables',
-    10,
-    'proxy.istio.io/config',
-    (count) =>
-      JSON.stringify({ runtimeValues: map(count, (n) => [`r${n}`, 'v']), extraStatTags: list(count, (n) => `t${n}`) }),
-  ],
 ];
 
 export const hostileShapes: readonly HostileShape[] = [
@@ -126,8 +88,20 @@ export const hostileShapes: readonly HostileShape[] = [
   ...listsOfContainer.map(([name, each, field, make, most]) =>
     shape(name, each, (count) => container({ [field]: list(count, make) }), { most }),
   ),
-  ...texts.map(([name, each, annotation, text]) =>
-    shape(name, each, (count) => annotations({ [annotation]: text(count) })),
+  shape('template-names-repeated', 8, (count) => templateNames(list(count, () => 'sidecar'))),
+  shape('template-names-unknown', 7, (count) => templateNames(list(count, (n) => `t${n}`))),
+  shape('proxy-metadata', 10, (count) => proxyConfig({ proxyMetadata: map(count, (n) => [`M${n}`, 'v']) })),
+  shape('proxy-metadata-as-yaml', 10, (count) =>
+    annotations({ 'proxy.istio.io/config': `proxyMetadata:\n${list(count, (n) => `  M${n}: v\n`).join('')}` }),
+  ),
+  shape('proxy-config-tags', 26, (count) =>
+    proxyConfig({ tracing: { customTags: map(count, (n) => [`t${n}`, { literal: { value: 'v' } }]) } }),
+  ),
+  shape('proxy-config-variables', 10, (count) =>
+    proxyConfig({
+      runtimeValues: map(count, (n) => [`r${n}`, 'v']),
+      extraStatTags: list(count, (n) => `t${n}`),
+    }),
   ),
   shape('many-annotations', 18, (count) => annotations(map(count, (n) => [`a${n}`, 'y']))),
   shape('many-annotations-with-digits', 40, (count) =>
