@@ -41,12 +41,8 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
     const found = await client.get<RevisionTagObject>(revisionTags, tag.metadata.name);
     const { observedGeneration = 0, stableRevision } = found.status ?? {};
-    if (
-      isTrue(found, 'Ready') &&
-      observedGeneration >= (metadata.generation ?? 0) &&
-      stableRevision === tag.spec.revision
-    )
-      return found;
+    const isSeen = observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision;
+    if (isTrue(found, 'Ready') && isSeen) return found;
     throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
   });
   await untilActive(client);
