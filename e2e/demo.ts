@@ -22,11 +22,6 @@ const report = (line: string) => {
   console.log(line);
 };
 
-interface Stage {
-  cluster: Cluster;
-  stays: boolean;
-}
-
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -56,7 +51,7 @@ async function main(): Promise<number> {
   const stopInterrupting = onInterrupt(() => end(true));
   let failed = true;
   try {
-    await demonstrate(cluster, report, { keep, stays: own || stays });
+    await demonstrate(cluster, { keep, stays: own || stays });
     failed = false;
     if (keep) report(howToTryMore(cluster));
   } catch (error) {
@@ -66,15 +61,13 @@ async function main(): Promise<number> {
   }
   stopInterrupting();
   if (failed || !keep) await end(failed);
-  if (!failed)
-    report(
-      `done in ${((Date.now() - started) / 1000).toFixed(1)} s${stays || own ? '' : ', nothing is left running; KEEP=1 make demo leaves it up'}`,
-    );
+  const rest = stays || own ? '' : ', nothing is left running; KEEP=1 make demo leaves it up';
+  if (!failed) report(`done in ${((Date.now() - started) / 1000).toFixed(1)} s${rest}`);
   return failed ? 1 : 0;
 }
 
 /** The standing cluster if there is one or it is wanted, else one of this run's own. */
-async function openStage(keep: boolean): Promise<Stage> {
+async function openStage(keep: boolean): Promise<{ cluster: Cluster; stays: boolean }> {
   const standing = await standingCluster();
   if (standing !== undefined) {
     endStandingOperators();
@@ -108,11 +101,7 @@ const systemNamespace = 'sidecar-injector-system';
  * @param options.keep whether operator and objects are left up
  * @param options.stays whether the cluster outlives the demo: what is not kept is then removed from it
  */
-async function demonstrate(
-  cluster: Cluster,
-  report: (line: string) => void,
-  options: { keep: boolean; stays: boolean },
-): Promise<void> {
+async function demonstrate(cluster: Cluster, options: { keep: boolean; stays: boolean }): Promise<void> {
   const { client } = cluster;
   const { gitVersion } = (await client.request('GET', '/version')) as { gitVersion: string };
   report(`\n1. kube-apiserver ${gitVersion}: ${cluster.description}`);
@@ -124,12 +113,10 @@ async function demonstrate(
 
   // Of an earlier demo on the same cluster.
   const hello = exampleConfig('hello.yaml');
-  if ((await client.find(injectorConfigs, hello.metadata.name)) !== undefined) {
+  const find = () => client.find(injectorConfigs, hello.metadata.name);
+  if ((await find()) !== undefined) {
     await deleteForced(client, hello);
-    await waitFor(
-      'the earlier InjectorConfig to be gone',
-      async () => (await client.find(injectorConfigs, hello.metadata.name)) === undefined,
-    );
+    await waitFor('the earlier InjectorConfig to be gone', async () => (await find()) === undefined);
   }
   const sleep = readObjects(join(paths.examples, 'sleep.yaml'));
   await applyAll(client, sleep);
@@ -160,10 +147,8 @@ async function removeTraces(cluster: Cluster, examples: KubernetesObject[], char
     if (object.kind === 'InjectorConfig') await deleteForced(client, object);
     else await client.delete(object);
   }
-  await waitFor(
-    'the InjectorConfig to be gone',
-    async () => (await client.listAll(injectorConfigs)).items.length === 0,
-  );
+  const all = () => client.listAll(injectorConfigs);
+  await waitFor('the InjectorConfig to be gone', async () => (await all()).items.length === 0);
   for (const object of [...chart].reverse()) await client.delete(object);
   await client.delete(objectOf('v1', 'Namespace', systemNamespace));
 }

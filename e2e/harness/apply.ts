@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import type { Condition, KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind, type ResourceKind } from '../../src/kube/resource-kinds.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Kinds that others need to exist first; everything else follows in the order given. */
 const early = ['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'ClusterRole', 'Role'];
+
+type ConditionState = Pick<Condition, 'type' | 'status'>;
 
 interface Definition extends KubernetesObject {
   spec: {
@@ -15,7 +17,7 @@ interface Definition extends KubernetesObject {
     scope: string;
     versions: { name: string; served: boolean }[];
   };
-  status?: { conditions?: { type: string; status: string }[] };
+  status?: { conditions?: ConditionState[] };
 }
 
 /** Server-side apply of a set of objects; waits until the API server serves the custom resources among them. */
@@ -27,7 +29,7 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
     const kind = resourceKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
     await waitFor(`${object.metadata.name ?? ''} to be served`, async () => {
       const definition = await client.get<Definition>(kind, object.metadata.name ?? '');
-      if (definition.status?.conditions?.some(isEstablished) !== true) return false;
+      if (!isTrue(definition, 'Established')) return false;
       // Its part that answers requests learns of it a moment later.
       for (const { name: version, served } of definition.spec.versions) {
         if (served) await client.list(kindOf(definition, version), { limit: 1 });
@@ -37,8 +39,9 @@ export async function applyAll(client: ApiClient, objects: KubernetesObject[]): 
   }
 }
 
-function isEstablished({ type, status }: { type: string; status: string }): boolean {
-  return type === 'Established' && status === 'True';
+/** Whether an object's condition of a type is True. */
+export function isTrue({ status }: { status?: { conditions?: ConditionState[] } }, type: string): boolean {
+  return status?.conditions?.some((each) => each.type === type && each.status === 'True') === true;
 }
 
 function kindOf({ spec: { group, names, scope } }: Definition, version: string): ResourceKind {
@@ -52,9 +55,12 @@ export async function applyObject<T extends KubernetesObject>(client: ApiClient,
 
 /** The objects of a YAML file. */
 export function readObjects(file: string): KubernetesObject[] {
-  return loadAll(readFileSync(file, 'utf8')).filter(
-    (document): document is KubernetesObject => document !== null && document !== undefined,
-  );
+  return parseObjects(readFileSync(file, 'utf8'));
+}
+
+/** Those of a text; empty documents are none. */
+export function parseObjects(yaml: string): KubernetesObject[] {
+  return loadAll(yaml).filter((document): document is KubernetesObject => document !== null && document !== undefined);
 }
 
 /** What names an object, to be patched or deleted; or all there is of one. */

@@ -2,7 +2,6 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 /** The parts of an audit event (audit.k8s.io/v1, level Metadata) that scenarios read. */
 export interface AuditEvent {
-  auditID: string;
   verb: string;
   requestURI: string;
   user: { username: string; extra?: Record<string, string[]> };
@@ -48,12 +47,9 @@ export class AuditLog {
 
   /** Successful and failed writes of one user, those of Leases apart when `leases` is false. */
   writesBy(username: string, leases = true): AuditEvent[] {
-    return this.events().filter(
-      (event) =>
-        event.user.username === username &&
-        writeVerbs.has(event.verb) &&
-        (leases || event.objectRef?.resource !== 'leases'),
-    );
+    return this.events()
+      .filter(({ user, verb }) => user.username === username && writeVerbs.has(verb))
+      .filter(({ objectRef }) => leases || objectRef?.resource !== 'leases');
   }
 }
 

@@ -4,9 +4,11 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
 import { promisify } from 'node:util';
 import { paths } from './paths.ts';
@@ -22,6 +24,7 @@ interface Target {
   /** Everything that decides the binary; a change means a build. */
   inputs: string[];
   directory: string;
+  /** Arguments of `go`; `-v` among them makes it print one line for each package it compiles. */
   arguments: string[];
   environment?: Record<string, string>;
 }
@@ -72,37 +75,26 @@ function helmTarget(): Target {
   };
 }
 
-async function buildTarget(target: Target, go: GoToolchain, report: (line: string) => void): Promise<void> {
+async function buildTarget(target: Target, go: string, report: (line: string) => void): Promise<void> {
   const stamp = join(paths.binaries, `.${basename(target.output)}.stamp`);
   // Without the output's path: checkouts that share one folder of binaries must not build in turn.
   const decisive = target.arguments.filter((argument) => argument !== target.output);
   const digest = createHash('sha256')
-    .update(JSON.stringify([go.version, decisive, target.inputs]))
+    .update(JSON.stringify([go, decisive, target.inputs]))
     .digest('hex');
   if (existsSync(target.output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
-  await runGo(
-    {
-      name: target.name,
-      arguments: target.arguments,
-      directory: target.directory,
-      ...(target.environment === undefined ? {} : { environment: target.environment }),
-    },
-    report,
-  );
+  await runGo(target, report);
   writeFileSync(stamp, digest);
-}
-
-export interface GoToolchain {
-  version: string;
 }
 
 /**
  * Finds Go and checks that it can build the control plane.
  * An older Go is fine when it may fetch the toolchain that go.mod names (GOTOOLCHAIN, Go 1.21 and later).
  *
+ * @returns what it says of its version
  * @throws Error with one line that says what to install.
  */
-export async function goToolchain(): Promise<GoToolchain> {
+async function goToolchain(): Promise<string> {
   const wanted = `Go ${needed.major}.${needed.minor} or newer`;
   let version: string;
   try {
@@ -122,7 +114,7 @@ export async function goToolchain(): Promise<GoToolchain> {
     throw new Error(
       `the embedded control plane and helm are built with ${wanted}; this is ${version}: install a newer one from https://go.dev/dl/`,
     );
-  return { version };
+  return version;
 }
 
 if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
@@ -134,21 +126,13 @@ if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
   });
 }
 
-interface GoBuild {
-  name: string;
-  /** Arguments of `go`; `-v` among them makes it print one line for each package it compiles. */
-  arguments: string[];
-  directory: string;
-  environment?: Record<string, string>;
-}
-
 /**
  * Runs `go`, showing the elapsed time and the number of compiled packages:
  * one line that is rewritten on a terminal, a plain line every 15 s elsewhere.
  *
  * @throws Error with the last lines of Go's output when it fails.
  */
-async function runGo(build: GoBuild, report: (line: string) => void): Promise<void> {
+async function runGo(build: Target, report: (line: string) => void): Promise<void> {
   const started = Date.now();
   const terminal = process.stdout.isTTY;
   let packages = 0;
@@ -166,17 +150,13 @@ async function runGo(build: GoBuild, report: (line: string) => void): Promise<vo
     env: { ...process.env, ...build.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const read = (chunk: Buffer) => {
-    for (const line of chunk.toString('utf8').split('\n')) {
-      if (line === '') continue;
-      tail.push(line);
-      if (tail.length > 40) tail.shift();
-      if (line.startsWith('go: downloading ')) downloads++;
-      else packages++;
-    }
+  const read = (line: string) => {
+    tail.push(line);
+    if (tail.length > 40) tail.shift();
+    if (line.startsWith('go: downloading ')) downloads++;
+    else packages++;
   };
-  child.stdout.on('data', read);
-  child.stderr.on('data', read);
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
   const timer = setInterval(
     () => {
       if (terminal) process.stdout.write(`\r\u001b[K${status()}`);
@@ -191,10 +171,7 @@ async function runGo(build: GoBuild, report: (line: string) => void): Promise<vo
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
+    const [code] = (await once(child, 'close')) as [number | null];
     if (interruption.signal.aborted) throw new Error(`building the ${build.name} was interrupted`);
     if (code !== 0)
       throw new Error(`\`go ${build.arguments[0] ?? ''}\` failed for the ${build.name}:\n${tail.join('\n')}`);

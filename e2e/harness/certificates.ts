@@ -6,19 +6,6 @@ import forge from 'node-forge';
 
 const generate = promisify(generateKeyPair);
 
-export interface KeyPairFiles {
-  certificate: string;
-  key: string;
-}
-
-export interface ClusterCertificates {
-  authority: KeyPairFiles;
-  /** The serving certificate of every component that serves HTTPS on 127.0.0.1. */
-  serving: KeyPairFiles;
-  clients: Record<ClientName, KeyPairFiles>;
-  serviceAccountKey: KeyPairFiles;
-}
-
 export type ClientName = 'admin' | 'controller-manager' | 'scheduler' | 'kwok';
 
 /** User and groups are the certificate's CN and O; the API server's own RBAC bindings know the two system users. */
@@ -30,14 +17,9 @@ const clients: Record<ClientName, { user: string; group?: string }> = {
 };
 
 /** Makes an authority and everything it has to sign for one control plane, as PEM files below `directory`. Valid for a week. */
-export async function createClusterCertificates(directory: string): Promise<ClusterCertificates> {
+export async function createClusterCertificates(directory: string) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const names = Object.keys(clients) as ClientName[];
-  const [authorityKeys, servingKeys, serviceAccountKeys, ...clientKeys] = await Promise.all(
-    Array.from({ length: 3 + names.length }, newKeys),
-  );
-  if (authorityKeys === undefined || servingKeys === undefined || serviceAccountKeys === undefined)
-    throw new Error('unreachable');
+  const [authorityKeys, servingKeys, serviceAccountKeys] = await Promise.all([newKeys(), newKeys(), newKeys()]);
   const issuer = [{ name: 'commonName', value: 'embedded-control-plane' }];
   const issue = (subject: forge.pki.CertificateField[], keys: Keys, extensions: object[]): string => {
     const certificate = forge.pki.createCertificate();
@@ -52,7 +34,7 @@ export async function createClusterCertificates(directory: string): Promise<Clus
     certificate.sign(forge.pki.privateKeyFromPem(authorityKeys.privateKey), forge.md.sha256.create());
     return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
   };
-  const write = (name: string, certificate: string, key: string): KeyPairFiles => {
+  const write = (name: string, certificate: string, key: string) => {
     const files = { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) };
     writeFileSync(files.certificate, certificate);
     writeFileSync(files.key, key, { mode: 0o600 });
@@ -68,23 +50,20 @@ export async function createClusterCertificates(directory: string): Promise<Clus
     { name: 'extKeyUsage', serverAuth: true },
     { name: 'subjectAltName', altNames: servingNames() },
   ]);
-  const clientFiles = names.map((name, index) => {
-    const keys = clientKeys[index];
-    if (keys === undefined) throw new Error('unreachable');
+  const client = async (name: ClientName) => {
     const { user, group } = clients[name];
-    const subject = [
-      { name: 'commonName', value: user },
-      ...(group === undefined ? [] : [{ name: 'organizationName', value: group }]),
-    ];
-    return [
-      name,
-      write(name, issue(subject, keys, [usage, { name: 'extKeyUsage', clientAuth: true }]), keys.privateKey),
-    ] as const;
-  });
+    const organization = group === undefined ? [] : [{ name: 'organizationName', value: group }];
+    const keys = await newKeys();
+    const subject = [{ name: 'commonName', value: user }, ...organization];
+    return write(name, issue(subject, keys, [usage, { name: 'extKeyUsage', clientAuth: true }]), keys.privateKey);
+  };
+  const names = Object.keys(clients) as ClientName[];
+  const clientFiles = await Promise.all(names.map(async (name) => [name, await client(name)] as const));
   return {
     authority: write('ca', authority, authorityKeys.privateKey),
+    /** The serving certificate of every component that serves HTTPS on 127.0.0.1. */
     serving: write('serving', serving, servingKeys.privateKey),
-    clients: Object.fromEntries(clientFiles) as Record<ClientName, KeyPairFiles>,
+    clients: Object.fromEntries(clientFiles) as Record<ClientName, ReturnType<typeof write>>,
     serviceAccountKey: write('service-account', serviceAccountKeys.publicKey, serviceAccountKeys.privateKey),
   };
 }
@@ -94,12 +73,9 @@ function servingNames(): object[] {
   return [...names.map((value) => ({ type: 2, value })), ...['127.0.0.1', '10.96.0.1'].map((ip) => ({ type: 7, ip }))];
 }
 
-interface Keys {
-  publicKey: string;
-  privateKey: string;
-}
+type Keys = Awaited<ReturnType<typeof newKeys>>;
 
-async function newKeys(): Promise<Keys> {
+function newKeys() {
   return generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

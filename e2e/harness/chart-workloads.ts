@@ -11,34 +11,23 @@ export interface ChartWorkload {
   environment: Record<string, string>;
 }
 
-export interface DeploymentObject extends KubernetesObject {
+interface DeploymentObject extends KubernetesObject {
   metadata: KubernetesObject['metadata'] & { name: string };
   spec: {
     replicas?: number;
     selector: { matchLabels: Record<string, string> };
-    template: { spec: { serviceAccountName?: string; containers: ContainerObject[] } };
+    template: {
+      spec: {
+        serviceAccountName?: string;
+        containers: { args?: string[]; env?: { name: string; value?: string }[] }[];
+      };
+    };
   };
 }
 
-interface ContainerObject {
-  args?: string[];
-  env?: { name: string; value?: string }[];
-}
-
 /** What the harness says itself: addresses, ports, names, logs. */
-const ownFlags = [
-  'role',
-  'namespace',
-  'identity',
-  'kubeconfig',
-  'context',
-  'advertise',
-  'bind-address',
-  'webhook-port',
-  'health-port',
-  'log-level',
-  'log-format',
-];
+const ownFlags =
+  /^--(role|namespace|identity|kubeconfig|context|advertise|bind-address|webhook-port|health-port|log-level|log-format)=/;
 
 /** The Deployments among the chart's objects. */
 export function chartWorkloads(objects: KubernetesObject[], namespace: string): ChartWorkload[] {
@@ -51,9 +40,7 @@ export function chartWorkloads(objects: KubernetesObject[], namespace: string): 
       role: (flagValue(args, 'role') ?? 'all') as OperatorRole,
       deployment,
       account: serviceAccountName,
-      flags: args
-        .filter((flag) => !ownFlags.some((name) => flag.startsWith(`--${name}=`)))
-        .map((flag) => flag.replaceAll('$(POD_NAMESPACE)', namespace)),
+      flags: args.filter((flag) => !ownFlags.test(flag)).map((flag) => flag.replaceAll('$(POD_NAMESPACE)', namespace)),
       environment: Object.fromEntries(
         containers
           .flatMap(({ env = [] }) => env)

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import type { Condition } from '../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
+import { isTrue } from './apply.ts';
 import { buildBinaries } from './build.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 import { paths } from './paths.ts';
@@ -98,10 +100,16 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   }
   const config = loadKubeConfig({ context });
   const client = new ApiClient(config, { userAgent: 'e2e-harness' });
-  const present = await installedConfigs(client);
-  if (present.length > 0) {
+  const kind = resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig');
+  const present = await client.listAll(kind).catch((error: unknown) => {
+    // The usual case: the CRD is not there.
+    if (isNotFound(error)) return { items: [] };
+    throw error;
+  });
+  if (present.items.length > 0) {
+    const names = present.items.map(({ metadata }) => metadata.name).join(', ');
     throw new Error(
-      `the cluster at ${client.server} has InjectorConfigs in use (${present.join(', ')}), which we would remove; name another cluster`,
+      `the cluster at ${client.server} has InjectorConfigs in use (${names}), which we would remove; name another cluster`,
     );
   }
   const run = createRunDirectory();
@@ -122,17 +130,6 @@ async function openOwnCluster(choice: ClusterChoice): Promise<Cluster> {
   };
 }
 
-async function installedConfigs(client: ApiClient): Promise<string[]> {
-  try {
-    const { items } = await client.listAll(resourceKind('sidecar-injector.io/v1alpha1', 'InjectorConfig'));
-    return items.map(({ metadata }) => metadata.name ?? '');
-  } catch (error) {
-    // The usual case: the CRD is not there.
-    if (isNotFound(error)) return [];
-    throw error;
-  }
-}
-
 /** A client with the rights of the kubeconfig's user, recognisable in the audit log. */
 export function administrator(kubeconfig: string): ApiClient {
   return new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-harness' });
@@ -140,7 +137,7 @@ export function administrator(kubeconfig: string): ApiClient {
 
 interface Node {
   spec?: { taints?: unknown[] };
-  status?: { conditions?: { type: string; status: string }[] };
+  status?: { conditions?: Pick<Condition, 'type' | 'status'>[] };
 }
 
 /**
@@ -165,26 +162,14 @@ export async function createNodes(client: ApiClient, names: string[], kubeletVer
         ],
         capacity: resources,
         allocatable: resources,
-        nodeInfo: {
-          kubeletVersion,
-          architecture: 'amd64',
-          operatingSystem: 'linux',
-          osImage: 'KWOK',
-          kernelVersion: 'none',
-          containerRuntimeVersion: 'kwok://0',
-          kubeProxyVersion: '',
-          machineID: '',
-          systemUUID: '',
-          bootID: '',
-        },
+        nodeInfo: { kubeletVersion, architecture: 'amd64', operatingSystem: 'linux' },
       },
     });
   }
   for (const name of names) {
     await waitFor(`node ${name} to be ready`, async () => {
-      const { spec, status } = await client.get<Node>(resourceKind('v1', 'Node'), name);
-      const ready = status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
-      return ready && (spec?.taints ?? []).length === 0;
+      const node = await client.get<Node>(resourceKind('v1', 'Node'), name);
+      return isTrue(node, 'Ready') && (node.spec?.taints ?? []).length === 0;
     });
   }
 }

@@ -1,21 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClusterCertificates } from './certificates.ts';
+import type { ClientName, createClusterCertificates } from './certificates.ts';
 import { freePort } from './free-port.ts';
 
 export const componentNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 export type ComponentName = (typeof componentNames)[number];
 
-export interface ControlPlanePorts {
-  etcd: number;
-  etcdPeer: number;
-  apiServer: number;
-  controllerManager: number;
-  scheduler: number;
-  kwok: number;
-}
-
-export async function choosePorts(): Promise<ControlPlanePorts> {
+export async function choosePorts() {
   return {
     etcd: await freePort(),
     etcdPeer: await freePort(),
@@ -26,8 +17,10 @@ export async function choosePorts(): Promise<ControlPlanePorts> {
   };
 }
 
+type Ports = Awaited<ReturnType<typeof choosePorts>>;
+
 /** Where a component answers probes. */
-export function probeUrls(ports: ControlPlanePorts): Record<ComponentName, string> {
+export function probeUrls(ports: Ports): Record<ComponentName, string> {
   return {
     etcd: `http://127.0.0.1:${ports.etcd}/health`,
     'kube-apiserver': `https://127.0.0.1:${ports.apiServer}/readyz`,
@@ -35,16 +28,6 @@ export function probeUrls(ports: ControlPlanePorts): Record<ComponentName, strin
     'kube-scheduler': `https://127.0.0.1:${ports.scheduler}/readyz`,
     kwok: `http://127.0.0.1:${ports.kwok}/healthz`,
   };
-}
-
-export interface CommandInputs {
-  directory: string;
-  ports: ControlPlanePorts;
-  certificates: ClusterCertificates;
-  auditPolicy: string;
-  kwokStages: string;
-  /** The kubeconfig of each client of the API server. */
-  kubeconfigs: Record<'controller-manager' | 'scheduler' | 'kwok', string>;
 }
 
 /** File of the audit log in a control plane's directory. */
@@ -55,9 +38,15 @@ export function auditLogFile(directory: string): string {
 /**
  * The arguments of each component, after its name. Admission plugins, authorization and feature gates are what kubeadm gives a real
  * cluster; limits on the rate of requests are raised, since everything here shares one machine and nobody waits for a quota.
+ *
+ * @param kubeconfigFor writes the kubeconfig of a client of the API server and tells its path
  */
-export function componentArguments(inputs: CommandInputs): Record<ComponentName, string[]> {
-  const { directory, ports, certificates, kubeconfigs } = inputs;
+export function componentArguments(
+  directory: string,
+  ports: Ports,
+  certificates: Awaited<ReturnType<typeof createClusterCertificates>>,
+  kubeconfigFor: (client: ClientName) => string,
+): Record<ComponentName, string[]> {
   const serving = [
     `--tls-cert-file=${certificates.serving.certificate}`,
     `--tls-private-key-file=${certificates.serving.key}`,
@@ -94,7 +83,7 @@ export function componentArguments(inputs: CommandInputs): Record<ComponentName,
       '--service-cluster-ip-range=10.96.0.0/16',
       // Webhooks behind a Service are called through the Service's own address or external name.
       '--enable-aggregator-routing=false',
-      `--audit-policy-file=${inputs.auditPolicy}`,
+      `--audit-policy-file=${join(import.meta.dirname, 'audit-policy.yaml')}`,
       `--audit-log-path=${auditLogFile(directory)}`,
       // Written before the response is sent: a reader that has seen the response finds the record.
       '--audit-log-mode=blocking-strict',
@@ -102,7 +91,7 @@ export function componentArguments(inputs: CommandInputs): Record<ComponentName,
       '--audit-log-maxsize=100000',
     ],
     'kube-controller-manager': [
-      `--kubeconfig=${kubeconfigs['controller-manager']}`,
+      `--kubeconfig=${kubeconfigFor('controller-manager')}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${ports.controllerManager}`,
       ...serving,
@@ -120,14 +109,14 @@ export function componentArguments(inputs: CommandInputs): Record<ComponentName,
       '--concurrent-namespace-syncs=20',
     ],
     'kube-scheduler': [
-      `--config=${writeSchedulerConfiguration(directory, kubeconfigs.scheduler)}`,
+      `--config=${writeSchedulerConfiguration(directory, kubeconfigFor('scheduler'))}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${ports.scheduler}`,
       ...serving,
     ],
     kwok: [
-      `--kubeconfig=${kubeconfigs.kwok}`,
-      `--config=${inputs.kwokStages}`,
+      `--kubeconfig=${kubeconfigFor('kwok')}`,
+      `--config=${join(import.meta.dirname, 'kwok-stages.yaml')}`,
       '--manage-all-nodes=true',
       // A restarted KWOK takes its nodes back when the leases of its predecessor have run out.
       '--node-lease-duration-seconds=4',

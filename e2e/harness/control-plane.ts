@@ -10,32 +10,17 @@ import {
   type ComponentName,
 } from './control-plane-commands.ts';
 import { answersOk, ManagedProcess } from './managed-process.ts';
-import { paths, repository } from './paths.ts';
+import { paths } from './paths.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 const startTimeout = 90_000;
-
-export interface ControlPlane {
-  kubeconfig: string;
-  auditLog: string;
-  component: (name: ComponentName) => ManagedProcess;
-  restart: (name: ComponentName) => Promise<void>;
-  /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
-  starts: { from: number; until: number }[];
-  /** Makes etcd forget all revisions before this one. */
-  compact: (revision: number) => Promise<void>;
-  /** Ends all processes at once: nobody keeps the data. */
-  stop: () => Promise<void>;
-  /** Lets the calling process end while the control plane goes on. */
-  release: () => void;
-}
 
 /**
  * Starts etcd and the API server together, then the rest, and returns when all of them are ready (about 5 s on two cores).
  *
  * @throws Error with the end of the log of the component that failed; nothing is left running then.
  */
-export async function startControlPlane(run: RunDirectory): Promise<ControlPlane> {
+export async function startControlPlane(run: RunDirectory) {
   if (!existsSync(paths.controlPlane))
     throw new Error(`${paths.controlPlane} is missing: build it first (e2e/harness/build.ts)`);
   const { path: directory } = run;
@@ -53,19 +38,8 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     return writeKubeconfig(file, { cluster, user: client, credentials });
   };
   const kubeconfig = kubeconfigFor('admin');
-  const commands = componentArguments({
-    directory,
-    ports,
-    certificates,
-    auditPolicy: join(repository, 'e2e', 'harness', 'audit-policy.yaml'),
-    kwokStages: join(repository, 'e2e', 'harness', 'kwok-stages.yaml'),
-    kubeconfigs: {
-      'controller-manager': kubeconfigFor('controller-manager'),
-      scheduler: kubeconfigFor('scheduler'),
-      kwok: kubeconfigFor('kwok'),
-    },
-  });
-  const processes = new Map(
+  const commands = componentArguments(directory, ports, certificates, kubeconfigFor);
+  const processes = Object.fromEntries(
     componentNames.map((name) => [
       name,
       new ManagedProcess({
@@ -76,15 +50,11 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
         onSpawn: run.recordProcess,
       }),
     ]),
-  );
-  const component = (name: ComponentName): ManagedProcess => {
-    const found = processes.get(name);
-    if (found === undefined) throw new Error(`there is no component ${name}`);
-    return found;
-  };
+  ) as Record<ComponentName, ManagedProcess>;
+  const component = (name: ComponentName) => processes[name];
   const probes = probeUrls(ports);
   const authority = readFileSync(certificates.authority.certificate, 'utf8');
-  const starts: ControlPlane['starts'] = [];
+  const starts: { from: number; until: number }[] = [];
   const restart = async (name: ComponentName) => {
     const from = Date.now();
     component(name).start();
@@ -92,7 +62,7 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     if (name === 'kube-apiserver') starts.push({ from, until: Date.now() });
   };
   const stop = async () => {
-    await Promise.all([...processes.values()].map((each) => each.kill()));
+    await Promise.all(Object.values(processes).map((each) => each.kill()));
   };
   try {
     await Promise.all([restart('etcd'), restart('kube-apiserver')]);
@@ -106,19 +76,25 @@ export async function startControlPlane(run: RunDirectory): Promise<ControlPlane
     auditLog: auditLogFile(directory),
     component,
     restart,
+    /** When the API server was starting, in milliseconds since 1970: it refuses what it would allow until it has read the roles. */
     starts,
-    compact: async (revision) => {
+    /** Makes etcd forget all revisions before this one. */
+    compact: async (revision: number) => {
       // etcd's gRPC gateway; numbers of 64 bits are texts there.
       const body = JSON.stringify({ revision: String(revision), physical: true });
       const answer = await fetch(`http://127.0.0.1:${ports.etcd}/v3/kv/compaction`, { method: 'POST', body });
       if (!answer.ok) throw new Error(`etcd does not compact: ${answer.status} ${await answer.text()}`);
     },
+    /** Ends all processes at once: nobody keeps the data. */
     stop,
+    /** Lets the calling process end while the control plane goes on. */
     release: () => {
-      for (const each of processes.values()) each.release();
+      for (const each of Object.values(processes)) each.release();
     },
   };
 }
+
+export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
 /** The parts of a kubeconfig that differ; `server`, an authority and a user's credentials as a kubeconfig has them. */
 interface KubeconfigParts {
@@ -138,11 +114,6 @@ export function writeKubeconfig(file: string, { cluster, user, credentials, name
     contexts: [{ name: 'cluster', context: { cluster: 'cluster', user, namespace } }],
     'current-context': 'cluster',
   };
-  writeFileSync(
-    file,
-    `${JSON.stringify(config, undefined, 2)}
-`,
-    { mode: 0o600 },
-  );
+  writeFileSync(file, JSON.stringify(config, undefined, 2), { mode: 0o600 });
   return file;
 }

@@ -4,19 +4,13 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import type { ResourceKind } from '../../src/kube/resource-kinds.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 
-export interface Following {
-  /** Why it has ended before its time: then something may be missing. */
-  failure: () => unknown;
-  stop: () => Promise<void>;
-}
-
 /** Is told of every object of a kind that is there, and of every version that is stored after that, until the scenario ends. */
 export async function follow(
   context: ScenarioContext,
   kind: ResourceKind,
   selected: { namespace?: string; fieldSelector?: string },
   see: (object: KubernetesObject, gone: boolean) => void,
-): Promise<Following> {
+) {
   const { client } = context;
   const ending = new AbortController();
   const { signal } = ending;
@@ -44,5 +38,9 @@ export async function follow(
     await running;
   };
   context.atEnd(stop);
-  return { failure: () => failure, stop };
+  /** Why it has ended before its time: then something may be missing. */
+  const ended = () => failure;
+  return { failure: ended, stop };
 }
+
+export type Following = Awaited<ReturnType<typeof follow>>;

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 const handedOut = new Set<number>();
@@ -18,16 +19,9 @@ export async function freePort(): Promise<number> {
   throw new Error('found no free loopback port between 20000 and 29999');
 }
 
-function canListen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen(port, '127.0.0.1', () => {
-      server.close(() => {
-        resolve(true);
-      });
-    });
-  });
+async function canListen(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const listens = await once(server, 'listening').catch(() => undefined);
+  if (listens !== undefined) await once(server.close(), 'close');
+  return listens !== undefined;
 }

@@ -22,13 +22,8 @@ export function runInjector(argv: readonly string[], input = ''): Promise<Comman
   return startInjector(argv, input).end;
 }
 
-export interface RunningCommand {
-  readonly end: Promise<CommandResult>;
-  said: () => string;
-}
-
 /** Starts the bundled program as a person would. */
-export function startInjector(argv: readonly string[], input = ''): RunningCommand {
+export function startInjector(argv: readonly string[], input = '') {
   const began = Date.now();
   const texts = { out: '', errors: '' };
   const end = new Promise<CommandResult>((resolve, reject) => {
@@ -43,6 +38,8 @@ export function startInjector(argv: readonly string[], input = ''): RunningComma
   });
   return { end, said: () => texts.out };
 }
+
+export type RunningCommand = ReturnType<typeof startInjector>;
 
 /**
  * Runs it and expects success.

@@ -89,3 +89,12 @@ export async function waitForCondition(
 export function condition(config: InjectorConfigObject, type: string): Condition | undefined {
   return config.status?.conditions?.find((each) => each.type === type);
 }
+
+/** The Events about an InjectorConfig. */
+export async function eventsAbout(client: ApiClient, name: string): Promise<{ type: string; message: string }[]> {
+  const fieldSelector = `involvedObject.kind=InjectorConfig,involvedObject.name=${name}`;
+  const { items } = await client.listAll<{ type: string; message: string }>(resourceKind('v1', 'Event'), {
+    fieldSelector,
+  });
+  return items;
+}

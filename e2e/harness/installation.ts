@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadAll } from 'js-yaml';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
-import { applyAll } from './apply.ts';
+import { applyAll, parseObjects } from './apply.ts';
 import { chartWorkloads, flagValue, type ChartWorkload } from './chart-workloads.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -17,32 +16,12 @@ import { serviceAccountKubeconfig } from './service-account.ts';
 import { podsMatching, waitForDeployment, waitForEarlierNamespace } from './workloads.ts';
 import { paths } from './paths.ts';
 
-export interface Installation {
-  namespace: string;
-  /** `system:serviceaccount:…`: the name under which the audit log knows who writes (the leader). */
-  username: string;
-  /** Those of every role. */
-  usernames: string[];
-  /** The name of the object that owns the operator's webhook configurations, as the chart passes it. */
-  owner: string | undefined;
-  /** Everything the chart rendered, in helm's order. */
-  objects: KubernetesObject[];
-  workloads: ChartWorkload[];
-  operators: OperatorProcess[];
-  startOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
-  launchOperator: (settings?: Partial<OperatorSettings>) => Promise<OperatorProcess>;
-}
-
 /**
  * Installs the chart into a namespace under Pod Security `restricted`, server-side applied, CRDs first.
  * The chart's Deployments get their pods from the fake kubelets; the operator under test runs as processes on this machine, each with a token of the
  * chart's ServiceAccount and the flags that the chart gives the container, save addresses and ports.
  */
-export async function installChart(
-  cluster: Cluster,
-  namespace: string,
-  values: Record<string, unknown> = {},
-): Promise<Installation> {
+export async function installChart(cluster: Cluster, namespace: string, values: Record<string, unknown> = {}) {
   const { client } = cluster;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'e2e.sidecar-injector.io/scenario': 'true' };
   const objects = await renderChart({ name: 'injector-operator', namespace, values }, cluster.run.path);
@@ -77,20 +56,26 @@ export async function installChart(
   };
   return {
     namespace,
+    /** `system:serviceaccount:…`: the name under which the audit log knows who writes (the leader). */
     username: username(writer),
+    /** Those of every role. */
     usernames: [...new Set(workloads.map(username))],
+    /** The name of the object that owns the operator's webhook configurations, as the chart passes it. */
     owner: flagValue(writer.flags, 'owner'),
+    /** Everything the chart rendered, in helm's order. */
     objects,
     workloads,
     operators,
     launchOperator,
-    startOperator: async (settings) => {
+    startOperator: async (settings?: Partial<OperatorSettings>) => {
       const operator = await launchOperator(settings);
       await operator.waitUntilReady();
       return operator;
     },
   };
 }
+
+export type Installation = Awaited<ReturnType<typeof installChart>>;
 
 /** The Deployment that runs a role: a chart that runs everything in one runs that too. */
 export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | undefined): ChartWorkload {
@@ -104,24 +89,19 @@ export function workloadFor(workloads: ChartWorkload[], role: OperatorRole | und
 
 const run = promisify(execFile);
 
-export interface ChartRelease {
-  name: string;
-  namespace: string;
-  values: Record<string, unknown>;
-}
-
 /**
  * Renders our chart, CRDs included, with real helm; no cluster is asked.
  *
  * @param directory where the values file is written
  * @throws Error with what helm said
  */
-export async function renderChart(release: ChartRelease, directory: string): Promise<KubernetesObject[]> {
+export async function renderChart(
+  release: { name: string; namespace: string; values: Record<string, unknown> },
+  directory: string,
+): Promise<KubernetesObject[]> {
   const values = join(directory, `${release.name}-${release.namespace}-values.json`);
   writeFileSync(values, JSON.stringify(release.values));
   const flags = ['--namespace', release.namespace, '--values', values, '--include-crds', '--kube-version', '1.36.3'];
   const { stdout } = await run(paths.helm, ['template', release.name, paths.chart, ...flags], { maxBuffer: 64 << 20 });
-  return loadAll(stdout).filter(
-    (document): document is KubernetesObject => document !== null && document !== undefined,
-  );
+  return parseObjects(stdout);
 }

@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { signalGroup } from './run-directory.ts';
 import { Hopeless, waitFor } from './wait-for.ts';
 
-export interface ProcessSettings {
+interface ProcessSettings {
   name: string;
   command: string;
   arguments: string[];
@@ -16,7 +17,7 @@ export interface ProcessSettings {
   onSpawn: (pid: number, name: string) => void;
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -82,7 +83,7 @@ export class ManagedProcess {
   /** Asks the program to end (SIGTERM) and waits; kills it when it does not within `timeout` milliseconds. */
   async stop(timeout = 10_000): Promise<void> {
     if (!this.#signal('SIGTERM')) return;
-    const ended = await Promise.race([this.#ended.then(() => true), delay(timeout)]);
+    const ended = await Promise.race([this.#ended.then(() => true), sleep(timeout, false, { ref: false })]);
     if (!ended) await this.kill();
   }
 
@@ -126,9 +127,8 @@ export class ManagedProcess {
 
   /** The last lines of its log that are wanted, headed by the file's name. */
   logTail(lines = 25, isWanted: (line: string) => boolean = () => true): string {
-    return [`--- the end of ${this.logFile}`, ...this.log().trimEnd().split('\n').filter(isWanted).slice(-lines)].join(
-      '\n',
-    );
+    const wanted = this.log().trimEnd().split('\n').filter(isWanted);
+    return [`--- the end of ${this.logFile}`, ...wanted.slice(-lines)].join('\n');
   }
 
   /** Lets the harness's own process end while this one goes on. */
@@ -137,21 +137,12 @@ export class ManagedProcess {
   }
 
   #signal(signal: NodeJS.Signals): boolean {
-    const pid = this.pid;
-    return pid !== undefined && signalGroup(pid, signal);
+    return this.pid !== undefined && signalGroup(this.pid, signal);
   }
 }
 
 function describeEnd(end: ProcessEnd): string {
   return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
-}
-
-function delay(milliseconds: number): Promise<false> {
-  return new Promise((resolve) => {
-    setTimeout(() => {
-      resolve(false);
-    }, milliseconds).unref();
-  });
 }
 
 /**

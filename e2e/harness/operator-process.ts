@@ -28,19 +28,8 @@ export interface OperatorSettings {
   environment?: Record<string, string>;
 }
 
-export interface OperatorProcess {
-  process: ManagedProcess;
-  webhookPort: number;
-  healthPort: number;
-  waitUntilReady: (timeout?: number) => Promise<void>;
-  restart: () => Promise<void>;
-  metrics: () => Promise<string>;
-  /** Resident memory in MiB. */
-  residentMemory: () => number;
-}
-
 /** Starts the bundled operator; it is not ready yet when this returns. */
-export async function startOperatorProcess(settings: OperatorSettings, run: RunDirectory): Promise<OperatorProcess> {
+export async function startOperatorProcess(settings: OperatorSettings, run: RunDirectory) {
   const { bundle = paths.injector } = settings;
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: \`npm run build\` makes it`);
   const [webhookPort, healthPort] = [await freePort(), await freePort()];
@@ -65,9 +54,12 @@ export async function startOperatorProcess(settings: OperatorSettings, run: RunD
       await waitUntilReady();
     },
     metrics: async () => (await fetch(`${health}/metrics`)).text(),
+    /** Resident memory in MiB. */
     residentMemory: () => residentMemory(operator.pid),
   };
 }
+
+export type OperatorProcess = Awaited<ReturnType<typeof startOperatorProcess>>;
 
 function operatorArguments(settings: OperatorSettings, webhookPort: number, healthPort: number): string[] {
   return [

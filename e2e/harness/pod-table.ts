@@ -5,37 +5,29 @@ import { runningContainers, type Pod } from './pod.ts';
  * Native sidecars count among the containers, other init containers do not.
  */
 export function podTable(pods: Pod[], now: Date): string {
-  const rows = pods.map((pod) => {
-    const { ready, total } = readiness(pod);
-    return [pod.metadata.name ?? '', `${ready}/${total}`, state(pod), String(restarts(pod)), age(pod, now)];
-  });
+  const rows = pods.map((pod) => [
+    pod.metadata.name ?? '',
+    readyColumn(pod),
+    state(pod),
+    String(restarts(pod)),
+    age(pod, now),
+  ]);
   return alignColumns([['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'], ...rows]);
 }
 
 /** `2/2` and the like. */
 export function readyColumn(pod: Pod): string {
-  const { ready, total } = readiness(pod);
-  return `${ready}/${total}`;
+  const names = runningContainers(pod);
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const ready = names.filter((name) => statuses.some((each) => each.name === name && each.ready));
+  return `${ready.length}/${names.length}`;
 }
 
 /** Pads the cells of each column to one width, three spaces between columns. */
 export function alignColumns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-function readiness(pod: Pod): { ready: number; total: number } {
-  const names = runningContainers(pod);
-  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  const ready = names.filter((name) => statuses.some((each) => each.name === name && each.ready)).length;
-  return { ready, total: names.length };
+  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  return padded.map((row) => row.join('   ').trimEnd()).join('\n');
 }
 
 function state(pod: Pod): string {
@@ -53,10 +45,8 @@ function restarts(pod: Pod): number {
 }
 
 function age(pod: Pod, now: Date): string {
-  const seconds = Math.max(
-    0,
-    Math.floor((now.getTime() - Date.parse(pod.metadata.creationTimestamp ?? now.toISOString())) / 1000),
-  );
+  const created = Date.parse(pod.metadata.creationTimestamp ?? now.toISOString());
+  const seconds = Math.max(0, Math.floor((now.getTime() - created) / 1000));
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
   return `${Math.floor(seconds / 3600)}h`;

@@ -1,20 +1,24 @@
-import type { ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
+import type { Condition, ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
 
 /** The parts of a Pod that scenarios look at. */
 export interface Pod {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
-  spec: PodSpec;
-  status?: PodStatus;
-  [field: string]: unknown;
-}
-
-export interface PodSpec {
-  containers: Container[];
-  initContainers?: Container[];
-  hostNetwork?: boolean;
-  volumes?: { name: string; [source: string]: unknown }[];
+  spec: {
+    containers: Container[];
+    initContainers?: Container[];
+    hostNetwork?: boolean;
+    volumes?: { name: string; [source: string]: unknown }[];
+    [field: string]: unknown;
+  };
+  status?: {
+    phase?: string;
+    reason?: string;
+    conditions?: { type: string; status: Condition['status'] }[];
+    containerStatuses?: ContainerStatus[];
+    initContainerStatuses?: ContainerStatus[];
+  };
   [field: string]: unknown;
 }
 
@@ -24,14 +28,6 @@ export interface Container {
   args?: string[];
   restartPolicy?: string;
   [field: string]: unknown;
-}
-
-interface PodStatus {
-  phase?: string;
-  reason?: string;
-  conditions?: { type: string; status: string }[];
-  containerStatuses?: ContainerStatus[];
-  initContainerStatuses?: ContainerStatus[];
 }
 
 interface ContainerStatus {
@@ -48,9 +44,7 @@ export function runningContainers(pod: Pod): string[] {
   return [...native, ...pod.spec.containers].map(({ name }) => name);
 }
 
-/** The annotation by which an injected pod is recognised. */
-export const statusAnnotation = 'sidecar.istio.io/status';
-
+/** An annotation tells. */
 export function isInjected(pod: Pod): boolean {
-  return pod.metadata.annotations?.[statusAnnotation] !== undefined;
+  return pod.metadata.annotations?.['sidecar.istio.io/status'] !== undefined;
 }

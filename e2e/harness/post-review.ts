@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request, type Agent } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
 import { barePod } from './workloads.ts';
 
 export interface ReviewTarget {
@@ -49,13 +50,10 @@ export function postReview(
         headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
       },
       (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, review: parse(text) });
-        });
-        response.on('error', reject);
+        const { statusCode: status = 0, headers } = response;
+        readText(response).then((text) => {
+          resolve({ status, headers, text, review: parse(text) });
+        }, reject);
       },
     );
     outgoing.setTimeout(15_000, () => outgoing.destroy(new Error('no answer within 15 s')));

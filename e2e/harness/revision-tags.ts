@@ -3,7 +3,7 @@ import { tagWebhookConfiguration } from '../../src/api/names.ts';
 import type { RestartStatus } from '../../src/api/revision-tag/rollout-status.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { applyObject } from './apply.ts';
+import { applyObject, isTrue } from './apply.ts';
 import type { ScenarioContext } from './scenario-context.ts';
 import { untilActive } from './until-active.ts';
 import { waitFor } from './wait-for.ts';
@@ -40,10 +40,9 @@ export async function applyTagUntilReady(client: ApiClient, tag: RevisionTagObje
   const { metadata } = await applyObject(client, tag);
   const ready = await waitFor(`RevisionTag ${tag.metadata.name} to be Ready`, async () => {
     const found = await client.get<RevisionTagObject>(revisionTags, tag.metadata.name);
-    const { observedGeneration = 0, conditions = [], stableRevision } = found.status ?? {};
-    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (isReady && observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision)
-      return found;
+    const { observedGeneration = 0, stableRevision } = found.status ?? {};
+    const isSeen = observedGeneration >= (metadata.generation ?? 0) && stableRevision === tag.spec.revision;
+    if (isTrue(found, 'Ready') && isSeen) return found;
     throw new Error(`it says ${JSON.stringify(found.status ?? 'nothing')}`);
   });
   await untilActive(client);

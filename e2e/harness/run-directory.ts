@@ -10,12 +10,24 @@ let created = 0;
 /**
  * A directory for one control plane, with a list of the processes that belong to it.
  * Every one of them has the directory's name in its command line, which is how a recycled process id is told from our own.
+ *
+ * @param ended is called when its processes have ended
  */
-export interface RunDirectory {
-  path: string;
-  recordProcess: (pid: number, name: string) => void;
-  remove: (keepLogs: boolean) => void;
+function runDirectory(path: string, ended: () => void) {
+  return {
+    path,
+    recordProcess: (pid: number, name: string) => {
+      appendFileSync(join(path, 'processes'), `${pid} ${name}\n`);
+    },
+    remove: (keepLogs: boolean) => {
+      endListedProcesses(path);
+      ended();
+      removeBulk(path, keepLogs);
+    },
+  };
 }
+
+export type RunDirectory = ReturnType<typeof runDirectory>;
 
 /** Creates a directory below .build/run after ending what crashed runs left there. */
 export function createRunDirectory(): RunDirectory {
@@ -24,31 +36,17 @@ export function createRunDirectory(): RunDirectory {
   const started = new Date().toISOString().replaceAll(/[:.]/g, '-');
   const path = join(paths.runs, `${started}-${++created}-${process.pid}`);
   mkdirSync(path);
-  const guard = startGuard(path);
-  return {
-    path,
-    recordProcess: recorder(path),
-    remove: (keepLogs) => {
-      endListedProcesses(path);
-      rmSync(join(path, 'processes'), { force: true });
-      guard();
-      removeBulk(path, keepLogs);
-    },
-  };
+  const endGuard = startGuard(path);
+  return runDirectory(path, () => {
+    rmSync(join(path, 'processes'), { force: true });
+    endGuard();
+  });
 }
 
 /** The directory of the standing cluster: its processes outlive the command that starts them, so nothing guards them. */
 export function openStandingDirectory(): RunDirectory {
   mkdirSync(paths.standing, { recursive: true });
-  const path = paths.standing;
-  return {
-    path,
-    recordProcess: recorder(path),
-    remove: (keepLogs) => {
-      endListedProcesses(path);
-      removeBulk(path, keepLogs);
-    },
-  };
+  return runDirectory(paths.standing, () => undefined);
 }
 
 /**
@@ -81,19 +79,9 @@ function reapLeftovers(): void {
   for (const path of abandoned.slice(0, -keptLogs)) rmSync(path, { recursive: true, force: true });
 }
 
-function recorder(directory: string): (pid: number, name: string) => void {
-  const list = join(directory, 'processes');
-  return (pid, name) => {
-    appendFileSync(list, `${pid} ${name}\n`);
-  };
-}
-
 function removeBulk(path: string, keepLogs: boolean): void {
-  if (!keepLogs) {
-    rmSync(path, { recursive: true, force: true });
-    return;
-  }
-  for (const bulk of ['etcd', 'certificates', 'processes']) rmSync(join(path, bulk), { recursive: true, force: true });
+  const removed = keepLogs ? ['etcd', 'certificates', 'processes'].map((name) => join(path, name)) : [path];
+  for (const each of removed) rmSync(each, { recursive: true, force: true });
 }
 
 /**

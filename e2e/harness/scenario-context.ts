@@ -33,9 +33,9 @@ export class ScenarioContext {
   readonly #report: (line: string) => void;
   readonly #installations: Installation[] = [];
   readonly #replicas: Replicas[] = [];
-  readonly #loads: PodLoad[] = [];
   readonly #endings: (() => unknown)[] = [];
-  #figures: Figures = {};
+  /** What docs/measurements keeps of a full run, beside its last line. */
+  figures: Figures = {};
 
   constructor(
     cluster: Cluster,
@@ -96,13 +96,9 @@ export class ScenarioContext {
     );
   }
 
-  /** Figures that docs/measurements keeps of a full run, beside its last line; later ones with the same name replace earlier ones. */
+  /** Adds figures; later ones with the same name replace earlier ones. */
   measured(figures: Figures): void {
-    this.#figures = { ...this.#figures, ...figures };
-  }
-
-  get figures(): Figures {
-    return this.#figures;
+    this.figures = { ...this.figures, ...figures };
   }
 
   say(line: string): void {
@@ -154,7 +150,7 @@ export class ScenarioContext {
 
   async startLoad(options: PodLoadOptions): Promise<PodLoad> {
     const load = await PodLoad.start(this.client, options);
-    this.#loads.push(load);
+    this.atEnd(() => load.stop());
     return load;
   }
 
@@ -177,13 +173,11 @@ export class ScenarioContext {
   }
 
   async finish(): Promise<void> {
-    await Promise.all([...this.#loads.map((each) => each.stop()), ...this.#endings.map((end) => end())]);
+    await Promise.all(this.#endings.map((end) => end()));
     await Promise.all(this.#replicas.map((each) => each.stop()));
     await Promise.all(this.#operators.map(({ process }) => process.kill()));
-    await cleanUp(
-      this.client,
-      this.#installations.flatMap(({ objects }) => objects),
-    );
+    const objects = this.#installations.flatMap((each) => each.objects);
+    await cleanUp(this.client, objects);
   }
 
   get #operators() {

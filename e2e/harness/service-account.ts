@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
-import { resourcePath } from '../../src/kube/resource-kinds.ts';
+import { resourceKind, resourcePath } from '../../src/kube/resource-kinds.ts';
 import type { Cluster } from './cluster.ts';
 import { writeKubeconfig } from './control-plane.ts';
 import type { Pod } from './pod.ts';
@@ -37,10 +37,7 @@ export async function serviceAccountKubeconfig(
 }
 
 async function requestToken(client: ApiClient, namespace: string, name: string, pod: Pod | undefined): Promise<string> {
-  const path = resourcePath(
-    { group: '', version: 'v1', plural: 'serviceaccounts' },
-    { namespace, name, subresource: 'token' },
-  );
+  const path = resourcePath(resourceKind('v1', 'ServiceAccount'), { namespace, name, subresource: 'token' });
   const bound = { apiVersion: 'v1', kind: 'Pod', name: pod?.metadata.name, uid: pod?.metadata.uid };
   const body = {
     apiVersion: 'authentication.k8s.io/v1',

@@ -22,9 +22,8 @@ export class WebhookWrites {
 
   static async open(context: ScenarioContext, audit: AuditLog, username: string): Promise<WebhookWrites> {
     const writes = new WebhookWrites(audit, username);
-    const known = new Set(
-      (await context.client.listAll(webhooks)).items.map(({ metadata }) => metadata.resourceVersion),
-    );
+    const { items } = await context.client.listAll(webhooks);
+    const known = new Set(items.map(({ metadata }) => metadata.resourceVersion));
     await follow(context, webhooks, {}, (object, gone) => {
       const { name = '', resourceVersion } = object.metadata;
       if (gone || !isWebhookOfOurs(name) || known.has(resourceVersion)) return;

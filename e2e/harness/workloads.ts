@@ -20,11 +20,8 @@ export async function waitForEarlierNamespace(client: ApiClient, name: string): 
 /** Creates a namespace and waits until pods may be created in it (its default ServiceAccount is there). */
 export async function createNamespace(client: ApiClient, name: string, labels: Record<string, string> = {}) {
   await waitForEarlierNamespace(client, name);
-  await client.create({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, labels: { [scenarioLabel]: 'true', ...labels } },
-  });
+  const metadata = { name, labels: { [scenarioLabel]: 'true', ...labels } };
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata });
   await waitFor(`namespace ${name} to have its default ServiceAccount`, () =>
     client.find(resourceKind('v1', 'ServiceAccount'), 'default', { namespace: name }),
   );
@@ -88,9 +85,7 @@ interface Deployment extends KubernetesObject {
 /** Restarts a Deployment the way `kubectl rollout restart` does and waits for the end of the roll-out. */
 export async function restartDeployment(client: ApiClient, namespace: string, name: string, timeout = 60_000) {
   const template = { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() } } };
-  await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', {
-    spec: { template },
-  });
+  await client.patch(objectOf('apps/v1', 'Deployment', name, namespace), 'merge', { spec: { template } });
   await waitForDeployment(client, namespace, name, timeout);
 }
 
@@ -99,9 +94,8 @@ export async function waitForDeployment(client: ApiClient, namespace: string, na
   await waitFor(
     `deployment ${namespace}/${name} to be complete`,
     async () => {
-      const { metadata, spec, status } = await client.get<Deployment>(resourceKind('apps/v1', 'Deployment'), name, {
-        namespace,
-      });
+      const kind = resourceKind('apps/v1', 'Deployment');
+      const { metadata, spec, status } = await client.get<Deployment>(kind, name, { namespace });
       const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
       if (status?.observedGeneration !== metadata.generation) return false;
       if (!counts.every((count) => (count ?? 0) === spec.replicas)) return false;
@@ -117,14 +111,9 @@ export async function podsOf(client: ApiClient, namespace: string, app?: string)
 }
 
 /** The pods of a namespace with these labels, oldest first. */
-export async function podsMatching(
-  client: ApiClient,
-  namespace: string,
-  labels: Record<string, string>,
-): Promise<Pod[]> {
-  const labelSelector = Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+export async function podsMatching(client: ApiClient, namespace: string, labels: Record<string, string>) {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const labelSelector = pairs.join(',');
   const { items } = await client.listAll<Pod>(resourceKind('v1', 'Pod'), { namespace, labelSelector });
   const age = (pod: Pod) => `${pod.metadata.creationTimestamp ?? ''} ${pod.metadata.name ?? ''}`;
   return items.sort((left, right) => age(left).localeCompare(age(right)));

@@ -15,7 +15,7 @@ import { isInjected, type Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { barePod, podsOf } from '../harness/workloads.ts';
-import { comparable, expectedPod, firstDifference, type Surroundings } from './istio-templates/expected-pod.ts';
+import { difference, type Surroundings, type Twins } from './istio-templates/expected-pod.ts';
 import { injectorOf, istioConfigMaps, istioTexts, withTag, type IstioTexts } from './istio-templates/istio-texts.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
 
@@ -37,23 +37,20 @@ async function walk(context: ScenarioContext): Promise<string> {
   await installation.startOperator();
   const istio = await context.namespace('istio');
   await applyAll(client, istioConfigMaps(istio, revision, texts));
-  const config = await applyUntilReady(client, referringConfig(istio));
+  await applyUntilReady(client, referringConfig(istio));
   const plain = await context.namespace('plain');
   const mesh = await context.namespace('mesh', { 'istio.io/rev': revision });
   const scratch = await context.namespace('scratch');
   for (const kind of workloadKinds) {
     for (const namespace of [plain, mesh]) await createWorkload(client, kind, namespace);
   }
-  const around = { injector: injectorOf(revision, texts), nodes: await nodeFacts(client), scratch };
+  const around = { injector: injectorOf(revision, texts), nodes: await nodeFacts(client), scratch, plain, mesh };
 
-  const namespaces = [plain, mesh] as const;
   let compared = 0;
-  for (const kind of workloadKinds) {
-    compared += await checkKind(context, kind, namespaces, around);
-  }
-  await checkControl(context, namespaces, around, texts);
+  for (const kind of workloadKinds) compared += await checkKind(context, kind, around);
+  await checkControl(context, around, texts);
   if (context.cluster.fakeNodes) await checkNative(context, mesh);
-  const edits = await checkEdits(context, { config, istio, revision, texts, plain, mesh, around });
+  const edits = await checkEdits(context, istio, texts, around);
   return `${compared} pods of ${workloadKinds.length} kinds of workload equal the engine's results, ${edits} edits; ${source}`;
 }
 
@@ -67,39 +64,28 @@ function referringConfig(namespace: string): InjectorConfigObject {
 }
 
 /** Every pod of a workload equals the engine's result for its request, and is injected at all. Returns how many there are. */
-async function checkKind(
-  context: ScenarioContext,
-  kind: WorkloadKind,
-  namespaces: readonly [string, string],
-  around: Surroundings,
-): Promise<number> {
+async function checkKind(context: ScenarioContext, kind: WorkloadKind, around: Surroundings): Promise<number> {
   const least = { Deployment: 2, StatefulSet: 2, DaemonSet: around.nodes.length, Job: 1, CronJob: 1 }[kind];
   return context.check(`each stored pod of the ${kind} is what the engine makes of its request`, async () => {
-    const pairs = await twins(context.client, kind, namespaces, least);
+    const pairs = await twins(context.client, kind, around, least);
     if (pairs === undefined) return undefined;
-    for (const { twin, pod } of pairs) {
+    for (const [twin, pod] of pairs) {
       if (isInjected(twin) || !isInjected(pod))
         throw new Error('injected where it should not be, or not where it should');
-      const expected = await expectedPod(context.client, around, twin, pod);
-      found(firstDifference(comparable(pod), expected), '');
+      found(await difference(context.client, around, [twin, pod]), '');
     }
     return pairs.length;
   });
 }
 
 /** The comparison can fail: a pod is not what the engine makes of it with another tag. */
-async function checkControl(
-  context: ScenarioContext,
-  namespaces: readonly [string, string],
-  around: Surroundings,
-  texts: IstioTexts,
-): Promise<void> {
+async function checkControl(context: ScenarioContext, around: Surroundings, texts: IstioTexts): Promise<void> {
   const injector = injectorOf(revision, withTag(texts, 'another'));
   await context.check('with another tag in the values the same comparison finds the image', async () => {
-    const [pair] = (await twins(context.client, 'Deployment', namespaces, 1)) ?? [];
+    const [pair] = (await twins(context.client, 'Deployment', around, 1)) ?? [];
     if (pair === undefined) return false;
-    const expected = await expectedPod(context.client, { ...around, injector }, pair.twin, pair.pod);
-    return /image: ".*" instead of ".*:another"/.test(firstDifference(comparable(pair.pod), expected));
+    const said = await difference(context.client, { ...around, injector }, pair);
+    return /image: ".*" instead of ".*:another"/.test(said);
   });
 }
 
@@ -121,71 +107,52 @@ async function checkNative(context: ScenarioContext, namespace: string): Promise
   context.say(podTable(await podsOf(client, namespace), new Date()).replaceAll('\n', '\n      '));
 }
 
-async function nodeFacts(client: ApiClient): Promise<{ name: string; kubeletVersion: string }[]> {
-  const { items } = await client.listAll<{
-    metadata: { name: string };
-    status?: { nodeInfo?: { kubeletVersion?: string } };
-  }>(resourceKind('v1', 'Node'));
-  return items.map(({ metadata, status }) => ({
-    name: metadata.name,
-    kubeletVersion: status?.nodeInfo?.kubeletVersion ?? '',
-  }));
+interface Node {
+  metadata: { name: string };
+  status: { nodeInfo: { kubeletVersion: string } };
 }
 
-interface EditedInstallation {
-  config: InjectorConfigObject;
-  istio: string;
-  revision: string;
-  texts: IstioTexts;
-  plain: string;
-  mesh: string;
-  around: Surroundings;
+async function nodeFacts(client: ApiClient) {
+  const { items } = await client.listAll<Node>(resourceKind('v1', 'Node'));
+  return items.map(({ metadata, status }) => ({ name: metadata.name, ...status.nodeInfo }));
 }
+
+/** Other texts of some keys; null removes one. */
+type Edit = Partial<Record<keyof IstioTexts, string | null>>;
 
 /** What becomes of edits of the ConfigMaps and of ProxyConfigs: good ones are followed, broken ones are told and change nothing. Returns their number. */
-async function checkEdits(context: ScenarioContext, installation: EditedInstallation): Promise<number> {
+async function checkEdits(context: ScenarioContext, istio: string, texts: IstioTexts, around: Surroundings) {
   const { client } = context;
-  const { istio, revision, texts, mesh, around } = installation;
-  const edit = async (changed: Partial<Record<keyof IstioTexts, string | null>>): Promise<void> => {
+  const edit = async ({ mesh, ...others }: Edit): Promise<void> => {
     const [config, meshConfig] = istioConfigMaps(istio, revision, texts) as [KubernetesObject, KubernetesObject];
-    const { mesh: meshText, ...others } = changed;
     if (Object.keys(others).length > 0) await client.patch(config, 'merge', { data: others });
-    if (meshText !== undefined) await client.patch(meshConfig, 'merge', { data: { mesh: meshText } });
+    if (mesh !== undefined) await client.patch(meshConfig, 'merge', { data: { mesh } });
   };
 
   const tagged = withTag(texts, 'edited');
   await edit({ values: tagged.values });
   const after = { ...around, injector: injectorOf(revision, tagged) };
-  await checkPod(context, 'an edit of the values is followed', installation, after);
+  await checkPod(context, 'an edit of the values is followed', after);
 
-  const renamed = {
-    ...tagged,
-    mesh: `${texts.mesh.replace(/^trustDomain:.*$/m, '').trimEnd()}\ntrustDomain: edited.example\n`,
-  };
+  const meshText = `${texts.mesh.replace(/^trustDomain:.*$/m, '').trimEnd()}\ntrustDomain: edited.example\n`;
+  const renamed = { ...tagged, mesh: meshText };
   await edit({ mesh: renamed.mesh });
   const whole = { ...around, injector: injectorOf(revision, renamed) };
-  await checkPod(context, 'so is one of the mesh config', installation, whole);
+  await checkPod(context, 'so is one of the mesh config', whole);
 
   const proxyConfig = {
     apiVersion: 'networking.istio.io/v1beta1',
     kind: 'ProxyConfig',
-    metadata: { name: 'seven', namespace: mesh },
+    metadata: { name: 'seven', namespace: around.mesh },
     spec: { concurrency: 7, image: { imageType: 'distroless' } },
   };
   await applyObject(client, proxyConfig);
   const proxied = { ...whole, proxyConfigs: [proxyConfig] };
-  await checkPod(context, 'a ProxyConfig is followed', installation, proxied);
-  await context.check('and makes a difference', async () => {
-    const [twin, pod] = await podAndTwin(client, installation);
-    return firstDifference(comparable(pod), await expectedPod(client, whole, twin, pod)) !== '';
-  });
+  await checkPod(context, 'a ProxyConfig is followed', proxied);
+  const pair = await podAndTwin(client, around);
+  await context.check('and makes a difference', async () => (await difference(client, whole, pair)) !== '');
 
-  const broken: [
-    says: string,
-    changed: Partial<Record<keyof IstioTexts, string | null>>,
-    type: string,
-    message: RegExp,
-  ][] = [
+  const broken: [says: string, changed: Edit, reason: string, message: RegExp][] = [
     [
       'a broken template is told with ConfigMap, key, line and column',
       { config: 'templates:\n  sidecar: "{{ if }}"\n' },
@@ -215,23 +182,23 @@ async function checkEdits(context: ScenarioContext, installation: EditedInstalla
   ];
   for (const [says, changed, reason, message] of broken) {
     await edit(changed);
-    await checkRefused(context, says, reason, message);
-    await checkPod(context, 'and pods are injected as before', installation, proxied);
-    await edit({ config: renamed.config, values: renamed.values, mesh: renamed.mesh });
-    await checkReady(context);
+    await checkRefused(says, reason, message);
+    await checkPod(context, 'and pods are injected as before', proxied);
+    await edit(renamed);
+    await checkReady();
   }
 
   const [, meshConfig] = istioConfigMaps(istio, revision, renamed) as [KubernetesObject, KubernetesObject];
   await client.delete(meshConfig);
   const gone = new RegExp(`could not read valid configmap "istio-${revision}" from namespace "${istio}"`);
-  await checkRefused(context, 'so is a missing ConfigMap', 'ReferenceInvalid', gone);
+  await checkRefused('so is a missing ConfigMap', 'ReferenceInvalid', gone);
   await client.create(meshConfig);
-  await checkReady(context);
+  await checkReady();
   await client.delete(proxyConfig);
-  await checkPod(context, 'without the ProxyConfig pods are as before it', installation, whole);
+  await checkPod(context, 'without the ProxyConfig pods are as before it', whole);
   return broken.length + 5;
 
-  async function checkRefused(context: ScenarioContext, says: string, reason: string, message: RegExp): Promise<void> {
+  async function checkRefused(says: string, reason: string, message: RegExp): Promise<void> {
     await context.check(says, async () => {
       const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'TemplatesValid');
       found(said?.reason ?? '', reason);
@@ -239,7 +206,7 @@ async function checkEdits(context: ScenarioContext, installation: EditedInstalla
     });
   }
 
-  async function checkReady(context: ScenarioContext): Promise<void> {
+  async function checkReady(): Promise<void> {
     await context.check('mended: Ready', async () => {
       const said = condition(await client.get<InjectorConfigObject>(injectorConfigs, revision), 'Ready');
       return found(said?.status ?? '', 'True');
@@ -248,21 +215,13 @@ async function checkEdits(context: ScenarioContext, installation: EditedInstalla
 }
 
 /** A pod that is created now is what the engine makes of it in these surroundings. */
-async function checkPod(
-  context: ScenarioContext,
-  says: string,
-  installation: EditedInstallation,
-  around: Surroundings,
-): Promise<void> {
+async function checkPod(context: ScenarioContext, says: string, around: Surroundings): Promise<void> {
   const { client } = context;
-  await context.check(says, async () => {
-    const [twin, pod] = await podAndTwin(client, installation);
-    return found(firstDifference(comparable(pod), await expectedPod(client, around, twin, pod)), '');
-  });
+  await context.check(says, async () => found(await difference(client, around, await podAndTwin(client, around)), ''));
 }
 
 /** The same pod as the API server would store it without and with injection. */
-function podAndTwin(client: ApiClient, { plain, mesh }: EditedInstallation): Promise<[twin: Pod, pod: Pod]> {
+function podAndTwin(client: ApiClient, { plain, mesh }: Surroundings): Promise<Twins> {
   return Promise.all([dryRun(client, barePod(plain, 'edit')), dryRun(client, barePod(mesh, 'edit'))]);
 }
 
@@ -307,19 +266,14 @@ const container = {
 };
 
 /** The pods of a workload in two namespaces, each with its twin; undefined while there are fewer than `least`. */
-async function twins(
-  client: ApiClient,
-  kind: WorkloadKind,
-  [plain, injected]: readonly [string, string],
-  least: number,
-): Promise<{ twin: Pod; pod: Pod }[] | undefined> {
-  const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, injected, appOf(kind))]);
-  const pairs = some.flatMap((twin) => {
+async function twins(client: ApiClient, kind: WorkloadKind, { plain, mesh }: Surroundings, least: number) {
+  const [some, others] = await Promise.all([podsOf(client, plain, appOf(kind)), podsOf(client, mesh, appOf(kind))]);
+  const pairs = some.flatMap((twin): Twins[] => {
     const pod = others.find((each) => placeOf(kind, each) === placeOf(kind, twin));
     // Of pods that are all alike any is the twin of any; each serves once.
     if (pod === undefined) return [];
     others.splice(others.indexOf(pod), 1);
-    return [{ twin, pod }];
+    return [[twin, pod]];
   });
   return pairs.length < least ? undefined : pairs;
 }

@@ -1,6 +1,6 @@
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
-import { applyUntilReady, smallConfig, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTagAndWebhook, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -48,7 +48,9 @@ export const labelTruthTable: Scenario = {
     const setting: Setting = { namespaces, keys: istioRowKeys, meaning: plain, name: 'plain' };
     await checkTable(context, 'two revisions and a tag', setting);
 
-    await applyUntilReady(client, enabledByDefault(smallConfig('default')));
+    const opening = smallConfig('default');
+    opening.spec.injection['enableNamespacesByDefault'] = true;
+    await applyUntilReady(client, opening);
     const open = { ...plain, enabledByDefault: true };
     await checkTable(context, 'enableNamespacesByDefault', { ...setting, meaning: open, name: 'open' });
     await applyUntilReady(client, smallConfig('default'));
@@ -57,12 +59,8 @@ export const labelTruthTable: Scenario = {
     const moved = { revisions: { ...revisions, default: '1-24' }, standard: '1-24', enabledByDefault: false };
     await checkTable(context, 'RevisionTag default leads to 1-24', { ...setting, meaning: moved, name: 'moved' });
     await applyTagUntilReady(client, revisionTag('default', '1-24', { enableNamespacesByDefault: true }));
-    const movedOpen = { ...moved, enabledByDefault: true };
-    await checkTable(context, 'RevisionTag default with enableNamespacesByDefault', {
-      ...setting,
-      meaning: movedOpen,
-      name: 'moved-open',
-    });
+    const movedOpen = { ...setting, meaning: { ...moved, enabledByDefault: true }, name: 'moved-open' };
+    await checkTable(context, 'RevisionTag default with enableNamespacesByDefault', movedOpen);
     await removeTagAndWebhook(client, 'default');
     await removeTagAndWebhook(client, 'prod');
 
@@ -72,22 +70,13 @@ export const labelTruthTable: Scenario = {
     await applyUntilReady(client, smallConfig('1-24', { keys }));
     await applyTagUntilReady(client, revisionTag('prod', '1-24'));
     const acme = await tableNamespaces(context, 'acme', customKeys);
-    await checkTable(context, 'label names of its own', {
-      namespaces: acme,
-      keys: customKeys,
-      meaning: plain,
-      name: 'own',
-    });
+    const own = { namespaces: acme, keys: customKeys, meaning: plain, name: 'own' };
+    await checkTable(context, 'label names of its own', own);
     const foreign = { ...setting, meaning: { revisions: {}, standard: '', enabledByDefault: false }, name: 'foreign' };
     await checkTable(context, "then Istio's label names mean nothing", foreign);
     return '6 settings x 256 rows as in the table, no pod taken by two webhooks';
   },
 };
-
-function enabledByDefault(config: InjectorConfigObject): InjectorConfigObject {
-  config.spec.injection['enableNamespacesByDefault'] = true;
-  return config;
-}
 
 interface Setting {
   readonly namespaces: readonly string[];
@@ -124,9 +113,9 @@ async function checkTable(context: ScenarioContext, what: string, setting: Setti
 /** The API server follows webhook configurations with a delay: waits until it selects as it should in a row that has changed. */
 async function settle(context: ScenarioContext, what: string, { meaning }: Setting, pods: readonly TablePod[]) {
   const telling = pods.filter(({ row }) => {
-    const { injection, namespaceRevision, inject, podRevision } = row;
-    const others = [injection, namespaceRevision, inject, podRevision].filter((value) => value !== undefined);
-    return others.length === 0 || (others.length === 1 && (injection === 'enabled' || namespaceRevision === 'prod'));
+    const others = Object.values(row).filter((value) => value !== undefined);
+    const isTelling = row.injection === 'enabled' || row.namespaceRevision === 'prod';
+    return others.length === 0 || (others.length === 1 && isTelling);
   });
   for (const { row, pod } of telling) {
     const asked = barePod(pod.metadata.namespace ?? '', 'asked', { labels: pod.metadata.labels ?? {} });

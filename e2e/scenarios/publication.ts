@@ -13,7 +13,7 @@ import { Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
-import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { webhookOf } from '../harness/webhook-configurations.ts';
@@ -50,13 +50,7 @@ export const publication: Scenario = {
     const { created, lost } = losses.report();
     const mixed = lost.filter(({ kind }) => kind !== 'refused');
     await context.checkNow(`of ${created} pods 0 were mixed or plain`, () => mixed.length === 0);
-    context.measured({
-      created,
-      edits: { ...edits },
-      configurationsSeen: published.marks.size,
-      mixed: 0,
-      frozen: { ...frozen },
-    });
+    context.measured({ created, edits, configurationsSeen: published.marks.size, mixed: 0, frozen });
     return `${created} pods, ${edits.good + edits.back + edits.broken} edits (${edits.broken} broken): 0 mixed; a frozen replica: published after ${frozen.publishedAfterMilliseconds} ms, ${frozen.lost} of at most ${frozen.connections} lost`;
   },
 };
@@ -75,7 +69,7 @@ async function checkMixtureIsSeen(context: ScenarioContext): Promise<void> {
 }
 
 /** Edits one InjectorConfig again and again: new marks, old ones, broken ones; some are waited for, some overtake each other. */
-export async function editManyTimes(published: Published, count: number, seed: number) {
+async function editManyTimes(published: Published, count: number, seed: number) {
   const random = new Random(seed);
   const edits = { good: 0, broken: 0, back: 0 };
   const earlier: string[] = ['first'];
@@ -100,7 +94,7 @@ export async function editManyTimes(published: Published, count: number, seed: n
 }
 
 /** After a broken edit the webhook stays where it is; taking it back is a rollback to the very configuration of before. */
-export async function checkBrokenAndBack(published: Published): Promise<void> {
+async function checkBrokenAndBack(published: Published): Promise<void> {
   const { context } = published;
   await published.ask('stable');
   const stable = await published.waitFor('stable');
@@ -120,7 +114,7 @@ export async function checkBrokenAndBack(published: Published): Promise<void> {
 /** A replica that cannot load what is new holds the publication up until it can; until then everybody shows the old. */
 async function checkLateReplica(published: Published, replicas: Replicas, losses: Losses): Promise<void> {
   const { context } = published;
-  const late = at(replicas.webhooks, 0);
+  const late = replicas.webhooks[0]!;
   const since = Date.now();
   await published.ask('beforelate');
   await published.waitFor('beforelate');
@@ -149,14 +143,14 @@ async function checkLateReplica(published: Published, replicas: Replicas, losses
  */
 async function checkFrozenReplica(published: Published, replicas: Replicas, losses: Losses) {
   const { context } = published;
-  const frozen = at(replicas.webhooks, 1);
+  const frozen = replicas.webhooks[1]!;
   const froze = Date.now();
   frozen.operator.process.freeze();
   await published.ask('frozen');
   const { open } = await replicas.balancer.stuckOn(frozen.name, froze);
   const rest = replicas.webhooks.filter((each) => each !== frozen).map(({ name }) => name);
   await replicas.balancer.waitForRotation(rest);
-  await published.waitFor('frozen', 60_000);
+  await published.waitFor('frozen');
   const publishedAfterMilliseconds = Date.now() - froze;
   // What hangs on it fails when its time is up, and nothing new goes there.
   await sleep(5500);
@@ -170,12 +164,6 @@ async function checkFrozenReplica(published: Published, replicas: Replicas, loss
     () => lost.length <= open && lost.every(({ kind }) => kind === 'refused'),
   );
   return { lost: lost.length, connections: open, publishedAfterMilliseconds };
-}
-
-function at(replicas: Replica[], index: number): Replica {
-  const found = replicas[index];
-  if (found === undefined) throw new Error(`there is no webhook replica ${index}`);
-  return found;
 }
 
 const configName = 'edited';
@@ -223,19 +211,21 @@ class Published {
     await applyObject(this.context.client, config);
   }
 
-  async waitFor(mark: string, timeout = 30_000): Promise<string> {
-    const { client } = this.context;
-    const { metadata } = await client.get<InjectorConfigObject>(injectorConfigs, configName);
-    await waitForCondition(client, configName, 'Ready', 'True', metadata.generation, timeout);
+  async waitFor(mark: string): Promise<string> {
+    await this.#waitForCondition('Ready', 'True');
     // The API server follows the webhook's path a few milliseconds late; and where a replica is frozen, asking takes more than one attempt.
     await waitFor('pods to show it', async () => found(await this.shown(), mark));
     return this.hash();
   }
 
   async waitForRefusal(): Promise<void> {
+    await this.#waitForCondition('TemplatesValid', 'False');
+  }
+
+  async #waitForCondition(type: string, status: 'True' | 'False'): Promise<void> {
     const { client } = this.context;
-    const { metadata } = await client.get<InjectorConfigObject>(injectorConfigs, configName);
-    await waitForCondition(client, configName, 'TemplatesValid', 'False', metadata.generation);
+    const { metadata } = await client.get(injectorConfigs, configName);
+    await waitForCondition(client, configName, type, status, metadata.generation);
   }
 
   async shown(): Promise<string> {

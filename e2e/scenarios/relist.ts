@@ -1,5 +1,6 @@
 import { Agent } from 'node:https';
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ObjectMeta } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
@@ -37,10 +38,9 @@ export const relist: Scenario = {
     const rhythm = new AdmissionRhythm(
       await reviewTarget(client, name, installation.namespace, next.webhookPort),
       podReview('relist'),
-      perSecond,
       () => next.process.pid,
     );
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await sleep(3000);
     const handOver = Date.now();
     await leader.process.stop(30_000);
     const listed = async () => {
@@ -51,44 +51,30 @@ export const relist: Scenario = {
       timeout: 60_000,
       interval: 1000,
     });
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await sleep(1000);
     await rhythm.stop();
 
     const pages = audit
       .events()
-      .filter(
-        ({ verb, objectRef, userAgent }) =>
-          verb === 'list' && objectRef?.resource === 'pods' && userAgent?.includes('relist-next') === true,
-      )
-      .map(
-        ({ requestReceivedTimestamp, stageTimestamp }) =>
-          [Date.parse(requestReceivedTimestamp), Date.parse(stageTimestamp)] as const,
-      );
-    const from = Math.min(...pages.map(([received]) => received));
-    const to = Math.max(...pages.map(([, answered]) => answered)) + takeOverMs;
+      .filter(({ verb, objectRef }) => verb === 'list' && objectRef?.resource === 'pods')
+      .filter(({ userAgent }) => userAgent?.includes('relist-next') === true);
+    const from = Math.min(...pages.map((page) => Date.parse(page.requestReceivedTimestamp)));
+    const to = Math.max(...pages.map((page) => Date.parse(page.stageTimestamp))) + takeOverMs;
     const during = rhythm.between(from, to);
     const before = rhythm.between(handOver - 2000, handOver);
-    const p99 = (of: typeof during) =>
-      quantile(
-        of.map(({ milliseconds }) => milliseconds),
-        0.99,
-      );
+    const times = during.map(({ milliseconds }) => milliseconds);
+    const timesBefore = before.map(({ milliseconds }) => milliseconds);
+    const heldUp = during.map((each) => each.heldUp);
     const memory = ((next.residentMemory() - memoryBefore) * 1024) / count;
     const figures = {
       pods: Number(objects),
       pages: pages.length,
       listMilliseconds: to - takeOverMs - from,
       admissionsDuring: during.length,
-      p50Milliseconds: quantile(
-        during.map(({ milliseconds }) => milliseconds),
-        0.5,
-      ),
-      p99Milliseconds: p99(during),
-      p99HeldUpMilliseconds: quantile(
-        during.map(({ heldUp }) => heldUp),
-        0.99,
-      ),
-      p99MillisecondsBefore: p99(before),
+      p50Milliseconds: quantile(times, 0.5),
+      p99Milliseconds: quantile(times, 0.99),
+      p99HeldUpMilliseconds: quantile(heldUp, 0.99),
+      p99MillisecondsBefore: quantile(timesBefore, 0.99),
       residentKibibytesPerPod: Math.round(memory * 10) / 10,
     };
     context.measured(figures);
@@ -107,6 +93,13 @@ export const relist: Scenario = {
   },
 };
 
+interface PodEvent {
+  type: string;
+  reason: string;
+  regarding: ObjectMeta;
+  reportingController?: string;
+}
+
 /** Why a pod was not injected stands in an Event about it, once. */
 async function checkEvents(context: ScenarioContext): Promise<void> {
   const { client } = context;
@@ -117,17 +110,11 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
   const elsewhere = await context.namespace('elsewhere', { 'istio-injection': 'disabled' });
   await client.create(barePod(elsewhere, 'asking', { labels: { 'sidecar.istio.io/inject': 'true' } }));
   const told = async () => {
-    const events = resourceKind('events.k8s.io/v1', 'Event');
-    const { items } = await client.listAll<
-      KubernetesObject & { regarding: KubernetesObject['metadata']; reportingController?: string }
-    >(events);
+    const { items } = await client.listAll<PodEvent>(resourceKind('events.k8s.io/v1', 'Event'));
     return items
-      .filter(
-        ({ reportingController, regarding }) =>
-          reportingController === 'sidecar-injector.io/operator' &&
-          [namespace, elsewhere].includes(regarding.namespace ?? ''),
-      )
-      .map(({ type, reason, regarding }) => `${String(type)} ${String(reason)} ${regarding.name ?? ''}`)
+      .filter(({ reportingController }) => reportingController === 'sidecar-injector.io/operator')
+      .filter(({ regarding }) => [namespace, elsewhere].includes(regarding.namespace ?? ''))
+      .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.name ?? ''}`)
       .sort();
   };
   await context.check('Events tell why two pods were not injected, and nothing of the others', async () => {
@@ -135,11 +122,8 @@ async function checkEvents(context: ScenarioContext): Promise<void> {
   });
 }
 
-/**
- * Creates pods of about the size that pods have in clusters (6 KB), which are never scheduled, so that nothing else happens to them.
- * @param parallel how many requests are under way at once
- */
-export async function createManyPods(client: ApiClient, namespace: string, count: number, parallel = 16) {
+/** Creates pods of about the size that pods have in clusters (6 KB), which are never scheduled, so that nothing else happens to them. */
+async function createManyPods(client: ApiClient, namespace: string, count: number) {
   const env = Array.from({ length: 40 }, (_, index) => ({ name: `SETTING_${index}`, value: 'v'.repeat(60) }));
   let next = 0;
   const work = async (): Promise<void> => {
@@ -151,7 +135,7 @@ export async function createManyPods(client: ApiClient, namespace: string, count
       await client.create({ ...pod, spec });
     }
   };
-  await Promise.all(Array.from({ length: parallel }, work));
+  await Promise.all(Array.from({ length: 16 }, work));
 }
 
 interface TimedAdmission {
@@ -169,14 +153,13 @@ interface TimedAdmission {
  */
 class AdmissionRhythm {
   readonly admissions: TimedAdmission[] = [];
-  readonly #agent: Agent;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 25 });
   readonly #timer: NodeJS.Timeout;
   readonly #pid: () => number | undefined;
   #underWay = 0;
 
-  constructor(target: ReviewTarget, body: string, perSecond: number, pid: () => number | undefined) {
+  constructor(target: ReviewTarget, body: string, pid: () => number | undefined) {
     this.#pid = pid;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 25 });
     this.#timer = setInterval(() => {
       this.#ask(target, body);
     }, 1000 / perSecond);
@@ -188,8 +171,7 @@ class AdmissionRhythm {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    for (let turn = 0; turn < 100 && this.#underWay > 0; turn++)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let turn = 0; turn < 100 && this.#underWay > 0; turn++) await sleep(20);
     this.#agent.destroy();
   }
 

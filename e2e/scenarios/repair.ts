@@ -5,7 +5,13 @@ import { hashedConfigMapName, objectNames } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf } from '../harness/admissions.ts';
 import { objectOf } from '../harness/apply.ts';
-import { applyUntilReady, injectorConfigs, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
+import {
+  applyUntilReady,
+  eventsAbout,
+  injectorConfigs,
+  smallConfig,
+  waitForCondition,
+} from '../harness/injector-configs.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { webhookNamed } from '../harness/webhook-configurations.ts';
 import { checkHostileWriter, checkSecondWriters } from './repair/second-writers.ts';
@@ -65,11 +71,8 @@ async function checkDisturbances(context: ScenarioContext): Promise<number> {
     }
   }
   await context.check('an Event tells who edits a ConfigMap what to edit instead', async () => {
-    const selector = encodeURIComponent(`involvedObject.kind=InjectorConfig,involvedObject.name=${name}`);
-    const { items } = (await client.request('GET', `/api/v1/events?fieldSelector=${selector}`)) as {
-      items: { message: string }[];
-    };
-    return items.some(({ message }) => message.includes('edit the InjectorConfig instead'));
+    const events = await eventsAbout(client, name);
+    return events.some(({ message }) => message.includes('edit the InjectorConfig instead'));
   });
   await waitForCondition(client, name, 'Ready', 'True');
   await client.patch(smallConfig(name), 'merge', { metadata: { finalizers: null } });
@@ -84,15 +87,14 @@ function disturbances(namespace: string, hash: string): Disturbance[] {
   const names = objectNames(name);
   const webhook = webhookNamed(names.webhookConfiguration);
   const namespaced = (kind: string, objectName: string) => objectOf('v1', kind, objectName, namespace);
+  const labels = { 'sidecar-injector.io/revision': 'other' };
+  const data = { 'tls.crt': '', 'tls.key': '' };
   const service = namespaced('Service', names.service);
+  const serving = namespaced('Secret', names.servingSecret);
   return [
     { says: 'the webhook is deleted', object: webhook },
     { says: 'the webhooks are emptied', object: webhook, patch: { webhooks: [] } },
-    {
-      says: 'a label of the webhook is changed',
-      object: webhook,
-      patch: { metadata: { labels: { 'sidecar-injector.io/revision': 'other' } } },
-    },
+    { says: 'a label of the webhook is changed', object: webhook, patch: { metadata: { labels } } },
     { says: 'the Service is deleted', object: service },
     { says: 'the Service is redirected', object: service, patch: { spec: { externalName: 'elsewhere.example.com' } } },
     {
@@ -101,13 +103,8 @@ function disturbances(namespace: string, hash: string): Disturbance[] {
       patch: { data: { config: 'policy: disabled' } },
     },
     { says: 'the hashed ConfigMap is deleted', object: namespaced('ConfigMap', hashedConfigMapName(name, hash)) },
-    { says: 'the serving Secret is deleted', object: namespaced('Secret', names.servingSecret), renewed: true },
-    {
-      says: 'the serving Secret is emptied',
-      object: namespaced('Secret', names.servingSecret),
-      patch: { data: { 'tls.crt': '', 'tls.key': '' } },
-      renewed: true,
-    },
+    { says: 'the serving Secret is deleted', object: serving, renewed: true },
+    { says: 'the serving Secret is emptied', object: serving, patch: { data }, renewed: true },
     { says: "the authority's Secret is deleted", object: namespaced('Secret', names.authoritySecret), renewed: true },
   ];
 }

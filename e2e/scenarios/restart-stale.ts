@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
+import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { refusalOf } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
-import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
+import type { Replicas } from '../harness/replicas/replicas.ts';
 import { applyTagUntilReady, describeLeft, restartsOf, revisionTag } from '../harness/revision-tags.ts';
 import { isAllowed, type Access } from '../harness/rights/access-review.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
@@ -16,7 +18,7 @@ import { found, waitFor } from '../harness/wait-for.ts';
 import { edits, podsMade, type Window } from '../harness/workload-observer/history.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
 import { failingConfig } from './canary/failing-config.ts';
-import { bounds, checkBounds, checkNegativeControl } from './restart-stale/bounds.ts';
+import { bounds, checkBounds, checkNegativeControl, type Stage } from './restart-stale/bounds.ts';
 import {
   checkGuarded,
   createFixtures,
@@ -53,8 +55,9 @@ export const restartStale: Scenario = {
     const observer = await WorkloadObserver.open(context, isOurs);
     const fixtures = await createFixtures(context, namespaces, count);
     const guarded = await createGuarded(context);
-    const left = await createLeftAlone(context, { from: 'v1', to: 'v2' });
+    const left = await createLeftAlone(context);
     const all = [...fixtures, guarded.closed, guarded.sick, ...guarded.shared];
+    const stage = { context, observer, all };
     const areWholeBy = (workloads: readonly string[], maker: string) => () => {
       const others = workloads.filter((each) => !observer.isWholeBy(each, maker));
       return found(others.slice(0, 5).join(), '');
@@ -93,9 +96,9 @@ export const restartStale: Scenario = {
     await context.check('the same search finds the reads of one that does, of all kinds and of budgets', () =>
       found(reads().join(), 'daemonsets,deployments,poddisruptionbudgets,statefulsets'),
     );
-    const most = await checkBounds(context, observer, window);
-    const pods = await checkOnce(context, observer, window.after, restartable);
-    await checkGuarded(context, observer, guarded, window.after);
+    const most = await checkBounds(stage, window);
+    const pods = await checkOnce(stage, window.after, restartable);
+    await checkGuarded(stage, guarded, window.after);
     await context.check('what cannot be restarted is reported, each with its reason', async () => {
       const { untouched } = await restartsOf(context, tag);
       return found(untouched.map(describeLeft).sort().join('; '), left.reasons.join('; '));
@@ -107,11 +110,10 @@ export const restartStale: Scenario = {
     await checkEvents(context, restartable);
     await context.check('then there is nothing to do', async () => (await restartsOf(context, tag)).phase === 'Idle');
 
-    const refused = await checkOwnToken(context, replicas, ownTokenTargets(fixtures));
-    const failed = await checkWorsening(context, observer, all, areWholeBy(all, 'v2'));
-    const next = { all, revision: 'v4' };
-    const withoutSidecar = await checkWithoutSidecar(context, observer, replicas, next);
-    const naive = await checkNegativeControl(context, observer, next);
+    const refused = await checkOwnToken(context, replicas, oneOfEachKind(fixtures));
+    const failed = await checkWorsening(stage, areWholeBy(all, 'v2'));
+    const withoutSidecar = await checkWithoutSidecar(stage, replicas, 'v4');
+    const naive = await checkNegativeControl(stage, 'v4');
     context.measured({
       workloads: restartable.length,
       pods,
@@ -141,12 +143,7 @@ function readsOfWorkloads(audit: AuditLog, { installation }: Replicas): string[]
   return [...new Set(read)].sort();
 }
 
-async function checkOnce(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  after: number,
-  workloads: readonly string[],
-): Promise<number> {
+async function checkOnce({ context, observer }: Stage, after: number, workloads: readonly string[]): Promise<number> {
   const counts = edits(observer.sightings(), after);
   const made = podsMade(observer.sightings(), after);
   const twice = workloads.filter((each) => counts.get(each) !== 1);
@@ -167,10 +164,8 @@ async function checkEvents(context: ScenarioContext, workloads: readonly string[
   const [first = ''] = workloads;
   const namespace = first.split('/')[0] ?? '';
   await context.check('an Event on a workload says from what to what, and why', async () => {
-    const { items } = await context.client.listAll<EventObject>(
-      { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
-      { namespace },
-    );
+    const events = resourceKind('events.k8s.io/v1', 'Event');
+    const { items } = await context.client.listAll<EventObject>(events, { namespace });
     return items.some(
       ({ reason, note = '', type }) =>
         reason === 'Restarted' && type === 'Normal' && /RevisionTag prod .*had v1\..*get v2\./.test(note),
@@ -185,31 +180,29 @@ interface EventObject {
 }
 
 /** One workload of each kind: the fixtures begin with all of them. */
-function ownTokenTargets(fixtures: readonly string[]) {
-  const at = (index: number) => {
+function oneOfEachKind(fixtures: readonly string[]): KubernetesObject[] {
+  return Object.entries({ Deployment: 0, StatefulSet: 1, DaemonSet: 3 }).map(([kind, index]) => {
     const [namespace = '', workload = ''] = (fixtures[index] ?? '').split('/');
-    return { namespace, name: workload };
-  };
-  return { Deployment: at(0), StatefulSet: at(1), DaemonSet: at(3) };
+    return objectOf('apps/v1', kind, workload, namespace);
+  });
 }
 
-/** For how long at most we wait for the next restart. Milliseconds. */
-const patience = 60_000;
+const resources = ['deployments', 'statefulsets', 'daemonsets'];
 
 /** How the leader is lost: killed before it knows of its last write, or suspended until another has taken its place. */
-export type Loss = 'killed' | 'suspended';
+type Loss = 'killed' | 'suspended';
 
 /** Waits for the leader's next restart and loses it when the API server has done that, and its answer is still on the way. */
-export async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
+async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> {
   const { proxy } = replicas;
   const leader = await replicas.waitForLeader();
-  const match = { client: leader.name, verbs: ['patch'], resources: ['deployments', 'statefulsets', 'daemonsets'] };
+  const match = { client: leader.name, verbs: ['patch'], resources };
   const held = await proxy.holdWrite(match, 1);
   let reached = false;
   void held.reached.then(() => {
     reached = true;
   });
-  await waitFor('the leader to restart another workload', () => reached, { timeout: patience, interval: 5 });
+  await waitFor('the leader to restart another workload', () => reached, { interval: 5 });
   if (loss === 'killed') {
     await replicas.kill(leader);
     await held.release();
@@ -219,29 +212,19 @@ export async function loseLeader(replicas: Replicas, loss: Loss): Promise<void> 
   leader.operator.process.freeze();
   await held.release();
   try {
-    await waitForOther(replicas, leader);
+    await waitFor('another process to lead', async () => {
+      const next = await replicas.leader();
+      return next !== leader && next;
+    });
   } finally {
     leader.operator.process.unfreeze();
   }
 }
 
-async function waitForOther(replicas: Replicas, leader: Replica): Promise<void> {
-  const isOther = async (): Promise<boolean> => {
-    const next = await replicas.leader();
-    return next !== undefined && next !== leader;
-  };
-  await waitFor('another process to lead', isOther, { timeout: patience });
-}
-
 const strategy = { restart: bounds };
 
 /** A revision whose pods crash: it stops with what was restarted first, and another revision heals that. Returns how many were restarted. */
-async function checkWorsening(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  all: readonly string[],
-  areHealed: () => boolean,
-): Promise<number> {
+async function checkWorsening({ context, observer, all }: Stage, areHealed: () => boolean): Promise<number> {
   const { client } = context;
   const after = observer.latest();
   await applyObject(client, revisionTag(tag, 'v3', { strategy }));
@@ -270,16 +253,11 @@ async function checkWorsening(
  * All webhook replicas die in the middle of the restarts, and the webhook may be passed over (failurePolicy Ignore): pods become ready without a sidecar.
  * The restarts stop before everybody has lost it. Returns how many workloads have; the replicas run again then.
  */
-async function checkWithoutSidecar(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  replicas: Replicas,
-  { all, revision }: { readonly all: readonly string[]; readonly revision: string },
-): Promise<number> {
+async function checkWithoutSidecar({ context, observer, all }: Stage, replicas: Replicas, revision: string) {
   const { client } = context;
   await applyUntilReady(client, markedConfig(revision, 'four', { webhook: { failurePolicy: 'Ignore' } }));
   const after = observer.latest();
-  await applyObject(client, revisionTag(tag, revision, { strategy: { restart: bounds } }));
+  await applyObject(client, revisionTag(tag, revision, { strategy }));
   await waitFor('the first workloads to be restarted', () => all.some((each) => observer.isWholeBy(each, revision)));
   await Promise.all(replicas.webhooks.map((each) => replicas.kill(each)));
   const withoutSidecar = () =>
@@ -329,13 +307,11 @@ const attempts: Record<string, object> = {
 /** Only of those that have replicas. */
 const scaling = { spec: { replicas: 0 } };
 
-const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
-
 /** With the very token of a process that leads: one annotation of a pod template may be written, nothing else of a workload. Nothing is changed. */
 async function checkOwnToken(
   context: ScenarioContext,
   { installation, controllers }: Replicas,
-  workloads: Readonly<Record<keyof typeof plurals, { readonly namespace: string; readonly name: string }>>,
+  workloads: readonly KubernetesObject[],
 ): Promise<number> {
   const [controller] = controllers;
   if (controller === undefined) throw new Error('there is no controller');
@@ -343,16 +319,12 @@ async function checkOwnToken(
   const client = new ApiClient(loadKubeConfig({ kubeconfig }), { userAgent: 'e2e-with-the-operators-token' });
   let refused = 0;
   try {
-    for (const [kind, metadata] of Object.entries(workloads)) {
-      const target = { apiVersion: 'apps/v1', kind, metadata };
+    for (const target of workloads) {
+      const { kind } = target;
       const annotations = { 'sidecar-injector.io/restarted': `prod v2.00000000 ${new Date().toISOString()}` };
       const ours = { ...target, spec: { template: { metadata: { annotations } } } };
-      await context.check(
-        `the operator's token may write our annotation on the pod template of a ${kind}`,
-        async () => {
-          await client.apply(ours, { fieldManager: 'sidecar-injector-restarts', dryRun: true });
-          return true;
-        },
+      await context.check(`the operator's token may write our annotation on the pod template of a ${kind}`, () =>
+        client.apply(ours, { fieldManager: 'sidecar-injector-restarts', dryRun: true }),
       );
       const all = kind === 'DaemonSet' ? attempts : { ...attempts, 'its replicas': scaling };
       const allowed: string[] = [];
@@ -368,13 +340,13 @@ async function checkOwnToken(
   } finally {
     client.close();
   }
-  await checkRoles(context, installation.username, workloads.Deployment.namespace);
+  await checkRoles(context, installation.username, workloads[0]?.metadata.namespace ?? '');
   return refused;
 }
 
 /** What RBAC alone forbids, asked so that no refusal of the operator's is in the audit log. */
 async function checkRoles(context: ScenarioContext, user: string, namespace: string): Promise<void> {
-  const mayNot: Access[] = Object.values(plurals).flatMap((resource) => [
+  const mayNot: Access[] = resources.flatMap((resource) => [
     ...['create', 'update', 'delete', 'deletecollection', 'get'].map((verb) => ({ verb, resource, group: 'apps' })),
     ...['status', 'scale'].map((subresource) => ({ verb: 'patch', resource, subresource, group: 'apps' })),
   ]);

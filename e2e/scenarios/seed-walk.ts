@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../src/api/labels.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, dryRun, refusal } from '../harness/admissions.ts';
 import { applyObject } from '../harness/apply.ts';
@@ -85,8 +86,19 @@ export const seedWalk: Scenario = {
   },
 };
 
+/** The Deployment of every walk, when its pods are there. */
+async function createSleep(client: ApiClient, namespace: string, replicas = 1): Promise<void> {
+  await client.create(deployment(namespace, 'sleep', { replicas }));
+  await waitForDeployment(client, namespace, 'sleep');
+}
+
+/** `2/2 1/1` and the like: its pods, oldest first. */
+async function columnsOf(client: ApiClient, namespace: string): Promise<string> {
+  return (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+}
+
 /** The release goes while the operator is dead already: garbage collection takes the webhooks, so nobody waits for them. */
-export async function walkUninstall(context: ScenarioContext, installation: Installation): Promise<void> {
+async function walkUninstall(context: ScenarioContext, installation: Installation): Promise<void> {
   const { client } = context;
   await applyUntilReady(client, smallConfig('orphaned'));
   const namespace = await context.namespace('orphaned', { 'istio.io/rev': 'orphaned' });
@@ -100,9 +112,7 @@ export async function walkUninstall(context: ScenarioContext, installation: Inst
   await client.delete(webhookNamed(owner));
   for (const kind of [webhooks, validatingWebhooks]) {
     await context.check(`the release's owner object goes: no ${kind.kind} of ours is left`, async () => {
-      const { items } = await client.listAll(kind, {
-        labelSelector: `${labelNames.managedBy}=${managedBy}`,
-      });
+      const { items } = await client.listAll(kind, { labelSelector: `${labelNames.managedBy}=${managedBy}` });
       return items.length === 0;
     });
   }
@@ -114,9 +124,8 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
   const { client } = context;
   const labelled = await context.namespace('labelled', { 'istio-injection': 'enabled' });
   const namespace = await context.namespace('sleep');
-  await client.create(deployment(namespace, 'sleep'));
-  await waitForDeployment(client, namespace, 'sleep');
-  const columns = async () => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+  await createSleep(client, namespace);
+  const columns = () => columnsOf(client, namespace);
 
   const applied = Date.now();
   await applyObject(client, exampleConfig('hello.yaml'));
@@ -151,21 +160,15 @@ async function walkBasics(context: ScenarioContext): Promise<{ ready: number; fi
 }
 
 const name = 'passing';
-const producedKinds: [apiVersion: string, kind: string][] = [
-  ['v1', 'Secret'],
-  ['v1', 'Service'],
-  ['v1', 'ConfigMap'],
-  ['admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'],
-];
+const producedKinds = [webhooks, ...['Secret', 'Service', 'ConfigMap'].map((kind) => resourceKind('v1', kind))];
 
 /** An InjectorConfig goes: webhooks first, pods stay, nothing is left, nobody is refused meanwhile. */
 async function walkDeletion(context: ScenarioContext, installation: Installation): Promise<void> {
   const { client } = context;
   const config = await applyUntilReady(client, smallConfig(name));
   const namespace = await context.namespace('deletion', { 'istio.io/rev': name });
-  await client.create(deployment(namespace, 'sleep', { replicas: 2 }));
-  await waitForDeployment(client, namespace, 'sleep');
-  const columns = async () => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+  await createSleep(client, namespace, 2);
+  const columns = () => columnsOf(client, namespace);
   await context.check('pods of a revision that is about to go: 2/2', async () => found(await columns(), '2/2 2/2'));
   await context.check('the revision has a webhook, a Service, Secrets and ConfigMaps', async () => {
     const kinds = new Set((await produced(context)).map(({ kind }) => kind));
@@ -196,19 +199,13 @@ async function walkDeletion(context: ScenarioContext, installation: Installation
 }
 
 async function produced(context: ScenarioContext): Promise<KubernetesObject[]> {
-  const lists = await Promise.all(
-    producedKinds.map(([apiVersion, kind]) =>
-      context.client.listAll(resourceKind(apiVersion, kind), { labelSelector: `${labelNames.injectorConfig}=${name}` }),
-    ),
-  );
+  const labelSelector = `${labelNames.injectorConfig}=${name}`;
+  const lists = await Promise.all(producedKinds.map((kind) => context.client.listAll(kind, { labelSelector })));
   return lists.flatMap(({ items }) => items);
 }
 
 /** Creates pods one after the other until the returned function is called; it tells how many were refused. */
-function createWhile(
-  context: ScenarioContext,
-  namespace: string,
-): () => Promise<{ created: number; refused: string[] }> {
+function createWhile(context: ScenarioContext, namespace: string) {
   const end = new AbortController();
   let created = 0;
   const refused: string[] = [];
@@ -235,11 +232,8 @@ async function walkOutage(context: ScenarioContext, operator: OperatorProcess): 
   const strict = await context.namespace('strict', { 'istio.io/rev': 'fails' });
   const lenient = await context.namespace('lenient', { 'istio.io/rev': 'ignores' });
   const unselected = await context.namespace('unselected');
-  for (const namespace of [strict, lenient]) {
-    await client.create(deployment(namespace, 'sleep', { replicas: 3 }));
-    await waitForDeployment(client, namespace, 'sleep');
-  }
-  const columns = async (namespace: string) => (await podsOf(client, namespace, 'sleep')).map(readyColumn).join(' ');
+  for (const namespace of [strict, lenient]) await createSleep(client, namespace, 3);
+  const columns = (namespace: string) => columnsOf(client, namespace);
   await context.check('before: both namespaces 2/2', async () =>
     found(`${await columns(strict)}, ${await columns(lenient)}`, '2/2 2/2 2/2, 2/2 2/2 2/2'),
   );

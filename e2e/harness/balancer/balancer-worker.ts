@@ -1,4 +1,5 @@
 /** The balancer's thread: accepts TCP connections on one port and passes their bytes on, unread. */
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';
 import {
@@ -52,62 +53,44 @@ function passOn(client: Socket, backend: Backend): void {
     record.bytesDown += chunk.length;
     record.isWaiting = false;
   });
-  client.once('end', () => {
-    ended('client');
-  });
-  upstream.once('end', () => {
-    ended('backend');
-  });
-  client.pipe(upstream);
-  upstream.pipe(client);
-  tie(client, upstream, () => {
-    ended('client');
-  });
-  tie(upstream, client, () => {
-    ended('backend');
-  });
+  for (const [by, side, other] of [
+    ['client', client, upstream],
+    ['backend', upstream, client],
+  ] as const) {
+    side.once('end', () => {
+      ended(by);
+    });
+    side.pipe(other);
+    // What happens to one side happens to the other: a reset is a reset.
+    side.on('error', () => {
+      ended(by);
+      if (!other.destroyed) other.resetAndDestroy();
+    });
+    side.on('close', () => {
+      ended(by);
+      if (!other.destroyed && !other.writableEnded) other.destroy();
+    });
+  }
 }
 
-/** What happens to one side happens to the other: a reset is a reset. */
-function tie(side: Socket, other: Socket, ended: () => void): void {
-  side.on('error', () => {
-    ended();
-    if (!other.destroyed) other.resetAndDestroy();
-  });
-  side.on('close', () => {
-    ended();
-    if (!other.destroyed && !other.writableEnded) other.destroy();
-  });
-}
+const listening = once(server.listen(port, '127.0.0.1'), 'listening');
 
-const listening = new Promise<void>((resolve, reject) => {
-  server.once('error', reject);
-  server.listen(port, '127.0.0.1', resolve);
-});
+export type BalancerMethods = typeof methods;
 
-export interface BalancerMethods {
-  listening(): Promise<void>;
-  add(address: BackendAddress): void;
-  remove(name: string): void;
-  states(): BackendState[];
-  connections(): ConnectionRecord[];
-  droppedAt(name: string): number | undefined;
-}
-
-const methods: BalancerMethods = {
+const methods = {
   listening: () => listening,
-  add(address) {
+  add(address: BackendAddress): void {
     if (backends.has(address.name)) throw new Error(`there is a backend ${address.name} already`);
     backends.set(address.name, new Backend(address, times));
   },
-  remove(name) {
+  remove(name: string): void {
     const backend = backends.get(name);
     if (backend === undefined) return;
     backend.remove();
     backends.delete(name);
     former.push(backend);
   },
-  states: () =>
+  states: (): BackendState[] =>
     [...backends.values()].map(({ address, isReady, isInRotation, connections }) => ({
       name: address.name,
       isReady,
@@ -116,6 +99,7 @@ const methods: BalancerMethods = {
       opened: connections.length,
     })),
   connections: () => [...former, ...backends.values()].flatMap(({ connections }) => connections),
-  droppedAt: (name) => (backends.get(name) ?? former.findLast(({ address }) => address.name === name))?.droppedAt,
+  droppedAt: (name: string) =>
+    (backends.get(name) ?? former.findLast(({ address }) => address.name === name))?.droppedAt,
 };
 serveWorker(methods);

@@ -6,15 +6,6 @@ import type { BalancerMethods } from './balancer-worker.ts';
 
 const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, probeFailures: 3, delay: 500 };
 
-export interface DeathToll {
-  /** Connections on which something was under way. */
-  inFlight: number;
-  /** Connections that were opened to it afterwards, until the balancer dropped it. */
-  openedAfterwards: number;
-  /** Milliseconds from the death until it was dropped. */
-  droppedAfter: number;
-}
-
 /**
  * A TCP balancer in front of replicas, in a thread of its own. It passes TLS through, gives new connections to the backends whose readiness said so a
  * while ago (a kube-proxy is late, too), in turn, and never retries: a connection that a backend refuses is lost. Established connections stay where
@@ -71,7 +62,7 @@ export class Balancer {
   }
 
   /** Waits until a backend that was killed at `time` is dropped, and counts what was on it. */
-  async deathToll(name: string, time: number): Promise<DeathToll> {
+  async deathToll(name: string, time: number) {
     const droppedAt = await waitFor(`the balancer to drop ${name}`, async () => {
       const at = await this.#worker.call('droppedAt', name);
       return at !== undefined && at >= time ? at : undefined;
@@ -81,8 +72,11 @@ export class Balancer {
       ({ openedAt, closedAt }) => openedAt < time && (closedAt === undefined || closedAt >= time),
     );
     return {
+      /** Connections on which something was under way. */
       inFlight: alive.filter(({ isWaiting }) => isWaiting).length,
+      /** Connections that were opened to it afterwards, until the balancer dropped it. */
       openedAfterwards: connections.filter(({ openedAt }) => openedAt >= time && openedAt <= droppedAt).length,
+      /** Milliseconds from the death until it was dropped. */
       droppedAfter: droppedAt - time,
     };
   }

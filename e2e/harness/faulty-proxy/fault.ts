@@ -27,20 +27,10 @@ export interface Fault {
   share?: number;
 }
 
-export interface ProxiedRequest {
-  userAgent: string;
-  verb: string;
-  apiGroup: string;
-  resource: string;
-  subresource: string;
-  namespace: string;
-  name: string;
-}
-
 const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
 /** Reads method and path as the API server does (`/api/v1/…`, `/apis/GROUP/VERSION/…`); paths outside have no resource. */
-export function describeRequest(method: string, url: string, userAgent: string): ProxiedRequest {
+export function describeRequest(method: string, url: string, userAgent: string) {
   const { pathname, searchParams } = new URL(url, 'https://api');
   const parts = pathname.split('/').filter((part) => part !== '');
   const isCore = parts[0] === 'api';
@@ -60,6 +50,8 @@ export function describeRequest(method: string, url: string, userAgent: string):
     name,
   };
 }
+
+export type ProxiedRequest = ReturnType<typeof describeRequest>;
 
 export function isOfClass(request: ProxiedRequest, match: RequestClass): boolean {
   const has = (wanted: readonly string[] | undefined, value: string) => wanted?.includes(value) !== false;

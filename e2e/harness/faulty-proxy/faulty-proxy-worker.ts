@@ -1,7 +1,9 @@
 /** The faulty proxy's thread: HTTPS to the API server, with faults on the way. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request as send } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../../scripts/template-recorder/random.ts';
 import { announce, serveWorker, workerData } from '../worker/serve-worker.ts';
@@ -9,12 +11,6 @@ import { describeRequest, isOfClass, type Fault, type ProxiedRequest, type Reque
 
 /** Headers that are about one connection (RFC 9110, section 7.6.1). */
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
-
-interface Upstream {
-  host: string;
-  port: number;
-  agent: Agent;
-}
 
 class Exchange {
   readonly about: ProxiedRequest;
@@ -29,17 +25,10 @@ class Exchange {
     this.response = response;
   }
 
-  /** Reads the whole request: bodies are small, and those of writes are kept. */
-  async body(): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of this.request) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
-  }
-
   /** Asks the API server; resolves when its answer begins. What breaks there breaks here. */
-  ask(upstream: Upstream, body: Buffer): Promise<IncomingMessage | undefined> {
+  ask(body: Buffer): Promise<IncomingMessage | undefined> {
     const { method = 'GET', url = '/', headers } = this.request;
-    const { host, port, agent } = upstream;
+    const { host, port } = settings.upstream;
     return new Promise((resolve) => {
       const outgoing = send({ host, port, agent, method, path: url, headers: { ...headers, host: `${host}:${port}` } });
       outgoing.once('response', (answer) => {
@@ -99,7 +88,7 @@ export interface PassedWrite extends ProxiedRequest {
 }
 
 /** A pause after a write: the API server has done it, and its client does not know yet. */
-export interface Hold {
+interface Hold {
   match: RequestClass;
   /** After how many writes of the class, counted from now. */
   after: number;
@@ -116,10 +105,7 @@ export interface ProxySettings {
 
 const settings = workerData as ProxySettings;
 const random = new Random(settings.seed);
-const upstream: Upstream = {
-  ...settings.upstream,
-  agent: new Agent({ keepAlive: true, ca: readFileSync(settings.authorityFile) }),
-};
+const agent = new Agent({ keepAlive: true, ca: readFileSync(settings.authorityFile) });
 const faults = new Map<number, Fault & { hits: number }>();
 const open = new Set<Exchange>();
 const writes: PassedWrite[] = [];
@@ -146,24 +132,21 @@ const server = createServer(
 server.requestTimeout = 0;
 
 async function run(exchange: Exchange): Promise<void> {
-  const body = await exchange.body();
+  // The whole request: bodies are small, and those of writes are kept.
+  const body = await buffer(exchange.request);
   for (const fault of faults.values()) {
     if (!isOfClass(exchange.about, fault.match) || !random.chance(fault.share ?? 1)) continue;
     fault.hits++;
     const { action } = fault;
-    if (action.kind === 'delay') await sleep(action.milliseconds);
-    else if (action.kind === 'hang') {
-      exchange.hang();
-      return;
-    } else if (action.kind === 'cut') {
-      exchange.cut();
-      return;
-    } else {
-      exchange.answer(action.status, action.retryAfterSeconds);
-      return;
+    if (action.kind === 'delay') {
+      await sleep(action.milliseconds);
+      continue;
     }
+    if (action.kind === 'answer') exchange.answer(action.status, action.retryAfterSeconds);
+    else exchange[action.kind]();
+    return;
   }
-  const answer = await exchange.ask(upstream, body);
+  const answer = await exchange.ask(body);
   if (answer === undefined) return;
   if (writeVerbs.includes(exchange.about.verb)) await passWrite(exchange, answer.statusCode ?? 0, body);
   exchange.forward(answer);
@@ -190,63 +173,50 @@ async function passWrite({ about }: Exchange, status: number, body: Buffer): Pro
   }
 }
 
-const listening = new Promise<void>((resolve, reject) => {
-  server.once('error', reject);
-  server.listen(settings.port, '127.0.0.1', resolve);
-});
+const listening = once(server.listen(settings.port, '127.0.0.1'), 'listening');
 
-export interface FaultyProxyMethods {
-  listening(): Promise<void>;
-  addFault(fault: Fault): number;
-  /** Ends a fault; how many requests met it. Those that hang go on hanging. */
-  removeFault(id: number): number;
-  writes(): PassedWrite[];
-  hold(id: number, hold: Hold): void;
-  release(id: number): void;
-  /** Asks its owner of each successful write of a class whether it is held, until one is or {@link FaultyProxyMethods.release} is called. */
-  ask(id: number, match: RequestClass): void;
-  decide(id: number, question: number, isHeld: boolean): void;
-}
+export type FaultyProxyMethods = typeof methods;
 
-const methods: FaultyProxyMethods = {
+const methods = {
   listening: () => listening,
-  addFault(fault) {
+  addFault(fault: Fault): number {
     const id = ++sequence;
     let hits = 0;
     for (const exchange of open) {
       if (!isOfClass(exchange.about, fault.match) || exchange.about.verb !== 'watch') continue;
-      if (fault.action.kind === 'hang') exchange.hang();
-      else if (fault.action.kind === 'cut') exchange.cut();
-      else continue;
+      if (fault.action.kind !== 'hang' && fault.action.kind !== 'cut') continue;
+      exchange[fault.action.kind]();
       hits++;
     }
     faults.set(id, { ...fault, hits });
     return id;
   },
-  removeFault(id) {
+  /** Ends a fault; how many requests met it. Those that hang go on hanging. */
+  removeFault(id: number): number {
     const hits = faults.get(id)?.hits ?? 0;
     faults.delete(id);
     return hits;
   },
   writes: () => writes,
-  hold(id, hold) {
+  hold(id: number, hold: Hold): void {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     holds.set(id, { ...hold, seen: 0, release, released });
   },
-  release(id) {
+  release(id: number): void {
     holds.get(id)?.release();
     holds.delete(id);
     for (const answer of questions.get(id)?.answers.values() ?? []) answer(false);
     questions.delete(id);
   },
-  ask(id, match) {
+  /** Asks its owner of each successful write of a class whether it is held, until one is or {@link FaultyProxyMethods.release} is called. */
+  ask(id: number, match: RequestClass): void {
     methods.hold(id, { match: { client: 'nobody' }, after: Infinity });
     questions.set(id, { match, answers: new Map() });
   },
-  decide(id, question, isHeld) {
+  decide(id: number, question: number, isHeld: boolean): void {
     questions.get(id)?.answers.get(question)?.(isHeld);
     if (isHeld) questions.delete(id);
   },

@@ -5,13 +5,8 @@ import { WorkerHandle } from '../worker/worker-handle.ts';
 import type { Fault, RequestClass } from './fault.ts';
 import type { FaultyProxyMethods, PassedWrite, ProxySettings } from './faulty-proxy-worker.ts';
 
-export interface StandingFault {
-  /** Ends it for new requests; how many requests and open watches met it. Those that hang go on hanging. */
-  end: () => Promise<number>;
-}
-
 /** A write after which its client waits for the answer. */
-export interface HeldWrite {
+interface HeldWrite {
   /** Resolves when the API server has done the write; its answer is held back. */
   reached: Promise<PassedWrite>;
   /** Passes the answer on. Without it the client waits for ever. */
@@ -61,8 +56,9 @@ export class FaultyProxy {
   }
 
   /** Makes a fault active, behind those that are already. Hanging and cutting also strike the open watches of the class. */
-  async fault(fault: Fault): Promise<StandingFault> {
+  async fault(fault: Fault) {
     const id = await this.#worker.call('addFault', fault);
+    /** Ends it for new requests; how many requests and open watches met it. Those that hang go on hanging. */
     return { end: () => this.#worker.call('removeFault', id) };
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { podCreations } from '../admissions.ts';
 import type { AuditEvent, AuditLog } from '../audit-log.ts';
-import { isPodCreation, refusedCreations, type LostAdmission } from '../lost-admissions.ts';
+import { refusedCreations, type LostAdmission } from '../lost-admissions.ts';
 import { quantile } from '../quantile.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import type { ScenarioContext } from '../scenario-context.ts';
@@ -23,7 +24,7 @@ export class Losses {
   }
 
   /** What was answered since a time (milliseconds since 1970), or in another stretch. */
-  report(since: number | Stretch = {}): LoadReport {
+  report(since: number | Stretch = {}) {
     const stretch = typeof since === 'number' ? { answeredSince: since } : since;
     return reportLoad(this.#load, this.#audit.events(), stretch);
   }
@@ -56,16 +57,6 @@ export async function checkDeadReplicas(context: ScenarioContext, replicas: Repl
   await losses.checkNone('they are back', { askedSince: Date.now() });
 }
 
-interface LoadReport {
-  /** Creations that the API server has answered, by us and by the ReplicaSet's controller, dry runs not. */
-  created: number;
-  byReplicaSet: number;
-  lost: LostAdmission[];
-  /** Milliseconds of a creation as this client saw it, the whole of it. */
-  p50Milliseconds: number;
-  p99Milliseconds: number;
-}
-
 /** Which creations are counted, by times in milliseconds since 1970: all of them unless told. */
 interface Stretch {
   readonly answeredSince?: number;
@@ -79,15 +70,12 @@ interface Stretch {
  *
  * @param events what the API server has recorded since before the load began
  */
-export function reportLoad(load: PodLoad, events: AuditEvent[], stretch: Stretch = {}): LoadReport {
+export function reportLoad(load: PodLoad, events: AuditEvent[], stretch: Stretch = {}) {
   const { answeredSince = 0, askedSince = 0, askedBefore = Infinity } = stretch;
   const isMeant = (asked: number, answered: number) =>
     answered >= answeredSince && asked >= askedSince && asked < askedBefore;
-  const creations = events.filter(
-    (event) =>
-      isPodCreation(event) &&
-      event.objectRef?.namespace === load.namespace &&
-      isMeant(Date.parse(event.requestReceivedTimestamp), Date.parse(event.stageTimestamp)),
+  const creations = podCreations(events, load.namespace).filter(({ requestReceivedTimestamp, stageTimestamp }) =>
+    isMeant(Date.parse(requestReceivedTimestamp), Date.parse(stageTimestamp)),
   );
   const defects = [
     ...load.creations
@@ -103,9 +91,11 @@ export function reportLoad(load: PodLoad, events: AuditEvent[], stretch: Stretch
     .map(({ startedAt, endedAt }) => endedAt - startedAt);
   const stands = creations.filter(({ responseStatus }) => responseStatus?.code === 201);
   return {
+    /** Creations that the API server has answered, by us and by the ReplicaSet's controller, dry runs not. */
     created: stands.length,
     byReplicaSet: stands.filter(({ user }) => user.username.startsWith('system:')).length,
     lost: [...refusedCreations(creations), ...stored],
+    /** Of a creation as this client saw it, the whole of it. */
     p50Milliseconds: quantile(times, 0.5),
     p99Milliseconds: quantile(times, 0.99),
   };

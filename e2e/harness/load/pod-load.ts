@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
@@ -20,7 +19,7 @@ export interface PodLoadOptions {
   pods?: WorkloadOptions;
 }
 
-export interface Creation {
+interface Creation {
   startedAt: number;
   endedAt: number;
   name: string;
@@ -96,8 +95,7 @@ export class PodLoad {
       const wait = due - Date.now();
       // After a stall it does not make up for all that it missed at once.
       if (wait < -1000) due = Date.now();
-      if (wait > 0) await sleep(wait);
-      else await sleep(0);
+      await sleep(Math.max(wait, 0));
     }
     await Promise.all(under);
   }
@@ -105,10 +103,11 @@ export class PodLoad {
   async #createOne(name: string): Promise<void> {
     const { namespace, inspect, pods = {} } = this.#options;
     const startedAt = Date.now();
+    const pod = barePod(namespace, name, gated({ ...pods, labels: { ...pods.labels, app: 'bare' } }));
     const outcome: Pick<Creation, 'failure' | 'defect'> = { failure: undefined, defect: undefined };
     this.#underWay.set(name, startedAt);
     try {
-      outcome.defect = inspect(await this.#client.create(bare(namespace, name, gated(pods))));
+      outcome.defect = inspect(await this.#client.create(pod));
     } catch (error) {
       outcome.failure = error instanceof ApiError ? `${error.code} ${error.message}` : String(error);
     }
@@ -134,10 +133,6 @@ export class PodLoad {
     const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
     await this.#client.request('DELETE', pods, { body });
   }
-}
-
-function bare(namespace: string, name: string, options: WorkloadOptions): KubernetesObject & Pod {
-  return barePod(namespace, name, { ...options, labels: { ...options.labels, app: 'bare' } });
 }
 
 function gated(options: WorkloadOptions): WorkloadOptions {

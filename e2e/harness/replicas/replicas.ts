@@ -1,4 +1,5 @@
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { objectOf } from '../apply.ts';
 import type { BalancerTimes } from '../balancer/backend.ts';
 import { Balancer } from '../balancer/balancer.ts';
 import type { ChartWorkload } from '../chart-workloads.ts';
@@ -35,6 +36,10 @@ export interface ReplicaOptions {
   seed?: number;
 }
 
+interface Lease {
+  spec?: { holderIdentity?: string };
+}
+
 /** Several processes of one installation behind a balancer. */
 export class Replicas {
   readonly installation: Installation;
@@ -52,14 +57,15 @@ export class Replicas {
     cluster: Cluster,
     installation: Installation,
     options: ReplicaOptions,
-    parts: { balancer: Balancer; proxy: FaultyProxy | undefined },
+    balancer: Balancer,
+    proxy: FaultyProxy | undefined,
   ) {
     this.#cluster = cluster;
     this.installation = installation;
     this.bundle = options.bundle ?? paths.injector;
     this.#options = options;
-    this.balancer = parts.balancer;
-    this.#proxy = parts.proxy;
+    this.balancer = balancer;
+    this.#proxy = proxy;
   }
 
   static async start(cluster: Cluster, installation: Installation, options: ReplicaOptions): Promise<Replicas> {
@@ -67,7 +73,7 @@ export class Replicas {
     const { webhooks = 3, controllers = 2, seed = 1 } = options;
     const proxy = options.proxied === true ? await FaultyProxy.start(cluster, seed) : undefined;
     const balancer = await Balancer.start(options.balancer);
-    const replicas = new Replicas(cluster, installation, options, { balancer, proxy });
+    const replicas = new Replicas(cluster, installation, options, balancer, proxy);
     try {
       await replicas.#scale(webhooks, controllers);
       await Promise.all([
@@ -94,23 +100,15 @@ export class Replicas {
 
   async add(role: ReplicaRole): Promise<Replica> {
     const { installation } = this;
-    const workload = workloadFor(installation.workloads, role);
-    const pod = await this.#takePod(workload);
+    const { role: processRole, account, deployment } = workloadFor(installation.workloads, role);
+    const pod = await this.#takePod(deployment.spec.selector.matchLabels);
     const name = pod.metadata.name ?? '';
     const { namespace } = installation;
-    const server = this.#proxy?.url;
-    const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, workload.account, pod, server);
+    const kubeconfig = await serviceAccountKubeconfig(this.#cluster, namespace, account, pod, this.#proxy?.url);
     const { flags: further = [] } = this.#options;
     const flags = typeof further === 'function' ? further(name) : further;
-    const settings = {
-      name,
-      role: workload.role,
-      kubeconfig,
-      advertisePort: this.balancer.port,
-      bundle: this.bundle,
-      flags,
-    };
-    const operator = await installation.launchOperator(settings);
+    const settings = { name, role: processRole, kubeconfig, advertisePort: this.balancer.port, flags };
+    const operator = await installation.launchOperator({ ...settings, bundle: this.bundle });
     const replica: Replica = { name, role, pod, operator };
     (role === 'webhook' ? this.webhooks : this.controllers).push(replica);
     if (role === 'webhook') {
@@ -159,14 +157,10 @@ export class Replicas {
 
   /** The controller that holds the leader's Lease now; undefined while nobody does. */
   async leader(): Promise<Replica | undefined> {
-    const { client } = this.#cluster;
     // In its own namespace: those of scenarios before may be going still, with a Lease of this name.
     const { namespace } = this.installation;
-    const lease = await client.find<{ spec?: { holderIdentity?: string } }>(
-      resourceKind('coordination.k8s.io/v1', 'Lease'),
-      'injector-leader-default',
-      { namespace },
-    );
+    const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
+    const lease = await this.#cluster.client.find<Lease>(kind, 'injector-leader-default', { namespace });
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
@@ -185,10 +179,9 @@ export class Replicas {
     await this.#proxy?.stop();
   }
 
-  async #takePod({ deployment }: ChartWorkload): Promise<Pod> {
-    const { namespace } = this.installation;
+  async #takePod(labels: Record<string, string>): Promise<Pod> {
     return waitFor('a pod of the chart that no replica has', async () => {
-      const pods = await podsMatching(this.#cluster.client, namespace, deployment.spec.selector.matchLabels);
+      const pods = await podsMatching(this.#cluster.client, this.installation.namespace, labels);
       const free = pods.find(
         ({ metadata: { name = '', deletionTimestamp } }) => deletionTimestamp === undefined && !this.#taken.has(name),
       );
@@ -199,7 +192,6 @@ export class Replicas {
 
   /** One pod more than there are replicas: a replacement needs its own before the old one is gone. */
   async #scale(webhooks: number, controllers: number): Promise<void> {
-    const { client } = this.#cluster;
     const { workloads } = this.installation;
     const needed = new Map<ChartWorkload, number>();
     for (const [role, count] of [
@@ -210,11 +202,10 @@ export class Replicas {
       needed.set(workload, (needed.get(workload) ?? 1) + count);
     }
     for (const [{ deployment }, replicas] of needed) {
-      const { apiVersion, kind, metadata, spec } = deployment;
       // Never fewer: which pods go then is not for us to say, and one of them may be a process's already.
-      if (replicas <= (spec.replicas ?? 1)) continue;
-      const target = { apiVersion, kind, metadata: { name: metadata.name, namespace: this.installation.namespace } };
-      await client.patch(target, 'merge', { spec: { replicas } });
+      if (replicas <= (deployment.spec.replicas ?? 1)) continue;
+      const target = objectOf('apps/v1', 'Deployment', deployment.metadata.name, this.installation.namespace);
+      await this.#cluster.client.patch(target, 'merge', { spec: { replicas } });
     }
   }
 }

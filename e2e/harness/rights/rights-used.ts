@@ -41,12 +41,8 @@ export class RightsUsed {
 
   #note(right: Right, ownNamespace: string, uses: number): void {
     const { account, role, apiGroup, resource, names, verb } = right;
-    const where =
-      right.namespace === undefined
-        ? ''
-        : right.namespace === ownNamespace
-          ? ' in its own namespace'
-          : ` in ${right.namespace}`;
+    const place = right.namespace === ownNamespace ? 'its own namespace' : right.namespace;
+    const where = place === undefined ? '' : ` in ${place}`;
     const what = `${verb} ${resource}${apiGroup === '' ? '' : `.${apiGroup}`}${names.length === 0 ? '' : ` ${names.join(', ')}`}`;
     const text = `${account}: ${what}${where} (${role.replaceAll(`-${ownNamespace}`, '')})`;
     this.#uses.set(text, (this.#uses.get(text) ?? 0) + uses);
@@ -75,7 +71,7 @@ function breadth(right: Right): number {
   return (right.namespace === undefined ? 2 : 0) + (right.names.length === 0 ? 1 : 0);
 }
 
-export interface Right {
+interface Right {
   account: string;
   /** `Role NAME` or `ClusterRole NAME`. */
   role: string;
@@ -102,7 +98,7 @@ interface Binding extends KubernetesObject {
  * Every right that the chart gives its own ServiceAccounts. Unbound roles (they aggregate to users' roles) and the Role that the operator writes do not
  * count.
  */
-export function chartRights(objects: KubernetesObject[]): Right[] {
+function chartRights(objects: KubernetesObject[]): Right[] {
   const isBinding = (object: KubernetesObject): object is Binding => object.kind.endsWith('RoleBinding');
   return objects.filter(isBinding).flatMap(({ roleRef, subjects, metadata: { namespace } }) => {
     const role = objects.find(

@@ -9,12 +9,7 @@ const { kubeconfig } = workerData as { kubeconfig: string };
 const pause = 20;
 const usual = { look: 15, answer: 40 };
 
-interface Still {
-  from: number;
-  to: number;
-}
-
-const stills: Still[] = [];
+const stills: { from: number; to: number }[] = [];
 /** Since when something is waited for, and when that would have come on an idle machine. */
 const waiting = new Map<string, number>();
 
@@ -45,12 +40,10 @@ async function watchApiServer(): Promise<never> {
   }
 }
 
-export interface StandstillMethods {
-  between(from: number, to: number): number;
-}
+export type StandstillMethods = typeof methods;
 
-const methods: StandstillMethods = {
-  between(from, to) {
+const methods = {
+  between(from: number, to: number): number {
     const all = [...stills, ...[...waiting.values()].map((dueAt) => ({ from: dueAt, to: Date.now() }))]
       .map((each) => ({ from: Math.max(each.from, from), to: Math.min(each.to, to) }))
       .filter((each) => each.to > each.from)

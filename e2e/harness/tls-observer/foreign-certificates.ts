@@ -6,16 +6,8 @@ import { issueServingCertificate } from '../../../src/certs/serving-certificate.
 
 const hour = 3_600_000;
 
-/** What somebody else might write in place of the operator; all PEM. */
-export interface ForeignCertificates {
-  authority: string;
-  authorityKey: string;
-  /** The serving Secret's text: a certificate of that authority, good for the same names. */
-  serving: { 'tls.crt': string; 'tls.key': string; 'ca.crt': string };
-}
-
-/** A new authority and a certificate of it for the names of a Service, as the operator would make them. */
-export async function foreignCertificates(service: string, namespace: string): Promise<ForeignCertificates> {
+/** What somebody else might write in place of the operator: a new authority and a certificate of it for the names of a Service; all PEM. */
+export async function foreignCertificates(service: string, namespace: string) {
   const options = { now: new Date(), random: randomBytes };
   const keys = await generateRsaKeyPair(2048);
   const authority = issueAuthority(service, keys, { ...options, duration: 24 * hour });
@@ -24,9 +16,12 @@ export async function foreignCertificates(service: string, namespace: string): P
   return {
     authority: authority.certificatePem,
     authorityKey: keys.privateKeyPem,
+    /** The serving Secret's text. */
     serving: { 'tls.crt': leaf.certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': authority.certificatePem },
   };
 }
+
+export type ForeignCertificates = Awaited<ReturnType<typeof foreignCertificates>>;
 
 /** A self-signed certificate with a key on an elliptic curve (P-256, RFC 5480), PEM: sound, but not what the operator makes. */
 export async function ellipticPair(organization: string): Promise<{ certificate: string; key: string }> {
@@ -36,31 +31,22 @@ export async function ellipticPair(organization: string): Promise<{ certificate:
     duration: hour,
     random: randomBytes,
   });
-  const { asn1, oids, pem } = { asn1: forge.asn1, oids: forge.pki.oids, pem: forge.pem };
+  const { asn1, pem } = forge;
   const certificate = asn1.fromDer(forge.util.createBuffer(pem.decode(model.certificatePem)[0]?.body ?? ''));
   const [signed] = certificate.value as forge.asn1.Asn1[];
   if (signed === undefined) throw new Error('a certificate without a part that is signed');
-  const algorithm = () =>
-    asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, [
-      asn1.create(
-        asn1.Class.UNIVERSAL,
-        asn1.Type.OID,
-        false,
-        asn1.oidToDer(oids['ecdsa-with-SHA256'] ?? '1.2.840.10045.4.3.2').getBytes(),
-      ),
-    ]);
+  const sequence = (parts: forge.asn1.Asn1[]) => asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, parts);
+  const value = (type: forge.asn1.Type, bytes: string) => asn1.create(asn1.Class.UNIVERSAL, type, false, bytes);
+  // ecdsa-with-SHA256
+  const algorithm = () => sequence([value(asn1.Type.OID, asn1.oidToDer('1.2.840.10045.4.3.2').getBytes())]);
   // RFC 5280 section 4.1: version, serial number, signature, issuer, validity, subject, public key, extensions.
   const fields = signed.value as forge.asn1.Asn1[];
   fields[2] = algorithm();
   const spki = publicKey.export({ type: 'spki', format: 'der' }).toString('binary');
   fields[6] = asn1.fromDer(forge.util.createBuffer(spki));
   const signature = sign('sha256', Buffer.from(asn1.toDer(signed).getBytes(), 'binary'), privateKey);
-  const whole = asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, [
-    signed,
-    algorithm(),
-    asn1.create(asn1.Class.UNIVERSAL, asn1.Type.BITSTRING, false, `\0${signature.toString('binary')}`),
-  ]);
-  const body = asn1.toDer(whole).getBytes();
+  const bits = value(asn1.Type.BITSTRING, `\0${signature.toString('binary')}`);
+  const body = asn1.toDer(sequence([signed, algorithm(), bits])).getBytes();
   return {
     certificate: pem.encode({ type: 'CERTIFICATE', body }).replaceAll('\r\n', '\n'),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -23,7 +23,6 @@ import { TlsObserver } from './tls-observer.ts';
 
 interface CertificateStatus {
   notAfter?: string;
-  renewAt?: string;
   fingerprint?: string;
   phase?: string;
   rotateRequest?: { nonce: string; state: string; message?: string };

@@ -7,24 +7,18 @@ export interface Window {
   readonly except?: readonly string[];
 }
 
-export interface Peak {
+interface Peak {
   readonly count: number;
   readonly which: readonly string[];
 }
 
-export interface Disturbances {
-  /** At how many instants it was counted. */
-  readonly instants: number;
-  /** Workloads that were not whole at one instant, in the cluster, and in the namespace that had most. */
-  readonly cluster: Peak;
-  readonly namespace: Peak;
-}
-
 /** How many workloads were not whole at any instant: after each version that was stored, in the order in which they were. */
-export function disturbances(sightings: readonly Sighting[], { after, except = [] }: Window): Disturbances {
+export function disturbances(sightings: readonly Sighting[], { after, except = [] }: Window) {
   const standings = new Standings();
+  /** At how many instants it was counted. */
   let instants = 0;
-  let [cluster, namespace]: Peak[] = [none, none];
+  /** Workloads that were not whole at one instant, in the cluster, and in the namespace that had most. */
+  let [cluster, namespace] = [none, none];
   for (const sighting of inOrder(sightings)) {
     standings.take(sighting);
     if (sighting.revision <= after) continue;
@@ -34,7 +28,7 @@ export function disturbances(sightings: readonly Sighting[], { after, except = [
     cluster = larger(cluster, disturbed);
     namespace = larger(namespace, inNamespace);
   }
-  return { instants, cluster: cluster ?? none, namespace: namespace ?? none };
+  return { instants, cluster, namespace };
 }
 
 /**
@@ -68,21 +62,15 @@ export function edits(sightings: readonly Sighting[], after: number): Map<string
   return counts;
 }
 
-export interface PodsMade {
-  readonly made: number;
-  /** Those of them that have gone without anybody having asked for it but their kubelet. */
-  readonly lost: number;
-}
-
 /**
- * How many pods were made for each workload. The fake kubelets end pods by name, and sometimes twice: the next pod of a StatefulSet has the name of the
- * one before, and may be gone before it has begun.
+ * How many pods were made for each workload, and how many of them were lost: gone without anybody having asked for it but their kubelet. The fake kubelets end
+ * pods by name, and sometimes twice: the next pod of a StatefulSet has the name of the one before, and may be gone before it has begun.
  */
-export function podsMade(sightings: readonly Sighting[], after: number): Map<string, PodsMade> {
+export function podsMade(sightings: readonly Sighting[], after: number) {
   const known = new Set<string>();
   const fresh = new Set<string>();
   const leaving = new Set<string>();
-  const counts = new Map<string, PodsMade>();
+  const counts = new Map<string, { readonly made: number; readonly lost: number }>();
   for (const { workload, revision, seen } of inOrder(sightings)) {
     if (seen.what !== 'pod') continue;
     const { made, lost } = counts.get(workload) ?? { made: 0, lost: 0 };
@@ -111,8 +99,8 @@ export function fewestReady(sightings: readonly Sighting[], after: number, workl
 
 const none: Peak = { count: 0, which: [] };
 
-function larger(peak: Peak | undefined, found: readonly (readonly [string, unknown])[]): Peak {
-  if (peak !== undefined && peak.count >= found.length) return peak;
+function larger(peak: Peak, found: readonly (readonly [string, unknown])[]): Peak {
+  if (peak.count >= found.length) return peak;
   return { count: found.length, which: found.map(([workload]) => workload) };
 }
 

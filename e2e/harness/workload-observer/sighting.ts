@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
+import { isTrue } from '../apply.ts';
 import { marksOf } from '../load/marked-config.ts';
 import type { Pod } from '../pod.ts';
 
@@ -69,19 +70,13 @@ function workloadSeen(object: WorkloadObject, gone: boolean): WorkloadSeen {
 }
 
 function podSeen(pod: Pod, gone: boolean): PodSeen {
-  const {
-    uid = '',
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-  } = pod.metadata as typeof pod.metadata & {
-    deletionGracePeriodSeconds?: number;
-  };
-  const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  const metadata: Pod['metadata'] & { deletionGracePeriodSeconds?: number } = pod.metadata;
+  const { uid = '', deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return {
     what: 'pod',
     uid,
     gone,
-    ready: isReady && deletionTimestamp === undefined && !gone,
+    ready: isTrue(pod, 'Ready') && deletionTimestamp === undefined && !gone,
     leaving: deletionTimestamp !== undefined && deletionGracePeriodSeconds !== 0,
     maker: marksOf(pod).configuration?.split('.')[0] ?? 'none',
   };

@@ -14,6 +14,17 @@ export interface Surroundings {
   proxyConfigs?: ProxyConfigResource[];
   /** A namespace without pods and without injection, in which the API server completes the engine's results. */
   scratch: string;
+  /** Two namespaces in which the same is created: without injection, and with it. */
+  plain: string;
+  mesh: string;
+}
+
+/** The same pod without and with injection. */
+export type Twins = [twin: Pod, pod: Pod];
+
+/** Where an injected pod first differs from what the engine makes of its twin's request; empty when it does not. */
+export async function difference(client: ApiClient, around: Surroundings, [twin, pod]: Twins): Promise<string> {
+  return firstDifference(comparable(pod), await expectedPod(client, around, twin, pod));
 }
 
 /**
@@ -21,7 +32,7 @@ export interface Surroundings {
  * without injection, under the identity of the injected one) goes through the engine here, and through the API server's defaults and
  * plugins by a dry run.
  */
-export async function expectedPod(client: ApiClient, around: Surroundings, twin: Pod, injected: Pod): Promise<unknown> {
+async function expectedPod(client: ApiClient, around: Surroundings, twin: Pod, injected: Pod): Promise<unknown> {
   const { injector, nodes, proxyConfigs = [], scratch } = around;
   const namespace = injected.metadata.namespace ?? '';
   const request = requestOf(twin, injected);
@@ -32,16 +43,11 @@ export async function expectedPod(client: ApiClient, around: Surroundings, twin:
 }
 
 /** The pod without what is given to it only when it is stored or after that, and without the name of its configuration. */
-export function comparable({ metadata, spec }: Pod): unknown {
+function comparable({ metadata, spec }: Pod): unknown {
   const { labels, generateName, ownerReferences } = metadata;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== injectedByAnnotation);
-  return {
-    labels,
-    annotations: Object.fromEntries(annotations),
-    generateName,
-    ownerReferences,
-    spec: unscheduled(spec),
-  };
+  const kept = { labels, generateName, ownerReferences, annotations: Object.fromEntries(annotations) };
+  return { ...kept, spec: unscheduled(spec) };
 }
 
 /** The pod as it came to the webhook. */
@@ -76,7 +82,7 @@ function tokenVolume({ spec }: Pod): string | undefined {
 }
 
 /** Where two values first differ, as `spec.containers.0.image: "a" instead of "b"`; empty when they are the same. */
-export function firstDifference(found: unknown, expected: unknown, path = ''): string {
+function firstDifference(found: unknown, expected: unknown, path = ''): string {
   if (typeof found !== 'object' || found === null || typeof expected !== 'object' || expected === null) {
     const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));
     return Object.is(found, expected) ? '' : `${path.slice(1)}: ${show(found)} instead of ${show(expected)}`;

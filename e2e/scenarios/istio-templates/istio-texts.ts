@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { istioKeys } from '../../../src/api/injector-config/webhook-keys.ts';
 import { loadInjector, type Injector } from '../../../src/inject/injector.ts';
-import { readObjects } from '../../harness/apply.ts';
+import { objectOf, readObjects } from '../../harness/apply.ts';
 import { paths, repository } from '../../harness/paths.ts';
 
 export interface IstioTexts {
@@ -36,9 +36,7 @@ export function istioTexts(): { texts: IstioTexts; source: string } {
 export function istioConfigMaps(namespace: string, revision: string, texts: IstioTexts): KubernetesObject[] {
   const { config, values, mesh } = texts;
   const configMap = (name: string, data: Record<string, string>): KubernetesObject => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: `${name}-${revision}`, namespace },
+    ...objectOf('v1', 'ConfigMap', `${name}-${revision}`, namespace),
     data,
   });
   return [configMap('istio-sidecar-injector', { config, values }), configMap('istio', { mesh })];
@@ -46,13 +44,8 @@ export function istioConfigMaps(namespace: string, revision: string, texts: Isti
 
 /** The engine as it is expected to be loaded from these texts, made from nothing that the operator wrote. */
 export function injectorOf(revision: string, texts: IstioTexts): Injector {
-  const settings = {
-    revision,
-    delimiters: ['{{', '}}'],
-    nativeSidecars: 'Auto',
-    keys: istioKeys,
-    pathEnvironment: {},
-  };
+  const engine = { delimiters: ['{{', '}}'], nativeSidecars: 'Auto', keys: istioKeys, pathEnvironment: {} };
+  const settings = { revision, ...engine };
   return loadInjector({ ...texts, settings: JSON.stringify(settings) });
 }
 

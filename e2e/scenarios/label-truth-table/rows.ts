@@ -4,7 +4,7 @@ import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { barePod } from '../../harness/workloads.ts';
 
 /** The labels of one case: of the namespace and of the pod, each absent, or one of three values. */
-export interface Row {
+interface Row {
   readonly injection: string | undefined;
   readonly namespaceRevision: string | undefined;
   readonly inject: string | undefined;
@@ -30,19 +30,16 @@ const namespaceRevisions = [undefined, '1-24', 'prod', 'nobody'];
 const injects = [undefined, 'true', 'false', 'maybe'];
 const podRevisions = [undefined, 'default', '1-24', 'prod'];
 
-export const namespaceRows: readonly Pick<Row, 'injection' | 'namespaceRevision'>[] = injections.flatMap((injection) =>
+const namespaceRows = injections.flatMap((injection) =>
   namespaceRevisions.map((namespaceRevision) => ({ injection, namespaceRevision })),
 );
 
-export const podRows: readonly Pick<Row, 'inject' | 'podRevision'>[] = injects.flatMap((inject) =>
-  podRevisions.map((podRevision) => ({ inject, podRevision })),
-);
+const podRows = injects.flatMap((inject) => podRevisions.map((podRevision) => ({ inject, podRevision })));
 
 /** Labels under their names; what is absent is left out. */
-export function labelsOf(pairs: readonly (readonly [key: string, value: string | undefined])[]) {
-  return Object.fromEntries(
-    pairs.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
-  );
+function labelsOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const isThere = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
+  return Object.fromEntries(Object.entries(values).filter(isThere));
 }
 
 /**
@@ -64,21 +61,11 @@ export function expected({ injection, namespaceRevision, inject, podRevision }: 
 
 /** `ns injection=enabled, pod inject=true`: a row in words. */
 export function describeRow({ injection, namespaceRevision, inject, podRevision }: Row): string {
-  const namespace = Object.entries(
-    labelsOf([
-      ['injection', injection],
-      ['rev', namespaceRevision],
-    ]),
-  );
-  const pod = Object.entries(
-    labelsOf([
-      ['inject', inject],
-      ['rev', podRevision],
-    ]),
-  );
-  const words = (pairs: [string, string][]): string =>
-    pairs.map(([key, value]) => `${key}=${value}`).join(' ') || 'nothing';
-  return `namespace ${words(namespace)}, pod ${words(pod)}`;
+  const words = (values: Record<string, string | undefined>): string =>
+    Object.entries(labelsOf(values))
+      .map((pair) => pair.join('='))
+      .join(' ') || 'nothing';
+  return `namespace ${words({ injection, rev: namespaceRevision })}, pod ${words({ inject, rev: podRevision })}`;
 }
 
 export interface TablePod {
@@ -92,10 +79,7 @@ export async function tableNamespaces(context: ScenarioContext, prefix: string, 
     namespaceRows.map(({ injection, namespaceRevision }, index) =>
       context.namespace(
         `${prefix}-${index}`,
-        labelsOf([
-          [keys.injection, injection],
-          [keys.revision, namespaceRevision],
-        ]),
+        labelsOf({ [keys.injection]: injection, [keys.revision]: namespaceRevision }),
       ),
     ),
   );
@@ -105,15 +89,10 @@ export async function tableNamespaces(context: ScenarioContext, prefix: string, 
 export function tablePods(namespaces: readonly string[], name: string, keys: RowKeys): TablePod[] {
   return namespaceRows.flatMap((namespaceRow, index) =>
     podRows.map((podRow, each) => {
-      const labels = labelsOf([
-        [keys.inject, podRow.inject],
-        [keys.revision, podRow.podRevision],
-      ]);
-      const spec = { schedulerName: 'nobody' };
-      return {
-        row: { ...namespaceRow, ...podRow },
-        pod: barePod(namespaces[index] ?? '', `${name}-${each}`, { labels, spec }),
-      };
+      const labels = labelsOf({ [keys.inject]: podRow.inject, [keys.revision]: podRow.podRevision });
+      const options = { labels, spec: { schedulerName: 'nobody' } };
+      const pod = barePod(namespaces[index] ?? '', `${name}-${each}`, options);
+      return { row: { ...namespaceRow, ...podRow }, pod };
     }),
   );
 }

@@ -37,16 +37,10 @@ export async function checkContest(context: ScenarioContext, contest: Contest): 
   }
   if (audit === undefined) return 0;
   const writes = takenBack(contest);
+  const tooShort = pauses(writes).filter((each) => each < shortestPause);
   await context.checkNow(
     `${says} for ${seconds} s: at most one write a second against it (${writes.length})`,
-    () =>
-      writes.length >= fewest &&
-      found(
-        pauses(writes)
-          .filter((each) => each < shortestPause)
-          .join(),
-        '',
-      ),
+    () => writes.length >= fewest && found(tooShort.join(), ''),
   );
   return writes.length;
 }

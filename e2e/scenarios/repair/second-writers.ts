@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabelSelectorRequirement } from '../../../src/api/kubernetes/kubernetes.ts';
 import { objectNames } from '../../../src/api/names.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { containersOf } from '../../harness/admissions.ts';
-import { describeEvent } from '../../harness/audit-log.ts';
+import { describeEvent, type AuditEvent, type AuditLog } from '../../harness/audit-log.ts';
 import { applyUntilReady, smallConfig, waitForCondition } from '../../harness/injector-configs.ts';
 import type { Installation } from '../../harness/installation.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -26,6 +27,12 @@ export async function checkSecondWriters(context: ScenarioContext, installation:
   await checkIstiod(context, installation);
 }
 
+/** Whether a condition is True and a message contains a text. */
+async function says(client: ApiClient, name: string, type: string, text: string): Promise<boolean> {
+  const { status } = await waitForCondition(client, name, type, 'True');
+  return status?.conditions?.some(({ message }) => message.includes(text)) === true;
+}
+
 async function checkSelectors(context: ScenarioContext, installation: Installation): Promise<void> {
   const name = 'selected';
   const { client } = context;
@@ -33,21 +40,11 @@ async function checkSelectors(context: ScenarioContext, installation: Installati
   const configuration = objectNames(name).webhookConfiguration;
   const original = await webhookOf(client, name);
   const audit = context.startAudit();
-  await checkContest(context, {
-    says: 'selectors emptied',
-    seconds,
-    audit,
-    username: installation.username,
-    configuration,
-    write: () => {
-      const webhooks = original.webhooks.map((webhook) => ({ ...webhook, namespaceSelector: {} }));
-      return client.patch(original, 'merge', { webhooks }, { fieldManager: 'widener' });
-    },
-  });
-  await context.check('a Conflict condition names who does it', async () => {
-    const { status } = await waitForCondition(client, name, 'Conflict', 'True');
-    return status?.conditions?.some(({ message }) => message.includes('widener'));
-  });
+  const emptied = original.webhooks.map((webhook) => ({ ...webhook, namespaceSelector: {} }));
+  const { username } = installation;
+  const write = () => client.patch(original, 'merge', { webhooks: emptied }, { fieldManager: 'widener' });
+  await checkContest(context, { says: 'selectors emptied', seconds, audit, username, configuration, write });
+  await context.check('a Conflict condition names who does it', () => says(client, name, 'Conflict', 'widener'));
   await context.check('and the selectors are ours again', async () => {
     const { webhooks } = await webhookOf(client, name);
     return webhooks.every(({ namespaceSelector }) => namespaceSelector.matchExpressions.length > 0);
@@ -72,10 +69,9 @@ async function checkNarrowing(context: ScenarioContext): Promise<void> {
     { webhooks: webhooks.map(narrowed) },
     { fieldManager: 'admissionsenforcer' },
   );
-  await context.check('a tolerated manager narrows: a condition says so', async () => {
-    const { status } = await waitForCondition(client, name, 'Narrowed', 'True');
-    return status?.conditions?.some(({ message }) => message.includes('admissionsenforcer adds control-plane'));
-  });
+  await context.check('a tolerated manager narrows: a condition says so', () =>
+    says(client, name, 'Narrowed', 'admissionsenforcer adds control-plane'),
+  );
   await context.check('and its list is left to it, unwritten', async () => {
     const now = await webhookOf(client, name);
     return now.metadata.resourceVersion === patched.metadata.resourceVersion;
@@ -136,9 +132,7 @@ async function checkIstiod(context: ScenarioContext, installation: Installation)
     });
     await context.check('and never met ours: nobody has written it', async () => {
       const now = await webhookOf(client, name);
-      const writes = (audit?.writesBy(installation.username, false) ?? []).filter(
-        ({ objectRef }) => objectRef?.name === configuration,
-      );
+      const writes = writesTo(configuration, audit, installation);
       return now.metadata.resourceVersion === before.metadata.resourceVersion && writes.length === 0;
     });
   } finally {
@@ -168,34 +162,24 @@ export async function checkHostileWriter(context: ScenarioContext, installation:
   const read = () => webhookOf(client, name);
   const original = await read();
   const audit = context.startAudit();
-  const writes = await checkContest(context, {
-    says: 'a hostile writer',
-    seconds: hostileSeconds,
-    audit,
-    username: installation.username,
-    configuration,
-    write: () =>
-      client.patch(
-        original,
-        'merge',
-        { webhooks: redirected(original, { caBundle: 'bm90aGluZw==' }) },
-        { fieldManager: 'hostile' },
-      ),
-  });
-  const events = (audit?.writesBy(installation.username, false) ?? []).filter(
-    ({ objectRef }) => objectRef?.name === configuration,
-  );
-  context.say([...countBy(events.map(describeEvent))].map(([what, count]) => `${count} × ${what}`).join('\n      '));
-  await context.check('a Conflict condition names it', async () => {
-    const { status } = await waitForCondition(client, name, 'Conflict', 'True');
-    return status?.conditions?.some(({ message }) => message.includes('hostile'));
-  });
+  const changed = redirected(original, { caBundle: 'bm90aGluZw==' });
+  const { username } = installation;
+  const write = () => client.patch(original, 'merge', { webhooks: changed }, { fieldManager: 'hostile' });
+  const contest = { says: 'a hostile writer', seconds: hostileSeconds, audit, username, configuration, write };
+  const writes = await checkContest(context, contest);
+  const events = writesTo(configuration, audit, installation).map(describeEvent);
+  context.say([...countBy(events)].map(([what, count]) => `${count} × ${what}`).join('\n      '));
+  await context.check('a Conflict condition names it', () => says(client, name, 'Conflict', 'hostile'));
   await context.check('it stops: the caBundle is ours again', async () => {
     return (await read()).webhooks[0]?.clientConfig.caBundle === original.webhooks[0]?.clientConfig.caBundle;
   });
   const namespace = await context.namespace('contended', { 'istio.io/rev': name });
   await context.check('and pods are injected', async () => (await containersOf(client, namespace)).includes(name));
   return writes;
+}
+
+function writesTo(configuration: string, audit: AuditLog | undefined, { username }: Installation): AuditEvent[] {
+  return (audit?.writesBy(username, false) ?? []).filter(({ objectRef }) => objectRef?.name === configuration);
 }
 
 function countBy(values: string[]): Map<string, number> {

@@ -13,29 +13,12 @@ const malformed: { says: string; body: string; contentType?: string; expect: (an
   { says: 'text', body: 'hello', expect: isRefusal },
   { says: 'half a review', body: review('v1').slice(0, 80), expect: isRefusal },
   { says: 'a list', body: '[]', expect: isRefusal },
-  {
-    says: 'another content type',
-    body: review('v1'),
-    contentType: 'text/plain',
-    expect: isHttpError(415),
-  },
+  { says: 'another content type', body: review('v1'), contentType: 'text/plain', expect: isHttpError(415) },
   { says: 'another kind', body: JSON.stringify({ apiVersion: 'v1', kind: 'Pod' }), expect: isRefusal },
   { says: 'an unknown version', body: review('v2'), expect: isRefusal },
-  {
-    says: 'no request',
-    body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
-    expect: isRefusal,
-  },
-  {
-    says: 'a request without uid',
-    body: review('v1', { uid: undefined }),
-    expect: isRefusal,
-  },
-  {
-    says: 'an object that is no pod',
-    body: review('v1', { object: { spec: 'x' } }),
-    expect: isRefusal,
-  },
+  { says: 'no request', body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}', expect: isRefusal },
+  { says: 'a request without uid', body: review('v1', { uid: undefined }), expect: isRefusal },
+  { says: 'an object that is no pod', body: review('v1', { object: { spec: 'x' } }), expect: isRefusal },
   { says: 'no object', body: review('v1', { object: null }), expect: isRefusal },
   { says: '200000 levels of nesting', body: deep, expect: isHttpError(400) },
   {

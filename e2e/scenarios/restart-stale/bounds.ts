@@ -4,13 +4,7 @@ import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found } from '../../harness/wait-for.ts';
 import { restartAllAtOnce } from '../../harness/workload-kinds.ts';
-import {
-  disturbances,
-  edits,
-  slotsTaken,
-  type Disturbances,
-  type Window,
-} from '../../harness/workload-observer/history.ts';
+import { disturbances, edits, slotsTaken, type Window } from '../../harness/workload-observer/history.ts';
 import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 import { tag } from './fixtures.ts';
 
@@ -20,8 +14,15 @@ export const bounds = { maxUnavailableWorkloads: 8, perNamespace: 3, minReadySec
 /** For how long a workload has to be seen whole before the next one: half of minReadySeconds, as we and the leader see things at different times. */
 const wholeMs = 500;
 
+/** What all checks look at, and the names of all workloads that follow the tag. */
+export interface Stage {
+  readonly context: ScenarioContext;
+  readonly observer: WorkloadObserver;
+  readonly all: readonly string[];
+}
+
 /** The bounds were kept at every instant since the window began, and used. */
-export async function checkBounds(context: ScenarioContext, observer: WorkloadObserver, window: Window) {
+export async function checkBounds({ context, observer }: Stage, window: Window) {
   const { maxUnavailableWorkloads, perNamespace } = bounds;
   const most = disturbances(observer.sightings(), window);
   const { cluster, namespace, instants } = most;
@@ -39,11 +40,7 @@ export async function checkBounds(context: ScenarioContext, observer: WorkloadOb
 }
 
 /** What the observer says of somebody who heeds no bounds, while the operator is to restart nothing; everything is healthy after that. */
-export async function checkNegativeControl(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  { all, revision }: { readonly all: readonly string[]; readonly revision: string },
-): Promise<Disturbances> {
+export async function checkNegativeControl({ context, observer, all }: Stage, revision: string) {
   await applyObject(context.client, revisionTag(tag, revision));
   await context.check('the tag asks for no restarts any more: its status says nothing of them', async () => {
     const { status } = await context.client.get<RevisionTagObject>(revisionTags, tag);

@@ -1,12 +1,13 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { resourceKind } from '../../../src/kube/resource-kinds.ts';
+import { isTrue } from '../../harness/apply.ts';
 import { describeLeft, restartsOf } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { found, waitFor } from '../../harness/wait-for.ts';
 import { createAll, nameOf, workload, type WorkloadKind } from '../../harness/workload-kinds.ts';
 import { edits, fewestReady } from '../../harness/workload-observer/history.ts';
-import type { WorkloadObserver } from '../../harness/workload-observer/workload-observer.ts';
 import { barePod, labelNamespace, podsOf } from '../../harness/workloads.ts';
+import type { Stage } from './bounds.ts';
 
 export const tag = 'prod';
 
@@ -40,16 +41,7 @@ export async function createFixtures(context: ScenarioContext, namespaces: numbe
 const shared = ['shared-a', 'shared-b', 'shared-c'];
 const oneAway = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
-interface Guarded {
-  readonly namespace: string;
-  readonly closed: string;
-  readonly sick: string;
-  readonly shared: readonly string[];
-  readonly open: () => Promise<void>;
-  readonly setSick: (isSick: boolean) => Promise<void>;
-}
-
-export async function createGuarded(context: ScenarioContext): Promise<Guarded> {
+export async function createGuarded(context: ScenarioContext) {
   const { client } = context;
   const namespace = await context.namespace('guarded', { 'istio.io/rev': tag });
   const closed = workload('Deployment', namespace, 'closed', { replicas: 2, labels: { guard: 'closed' } });
@@ -71,7 +63,7 @@ export async function createGuarded(context: ScenarioContext): Promise<Guarded> 
     open: async () => {
       await client.patch(closing, 'merge', { spec: { minAvailable: 1 } });
     },
-    setSick: async (isSick) => {
+    setSick: async (isSick: boolean) => {
       const [pod] = await podsOf(client, namespace, 'sick');
       if (pod === undefined) throw new Error('the sick Deployment has no pod');
       const annotations = { 'e2e.sidecar-injector.io/outcome': isSick ? 'unready' : null };
@@ -80,13 +72,10 @@ export async function createGuarded(context: ScenarioContext): Promise<Guarded> 
   };
 }
 
+type Guarded = Awaited<ReturnType<typeof createGuarded>>;
+
 /** Two ready pods of three, at every instant; what its budget forbids waits, and what is not ready. Both are restarted when that is over. */
-export async function checkGuarded(
-  context: ScenarioContext,
-  observer: WorkloadObserver,
-  guarded: Guarded,
-  after: number,
-): Promise<void> {
+export async function checkGuarded({ context, observer }: Stage, guarded: Guarded, after: number): Promise<void> {
   const fewest = fewestReady(observer.sightings(), after, guarded.shared);
   await context.checkNow(
     'of the three workloads of a budget that wants two ready pods, two were ready at every instant',
@@ -114,21 +103,12 @@ function budget(namespace: string, name: string, selector: object): KubernetesOb
   return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name, namespace }, spec };
 }
 
-interface LeftAlone {
-  readonly namespaces: readonly string[];
-  readonly reasons: readonly string[];
-  readonly pods: () => Promise<string[]>;
-}
-
-/** @param revision an InjectorConfig that others follow without the tag, and what they follow afterwards */
-export async function createLeftAlone(
-  context: ScenarioContext,
-  revision: { readonly from: string; readonly to: string },
-): Promise<LeftAlone> {
+/** What no restart may touch: `others` follow an InjectorConfig without the tag, and then another one. */
+export async function createLeftAlone(context: ScenarioContext) {
   const { client } = context;
   const namespace = await context.namespace('left', { 'istio.io/rev': tag });
   const late = await context.namespace('late');
-  const others = await context.namespace('others', { 'istio.io/rev': revision.from });
+  const others = await context.namespace('others', { 'istio.io/rev': 'v1' });
   const onDelete = { type: 'OnDelete' };
   const partition = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
   const paused = workload('Deployment', namespace, 'paused');
@@ -149,16 +129,11 @@ export async function createLeftAlone(
   const namespaces = [namespace, late, others];
   const all = async () => (await Promise.all(namespaces.map((each) => podsOf(client, each)))).flat();
   await waitFor('the pods that stay to be there', async () => (await all()).length === 12);
-  await waitFor('them to be ready', async () => {
-    const ready = (await all()).filter(({ status }) =>
-      status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'),
-    );
-    // That of the Job is not: it would have ended.
-    return ready.length === 11;
-  });
+  // That of the Job is not: it would have ended.
+  await waitFor('them to be ready', async () => (await all()).filter((pod) => isTrue(pod, 'Ready')).length === 11);
   await client.patch(paused, 'merge', { spec: { paused: true } });
   await labelNamespace(client, late, { 'istio.io/rev': tag });
-  await labelNamespace(client, others, { 'istio.io/rev': revision.to });
+  await labelNamespace(client, others, { 'istio.io/rev': 'v2' });
   return {
     namespaces,
     reasons: [

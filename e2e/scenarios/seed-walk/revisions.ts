@@ -33,9 +33,8 @@ export async function walkRevisions(context: ScenarioContext, operator: Operator
   await client.create(deployment(namespace, 'sleep'));
   await waitForDeployment(client, namespace, 'sleep');
   await applyUntilReady(client, exampleConfig('istio-1.1-release.yaml'));
-  await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', {
-    metadata: { labels: { [revisionLabel]: 'istio-1-1' } },
-  });
+  const metadata = { labels: { [revisionLabel]: 'istio-1-1' } };
+  await client.patch(objectOf('v1', 'Namespace', namespace), 'merge', { metadata });
   await restartDeployment(client, namespace, 'sleep');
   const pods = await podsOf(client, namespace, 'sleep');
   await context.check('a second revision by istio.io/rev: 2/2 with its proxy', () =>

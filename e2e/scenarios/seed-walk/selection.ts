@@ -7,56 +7,25 @@ import { barePod, labelNamespace, podsOf, type WorkloadOptions } from '../../har
 
 const inject = 'sidecar.istio.io/inject';
 
-interface Case {
-  says: string;
-  pod: WorkloadOptions;
-  injected: boolean;
-  asked: boolean;
-}
+/** What becomes of a pod; `unasked`: it stays plain, and the webhook never hears of it. */
+type Case = [says: string, pod: WorkloadOptions, outcome: 'injected' | 'plain' | 'unasked'];
+
+const optIn = { labels: { [inject]: 'true' } };
+const optOut = { [inject]: 'false' };
 
 /** In a namespace labelled istio-injection=enabled, policy enabled. */
 const enabled: Case[] = [
-  { says: 'a pod that says nothing is injected', pod: {}, injected: true, asked: true },
-  {
-    says: 'label inject=false: plain, and the webhook is not asked',
-    pod: { labels: { [inject]: 'false' } },
-    injected: false,
-    asked: false,
-  },
-  {
-    says: 'annotation inject=false: plain, and the webhook is not asked',
-    pod: { annotations: { [inject]: 'false' } },
-    injected: false,
-    asked: false,
-  },
-  {
-    says: 'the label inject=true beats the annotation inject=false',
-    pod: { labels: { [inject]: 'true' }, annotations: { [inject]: 'false' } },
-    injected: true,
-    asked: true,
-  },
-  {
-    says: 'a hostNetwork pod: plain, and the webhook is not asked',
-    pod: { labels: { [inject]: 'true' }, spec: { hostNetwork: true } },
-    injected: false,
-    asked: false,
-  },
+  ['a pod that says nothing is injected', {}, 'injected'],
+  ['label inject=false: plain, and the webhook is not asked', { labels: optOut }, 'unasked'],
+  ['annotation inject=false: plain, and the webhook is not asked', { annotations: optOut }, 'unasked'],
+  ['the label inject=true beats the annotation inject=false', { ...optIn, annotations: optOut }, 'injected'],
+  ['a hostNetwork pod: plain, and the webhook is not asked', { ...optIn, spec: { hostNetwork: true } }, 'unasked'],
 ];
 
 const disabled: Case[] = [
-  { says: 'policy disabled: a pod that says nothing is plain', pod: {}, injected: false, asked: true },
-  {
-    says: 'policy disabled: label inject=true is injected',
-    pod: { labels: { [inject]: 'true' } },
-    injected: true,
-    asked: true,
-  },
-  {
-    says: 'policy disabled: annotation inject=true is injected',
-    pod: { annotations: { [inject]: 'true' } },
-    injected: true,
-    asked: true,
-  },
+  ['policy disabled: a pod that says nothing is plain', {}, 'plain'],
+  ['policy disabled: label inject=true is injected', optIn, 'injected'],
+  ['policy disabled: annotation inject=true is injected', { annotations: optIn.labels }, 'injected'],
 ];
 
 /** Which pods of a selected namespace are injected, and which of them ever reach the webhook. */
@@ -72,35 +41,15 @@ export async function walkSelection(context: ScenarioContext, operator: Operator
   await applyUntilReady(client, exampleConfig('hello.yaml'));
 
   const opposed = await context.namespace('opposed', { 'istio-injection': 'disabled' });
-  const optIn = { labels: { [inject]: 'true' } };
-  await checkCase(context, opposed, {
-    says: 'istio-injection=disabled beats the pod that opts in',
-    pod: optIn,
-    injected: false,
-    asked: false,
-  });
+  await checkCase(context, opposed, ['istio-injection=disabled beats the pod that opts in', optIn, 'unasked']);
   const unlabelled = await context.namespace('unlabelled');
-  await checkCase(context, unlabelled, {
-    says: 'an unlabelled namespace: plain',
-    pod: {},
-    injected: false,
-    asked: false,
-  });
-  await checkCase(context, unlabelled, {
-    says: 'an unlabelled namespace: a pod with inject=true is injected',
-    pod: optIn,
-    injected: true,
-    asked: true,
-  });
+  await checkCase(context, unlabelled, ['an unlabelled namespace: plain', {}, 'unasked']);
+  const says = 'an unlabelled namespace: a pod with inject=true is injected';
+  await checkCase(context, unlabelled, [says, optIn, 'injected']);
 
   await labelNamespace(client, 'kube-system', { 'istio-injection': 'enabled' });
   try {
-    await checkCase(context, 'kube-system', {
-      says: 'kube-system, even labelled: never',
-      pod: optIn,
-      injected: false,
-      asked: false,
-    });
+    await checkCase(context, 'kube-system', ['kube-system, even labelled: never', optIn, 'unasked']);
   } finally {
     await labelNamespace(client, 'kube-system', { 'istio-injection': null });
   }
@@ -126,18 +75,14 @@ async function checkMetrics(context: ScenarioContext, operator: OperatorProcess)
   });
 }
 
-async function checkCase(context: ScenarioContext, namespace: string, expected: Case): Promise<void> {
+async function checkCase(context: ScenarioContext, namespace: string, [says, options, outcome]: Case): Promise<void> {
   const audit = context.startAudit();
-  const pod = await dryRun(context.client, barePod(namespace, 'case', expected.pod));
-  await context.check(
-    expected.says,
-    () => {
-      const called = podCreations(audit?.events() ?? [], namespace).flatMap(calledWebhooks);
-      const asked = audit === undefined || called.length > 0 === expected.asked;
-      return (
-        isInjected(pod) === expected.injected && pod.spec.containers.length === (expected.injected ? 2 : 1) && asked
-      );
-    },
-    { timeout: 500 },
-  );
+  const pod = await dryRun(context.client, barePod(namespace, 'case', options));
+  const isWanted = () => {
+    const called = podCreations(audit?.events() ?? [], namespace).flatMap(calledWebhooks);
+    const isHeeded = audit === undefined || called.length > 0 === (outcome !== 'unasked');
+    const injected = outcome === 'injected';
+    return isInjected(pod) === injected && pod.spec.containers.length === (injected ? 2 : 1) && isHeeded;
+  };
+  await context.check(says, isWanted, { timeout: 500 });
 }
