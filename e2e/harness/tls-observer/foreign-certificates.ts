@@ -7,7 +7,7 @@ import { issueServingCertificate } from '../../../src/certs/serving-certificate.
 const hour = 3_600_000;
 
 /** What somebody else might write in place of the operator; all PEM. */
-export interface ForeignCertificates {
+interface ForeignCertificates {
   authority: string;
   authorityKey: string;
   /** The serving Secret's text: a certificate of that authority, good for the same names. */
