@@ -22,7 +22,7 @@ export function runInjector(argv: readonly string[], input = ''): Promise<Comman
   return startInjector(argv, input).end;
 }
 
-export interface RunningCommand {
+interface RunningCommand {
   readonly end: Promise<CommandResult>;
   said: () => string;
 }

@@ -23,9 +23,9 @@ export const certificateRepair: Scenario = {
       const bound = isFull ? 1000 : 10_000;
       const slowest: Record<string, number> = {};
       const lostMeanwhile: Record<string, number> = {};
-      const repair = async (damage: Damage) => {
-        const milliseconds = await damageAndRepair(cluster, damage, bound);
-        slowest[damage[0]] = Math.max(slowest[damage[0]] ?? 0, milliseconds);
+      const repair = async ([says, harm]: Damage) => {
+        const milliseconds = await damageAndRepair(cluster, [says, harm], bound);
+        slowest[says] = Math.max(slowest[says] ?? 0, milliseconds);
       };
       for (let round = 0; round < (isFull ? 5 : 1); round++) {
         const since = Date.now();
@@ -36,13 +36,13 @@ export const certificateRepair: Scenario = {
         }
         await cluster.losses.checkNone('damaged Secrets', since);
         await cluster.checkNoViolations('every replica went on with a certificate that the bundle verifies', since);
-        for (const damage of bundleDamages(cluster)) {
+        for (const [says, harm] of bundleDamages(cluster)) {
           const harmed = Date.now();
-          await repair(damage);
+          await repair([says, harm]);
           await cluster.waitForCalm();
           const lost = cluster.losses.report(harmed).lost.length;
           context.say(`lost until then: ${lost}`);
-          lostMeanwhile[damage[0]] = Math.max(lostMeanwhile[damage[0]] ?? 0, lost);
+          lostMeanwhile[says] = Math.max(lostMeanwhile[says] ?? 0, lost);
         }
         await checkReapplied(cluster);
       }

@@ -28,17 +28,8 @@ export class SmallRollout {
     this.workloads = workloads;
   }
 
-  /** @param options.revision where the tag leads first */
-  static async open(
-    context: ScenarioContext,
-    audit: AuditLog,
-    {
-      tag,
-      count,
-      revision = 'v1',
-      isHealthy = true,
-    }: { tag: string; count: number; revision?: string; isHealthy?: boolean },
-  ): Promise<SmallRollout> {
+  static async open(context: ScenarioContext, audit: AuditLog, options: CaseOptions): Promise<SmallRollout> {
+    const { tag, count, revision = 'v1', isHealthy = true } = options;
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
     // Each pod lives long enough to be evidence.
     const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
@@ -170,6 +161,14 @@ export class SmallRollout {
   async checkAll(statement: string, name: string): Promise<void> {
     await this.check(statement, await this.renewed(), new Set(), { stable: name, canary: 'nobody' });
   }
+}
+
+interface CaseOptions {
+  readonly tag: string;
+  readonly count: number;
+  /** Where the tag leads first; v1 unless told. */
+  readonly revision?: string;
+  readonly isHealthy?: boolean;
 }
 
 /** Which InjectorConfigs have made the pods of each Deployment. */
