@@ -63,6 +63,11 @@ export function parseObjects(yaml: string): KubernetesObject[] {
   return loadAll(yaml).filter((document): document is KubernetesObject => document !== null && document !== undefined);
 }
 
+/** Whether there is no such object, or none any more. */
+export async function isGone(client: ApiClient, ...which: Parameters<ApiClient['find']>): Promise<boolean> {
+  return (await client.find(...which)) === undefined;
+}
+
 /** What names an object, to be patched or deleted; or all there is of one. */
 export function objectOf(apiVersion: string, kind: string, name: string, namespace?: string): KubernetesObject {
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };

@@ -5,7 +5,7 @@ import { apiVersion, injectorConfigKind } from '../../src/api/injector-config/in
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { applyObject, readObjects } from '../harness/apply.ts';
+import { applyObject, isGone, readObjects } from '../harness/apply.ts';
 import { clusterFlags, runInjector } from '../harness/injector-command.ts';
 import { injectorConfigs, smallConfig, waitForCondition } from '../harness/injector-configs.ts';
 import { repository } from '../harness/paths.ts';
@@ -135,10 +135,8 @@ async function walk(context: ScenarioContext, { command, status = 0, says, image
   for (const [namespace, image] of Object.entries(images)) {
     await context.check(`sidecars in ${namespace} are ${image}`, async () => {
       const pods = await podsOf(context.client, namespace);
-      return (
-        pods.length > 0 &&
-        pods.every(({ spec }) => spec.containers.find(({ name }) => name === 'proxy')?.image === image)
-      );
+      const sidecars = pods.map(({ spec }) => spec.containers.find(({ name }) => name === 'proxy')?.image);
+      return pods.length > 0 && sidecars.every((each) => each === image);
     });
   }
   await then?.(context);
@@ -164,9 +162,9 @@ async function checkOldIsKept(context: ScenarioContext): Promise<void> {
 }
 
 async function checkOldIsGone(context: ScenarioContext): Promise<void> {
-  await context.check('the old revision and its webhook are gone', async () => {
-    return (await context.client.find(webhooks, 'sidecar-injector-1-24')) === undefined;
-  });
+  await context.check('the old revision and its webhook are gone', () =>
+    isGone(context.client, webhooks, 'sidecar-injector-1-24'),
+  );
 }
 
 /** The commands of a page in docs/: the lines of its code blocks that begin with `$ `, in their order. */
@@ -270,9 +268,7 @@ async function checkRefusals(context: ScenarioContext): Promise<void> {
   }
   for (const name of ['unreached', 'odd']) {
     await client.delete(smallConfig(name));
-    await context.check(`InjectorConfig ${name} goes`, async () => {
-      return (await client.find(injectorConfigs, name)) === undefined;
-    });
+    await context.check(`InjectorConfig ${name} goes`, () => isGone(client, injectorConfigs, name));
   }
 }
 

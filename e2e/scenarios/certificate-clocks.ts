@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rotateAnnotation, type RotateTarget } from '../../src/api/injector-config/rotate-request.ts';
+import { rotateAnnotation } from '../../src/api/injector-config/rotate-request.ts';
 import { parseBundle } from '../../src/certs/bundle.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject } from '../harness/apply.ts';
 import { follow } from '../harness/follow.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Replica } from '../harness/replicas/replicas.ts';
-import type { Scenario } from '../harness/scenario-context.ts';
-import { decoded, RotatingCluster } from '../harness/tls-observer/rotating-cluster.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { decoded, RotatingCluster, rotatingFlags } from '../harness/tls-observer/rotating-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 export const certificateClocks: Scenario = {
@@ -19,19 +19,13 @@ export const certificateClocks: Scenario = {
   full: '5 minutes of lives of seconds, 10 rounds of wrong clocks, about 9 minutes',
   run: async (context) => {
     const isFull = context.size === 'full';
-    const clocks = new Clocks(context.cluster.run.path);
-    const flags = (name: string) => [
-      '--test-certificate-time-scale=60',
-      `--test-clock-offset-file=${clocks.fileOf(name)}`,
-      '--requests-per-connection=2',
-      '--drain-seconds=0',
-    ];
+    const flags = (name: string) => [...rotatingFlags, `--test-clock-offset-file=${clockFile(context, name)}`];
     const options = { name: 'clocks', certificate: shortLives, flags, perSecond: 15 };
     return RotatingCluster.run(context, options, async (cluster) => {
       const { losses, load } = cluster;
       const since = Date.now();
       const crossed = await crossExpiry(cluster, isFull ? 300_000 : 0);
-      const renewals = await checkWrongClocks(cluster, clocks, isFull ? 10 : 1);
+      const renewals = await checkWrongClocks(cluster, isFull ? 10 : 1);
       const created = await losses.checkNone('lives of seconds and wrong clocks', since);
       await cluster.checkNoViolations(
         'no replica was ever seen with a certificate that has expired or that the bundle does not verify',
@@ -55,7 +49,6 @@ const shortLives = {
 const earliestShare = 0.45;
 
 interface Issued {
-  fingerprint: string;
   issuer: string;
   issuedAt: number;
   notAfter: number;
@@ -96,12 +89,8 @@ async function crossExpiry(cluster: RotatingCluster, milliseconds: number) {
     const leaf = observer.common();
     return leaf?.issuer !== undefined && leaf.notAfter.getTime() > Date.now();
   });
-  return {
-    leaves: leaves.size,
-    expiredLeaves: expired(leaves).length,
-    authorities: authorities.size,
-    expiredAuthorities: expired(authorities).length,
-  };
+  const figures = { expiredLeaves: expired(leaves).length, expiredAuthorities: expired(authorities).length };
+  return { leaves: leaves.size, authorities: authorities.size, ...figures };
 }
 
 /** Takes down what a version of the authority's Secret holds. */
@@ -113,7 +102,6 @@ function note(stored: Record<string, string>, leaves: Map<string, Issued>, autho
     const [certificate] = parseBundle(stored[`${name}.crt`] ?? '');
     if (part === undefined || certificate?.fingerprint !== part.fingerprint || into.has(part.fingerprint)) return;
     into.set(part.fingerprint, {
-      fingerprint: part.fingerprint,
       issuer: certificate.x509.issuer,
       issuedAt: Date.parse(part.terms.issuedAt),
       notAfter: certificate.notAfter.getTime(),
@@ -148,16 +136,14 @@ const longLives = {
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-async function checkWrongClocks(cluster: RotatingCluster, clocks: Clocks, rounds: number): Promise<number> {
+async function checkWrongClocks(cluster: RotatingCluster, rounds: number): Promise<number> {
   let renewals = 0;
   for (let round = 0; round < rounds; round++) {
     // Other durations have new certificates made at once: each round begins with fresh ones.
     const leafDuration = `${1800 + round}h`;
     const before = cluster.observer.common();
-    await applyObject(
-      cluster.context.client,
-      markedConfig(cluster.name, 'one', { certificate: { ...longLives, leafDuration } }),
-    );
+    const certificate = { ...longLives, leafDuration };
+    await applyObject(cluster.context.client, markedConfig(cluster.name, 'one', { certificate }));
     await waitFor('certificates with long lives', async () => {
       const leaf = cluster.observer.common();
       const { phase } = await cluster.status();
@@ -165,42 +151,38 @@ async function checkWrongClocks(cluster: RotatingCluster, clocks: Clocks, rounds
       const isFresh = leaf !== undefined && leaf.issuer !== undefined && leaf !== before;
       return isSettled && isFresh && leaf.notAfter.getTime() > Date.now() + day + minute;
     });
-    renewals += await checkSkew(cluster, clocks);
-    renewals += await checkJumps(cluster, clocks);
-    clocks.set(cluster.replicas.all, 0);
+    renewals += await checkSkew(cluster);
+    renewals += await checkJumps(cluster);
+    setClocks(cluster, cluster.replicas.all, 0);
   }
   return renewals;
 }
 
 /** Controllers 20 minutes apart, and replicas too; one leads after the other. */
-async function checkSkew(cluster: RotatingCluster, clocks: Clocks): Promise<number> {
+async function checkSkew(cluster: RotatingCluster): Promise<number> {
   const { context, replicas } = cluster;
   const leader = await replicas.waitForLeader();
   const others = replicas.controllers.filter((each) => each !== leader);
-  const [, ahead, behind] = replicas.webhooks;
-  clocks.set([leader, ...(ahead === undefined ? [] : [ahead])], 10 * minute);
-  clocks.set([...others, ...(behind === undefined ? [] : [behind])], -10 * minute);
+  setClocks(cluster, [leader, ...replicas.webhooks.slice(1, 2)], 10 * minute);
+  setClocks(cluster, [...others, ...replicas.webhooks.slice(2)], -10 * minute);
   await checkNothingRenewed(cluster, 'the leader 10 minutes ahead');
   await leader.operator.process.stop(30_000);
   await context.check(
     'the next leader has a clock 20 minutes behind that of the one before',
-    async () => {
-      const next = await replicas.leader();
-      return next !== undefined && next !== leader;
-    },
+    () => replicas.leaderOtherThan(leader),
     { timeout: 40_000 },
   );
   await leader.operator.restart();
   await checkNothingRenewed(cluster, 'the leader 20 minutes behind the one before');
-  await checkRenewedOnRequest(cluster, 'authority', 'clocks that differ by 20 minutes');
+  await checkRenewedOnRequest(cluster, 'clocks that differ by 20 minutes');
   return 1;
 }
 
 /** The clock of everybody jumps ahead by a day, then to a day behind, then is right again. */
-async function checkJumps(cluster: RotatingCluster, clocks: Clocks): Promise<number> {
+async function checkJumps(cluster: RotatingCluster): Promise<number> {
   const { context, replicas, observer } = cluster;
   const before = observer.common();
-  clocks.set(replicas.all, day);
+  setClocks(cluster, replicas.all, day);
   await pass(cluster);
   const renewed = await observer.waitForOther(before);
   await context.checkNow(
@@ -208,11 +190,11 @@ async function checkJumps(cluster: RotatingCluster, clocks: Clocks): Promise<num
     () => renewed.issuer !== undefined && renewed.notAfter.getTime() > Date.now() + day,
   );
   await checkNothingRenewed(cluster, 'clocks a day ahead');
-  clocks.set(replicas.all, -day);
+  setClocks(cluster, replicas.all, -day);
   await checkNothingRenewed(cluster, 'clocks a day behind');
-  await checkRenewedOnRequest(cluster, 'authority', 'clocks a day behind');
+  await checkRenewedOnRequest(cluster, 'clocks a day behind');
   const old = observer.common();
-  clocks.set(replicas.all, 0);
+  setClocks(cluster, replicas.all, 0);
   await pass(cluster);
   const latest = await observer.waitForOther(old);
   await context.checkNow(
@@ -232,9 +214,9 @@ async function checkNothingRenewed(cluster: RotatingCluster, clocks: string): Pr
   await context.checkNow(`${clocks}: nothing is renewed`, () => before !== undefined && observer.common() === before);
 }
 
-async function checkRenewedOnRequest(cluster: RotatingCluster, target: RotateTarget, clocks: string): Promise<void> {
+async function checkRenewedOnRequest(cluster: RotatingCluster, clocks: string): Promise<void> {
   const before = cluster.observer.common();
-  await cluster.waitForDone(await cluster.request(target));
+  await cluster.waitForDone(await cluster.request('authority'));
   const after = await cluster.observer.waitForOther(before);
   await cluster.context.check(`${clocks}: an authority that was asked for is rotated in`, () => {
     return after.issuer !== undefined && after.issuer !== before?.issuer;
@@ -254,18 +236,11 @@ async function pass(cluster: RotatingCluster): Promise<void> {
   });
 }
 
-class Clocks {
-  readonly #directory: string;
+/** By how much the clock of a replica is wrong stands here. */
+function clockFile({ cluster }: ScenarioContext, name: string): string {
+  return join(cluster.run.path, `clock-${name}`);
+}
 
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  fileOf(name: string): string {
-    return join(this.#directory, `clock-${name}`);
-  }
-
-  set(replicas: readonly Replica[], milliseconds: number): void {
-    for (const { name } of replicas) writeFileSync(this.fileOf(name), `${milliseconds}\n`);
-  }
+function setClocks({ context }: RotatingCluster, replicas: readonly Replica[], milliseconds: number): void {
+  for (const { name } of replicas) writeFileSync(clockFile(context, name), `${milliseconds}\n`);
 }

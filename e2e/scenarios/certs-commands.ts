@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -10,9 +9,7 @@ import { applyObject } from '../harness/apply.ts';
 import { freePort } from '../harness/free-port.ts';
 import { clusterFlags, injectorOutput, runInjector } from '../harness/injector-command.ts';
 import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
-import type { Installation } from '../harness/installation.ts';
 import { ManagedProcess } from '../harness/managed-process.ts';
-import type { OperatorProcess } from '../harness/operator-process.ts';
 import { paths } from '../harness/paths.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { shakeHands } from '../harness/tls-observer/handshake.ts';
@@ -39,78 +36,39 @@ const names = objectNames(name);
 /** Nothing is due before the scenario has ended, however slow the machine is: what is renewed was asked for. */
 const certificate = { leafDuration: '240h', caDuration: '8760h', confirmationPeriod: '60s' };
 
-interface StatusReport {
-  name: string;
-  fingerprint?: string;
-  phase: string;
-  problems: string[];
-}
+type Commanded = Awaited<ReturnType<typeof startCommanded>>;
 
-class CommandedOperator {
-  readonly context: ScenarioContext;
-  readonly operator: OperatorProcess;
-  readonly #namespace: string;
-  readonly username: string;
-
-  private constructor(context: ScenarioContext, operator: OperatorProcess, installation: Installation) {
-    this.context = context;
-    this.operator = operator;
-    this.#namespace = installation.namespace;
-    this.username = installation.username;
-  }
-
-  /** A minute of a certificate's life is a second. Pods are not followed: nothing here needs it. */
-  static async start(context: ScenarioContext): Promise<CommandedOperator> {
-    const installation = await context.install({ operator: { followPods: false } });
-    const operator = await installation.startOperator({
-      flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'],
-    });
-    const config = smallConfig(name);
-    await applyUntilReady(context.client, { ...config, spec: { ...config.spec, certificate } });
-    return new CommandedOperator(context, operator, installation);
-  }
-
-  run(...argv: string[]): ReturnType<typeof runInjector> {
-    return runInjector(['certs', ...argv, ...clusterFlags(this.context.cluster)]);
-  }
-
-  async output(...argv: string[]): Promise<string> {
-    const { out } = await injectorOutput(['certs', ...argv, ...clusterFlags(this.context.cluster)]);
-    return out;
-  }
-
-  async status(): Promise<StatusReport> {
-    const [report] = JSON.parse(await this.output('status', name, '-o', 'json')) as StatusReport[];
-    if (report === undefined) throw new Error('certs status reports nothing');
+/** An operator, and what its commands say. A minute of a certificate's life is a second. Pods are not followed: nothing here needs it. */
+async function startCommanded(context: ScenarioContext) {
+  const { namespace, username, startOperator } = await context.install({ operator: { followPods: false } });
+  const operator = await startOperator({ flags: ['--test-certificate-time-scale=60', '--drain-seconds=0'] });
+  const config = smallConfig(name);
+  await applyUntilReady(context.client, { ...config, spec: { ...config.spec, certificate } });
+  const argv = (words: string[]) => ['certs', ...words, ...clusterFlags(context.cluster)];
+  const run = (...words: string[]) => runInjector(argv(words));
+  const output = async (...words: string[]) => (await injectorOutput(argv(words))).out;
+  const status = async () => {
+    const [report] = JSON.parse(await output('status', name, '-o', 'json')) as [
+      { fingerprint?: string; problems: string[] },
+    ];
     return report;
-  }
-
+  };
   /** What the replica shows to a TLS client of our own that trusts what `export-ca` prints; its fingerprint in lower-case hex. */
-  async served(): Promise<string> {
-    const host = serviceHostName(names.service, this.#namespace);
-    const { leaf, fault } = await shakeHands(this.operator.webhookPort, host, await this.output('export-ca', name));
+  const served = async () => {
+    const host = serviceHostName(names.service, namespace);
+    const { leaf, fault } = await shakeHands(operator.webhookPort, host, await output('export-ca', name));
     if (leaf === undefined || fault !== undefined)
       throw new Error(`the certificate is not trusted: ${fault ?? 'none'}`);
-    return fingerprintOf(leaf);
-  }
-
-  /** Waits until the replica shows another certificate, which it takes over from its Secret by itself; its fingerprint. */
-  servedOtherThan(before: string): Promise<string> {
-    return waitFor('another certificate to be served', async () => {
-      const served = await this.served();
-      return served !== before && served;
-    });
-  }
-
-  async authorities(): Promise<string[]> {
-    return parseBundle(await this.output('export-ca', name)).map(({ fingerprint }) => fingerprint);
-  }
+    return leaf.fingerprint256.replaceAll(':', '').toLowerCase();
+  };
+  const authorities = async () => parseBundle(await output('export-ca', name)).map(({ fingerprint }) => fingerprint);
+  return { context, operator, username, run, status, served, authorities };
 }
 
 /** What an operator's certificates are asked for: status, renewals in all three ways, the authorities; and what is said when it cannot be done. */
 async function checkOperatorCommands(context: ScenarioContext) {
   const audit = context.startAudit();
-  const commanded = await CommandedOperator.start(context);
+  const commanded = await startCommanded(context);
   const first = await commanded.status();
   const firstServed = await commanded.served();
   await context.checkNow(
@@ -128,47 +86,51 @@ async function checkOperatorCommands(context: ScenarioContext) {
   return milliseconds;
 }
 
-async function checkRotations(commanded: CommandedOperator, firstServed: string) {
+async function checkRotations(commanded: Commanded, firstServed: string) {
   const { context } = commanded;
   const [firstAuthority = ''] = await commanded.authorities();
+  const seen = [firstServed];
+  /** Asks for it, and waits until the replica shows a certificate unlike the last one, which it takes over from its Secret by itself. */
   const rotate = async (...flags: string[]) => {
-    const result = await commanded.run('rotate', name, ...flags, '--wait');
-    if (result.code !== 0) throw new Error(result.errors);
-    for (const line of result.errors.trimEnd().split('\n')) context.say(`  ${line}`);
-    return result;
+    const { code, errors, milliseconds } = await commanded.run('rotate', name, ...flags, '--wait');
+    if (code !== 0) throw new Error(errors);
+    for (const line of errors.trimEnd().split('\n')) context.say(`  ${line}`);
+    const served = await waitFor('another certificate to be served', async () => {
+      const now = await commanded.served();
+      return now !== seen.at(-1) && now;
+    });
+    const isNew = !seen.includes(served);
+    seen.push(served);
+    return { milliseconds, served, isNew, authorities: await commanded.authorities() };
   };
 
   const leaf = await rotate();
-  const second = await commanded.servedOtherThan(firstServed);
-  const afterLeaf = await commanded.authorities();
   await context.checkNow(
     `rotate --wait: another certificate of the same authority after ${leaf.milliseconds} ms`,
-    () => second !== firstServed && found(afterLeaf.join(), firstAuthority),
+    () => leaf.isNew && found(leaf.authorities.join(), firstAuthority),
   );
   const authority = await rotate('--ca');
-  const third = await commanded.servedOtherThan(second);
-  const both = await commanded.authorities();
+  const both = authority.authorities;
   await context.checkNow(
     `rotate --ca --wait: another authority beside the old one after ${authority.milliseconds} ms`,
-    () => ![firstServed, second].includes(third) && both.length === 2 && both.includes(firstAuthority),
+    () => authority.isNew && both.length === 2 && both.includes(firstAuthority),
   );
   const force = await rotate('--ca', '--force');
-  const fourth = await commanded.servedOtherThan(third);
-  const last = await commanded.authorities();
+  const [last = '', ...others] = force.authorities;
   await context.checkNow(
     `rotate --ca --force --wait: one authority that is none of those before after ${force.milliseconds} ms`,
-    () => ![firstServed, second, third].includes(fourth) && last.length === 1 && !both.includes(last[0] ?? ''),
+    () => force.isNew && last !== '' && others.length === 0 && !both.includes(last),
   );
   const { out } = await commanded.run('status', name);
   await context.checkNow('certs status shows the certificate, and the authority that is trusted', () =>
-    [name, fourth.slice(0, 8), `${names.webhookConfiguration}=${last[0]?.slice(0, 8) ?? ''}`].every((part) =>
+    [name, force.served.slice(0, 8), `${names.webhookConfiguration}=${last.slice(0, 8)}`].every((part) =>
       out.includes(part),
     ),
   );
   return { leaf: leaf.milliseconds, authority: authority.milliseconds, force: force.milliseconds };
 }
 
-async function checkMistakes(commanded: CommandedOperator): Promise<void> {
+async function checkMistakes(commanded: Commanded): Promise<void> {
   const mistakes: [argv: string[], says: RegExp][] = [
     [['rotate', name, '--force'], /--force: goes with --ca/],
     [['rotate', 'nobody'], /nobody does not exist; there are: commanded/],
@@ -185,7 +147,7 @@ async function checkMistakes(commanded: CommandedOperator): Promise<void> {
 }
 
 /** The operator is away and somebody empties the caBundle: status says so, export-ca has nothing, a rotation waits for its operator. */
-async function checkTrouble(commanded: CommandedOperator): Promise<void> {
+async function checkTrouble(commanded: Commanded): Promise<void> {
   const { context, operator } = commanded;
   const { client } = context;
   await operator.process.stop(30_000);
@@ -213,46 +175,20 @@ async function checkTrouble(commanded: CommandedOperator): Promise<void> {
   });
 }
 
-function fingerprintOf(certificate: X509Certificate): string {
-  return certificate.fingerprint256.replaceAll(':', '').toLowerCase();
-}
-
 const service = 'served-injector';
 const label = 'e2e.sidecar-injector.io/served';
 
+type ServedWebhook = ReturnType<typeof servedWebhook>;
+
 /** A webhook without an operator, as Istio's 1.x days had it: `serve` with certificates from `certs create`, trusted by `certs patch-ca-bundle`. */
-class ServedWebhook {
-  readonly context: ScenarioContext;
-  readonly namespace: string;
-  readonly #port: number;
-  readonly #directory: string;
-
-  constructor(context: ScenarioContext, namespace: string, port: number) {
-    this.context = context;
-    this.namespace = namespace;
-    this.#port = port;
-    this.#directory = join(context.cluster.run.path, 'certs-commands');
-  }
-
-  path(...parts: string[]): string {
-    return join(this.#directory, ...parts);
-  }
-
-  create(directory: string, ...flags: string[]): ReturnType<typeof runInjector> {
-    const target = ['--service', service, '--namespace', this.namespace, '--out', this.path(directory)];
+function servedWebhook(context: ScenarioContext, namespace: string, port: number) {
+  const { run } = context.cluster;
+  const path = (...parts: string[]) => join(run.path, 'certs-commands', ...parts);
+  const create = (directory: string, ...flags: string[]) => {
+    const target = ['--service', service, '--namespace', namespace, '--out', path(directory)];
     return runInjector(['certs', 'create', ...target, ...flags]);
-  }
-
-  async trust(directory: string): Promise<void> {
-    const { out } = await injectorOutput(
-      ['certs', 'patch-ca-bundle', '--ca', this.path(directory, 'ca.crt')],
-      this.yaml(),
-    );
-    await applyObject(this.context.client, load(out) as KubernetesObject);
-  }
-
-  yaml(): string {
-    return `# the webhook of injector serve
+  };
+  const yaml = `# the webhook of injector serve
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata:
@@ -260,7 +196,7 @@ metadata:
 webhooks:
 - name: served.example.com
   clientConfig:
-    service: {name: ${service}, namespace: ${this.namespace}, path: /inject, port: ${this.#port}}
+    service: {name: ${service}, namespace: ${namespace}, path: /inject, port: ${port}}
     caBundle: \${CA_BUNDLE}
   rules:
   - {operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [pods]}
@@ -269,17 +205,22 @@ webhooks:
   sideEffects: None
   admissionReviewVersions: [v1]
 `;
-  }
-
-  async serve(directory: string): Promise<ManagedProcess> {
-    mkdirSync(this.path('config'), { recursive: true });
+  const trust = async (directory: string) => {
+    const { out } = await injectorOutput(['certs', 'patch-ca-bundle', '--ca', path(directory, 'ca.crt')], yaml);
+    await applyObject(context.client, load(out) as KubernetesObject);
+  };
+  const shake = (directory: string) => {
+    const authorities = readFileSync(path(directory, 'ca.crt'), 'utf8');
+    return shakeHands(port, `${service}.${namespace}.svc`, authorities);
+  };
+  const serve = async (directory: string) => {
+    mkdirSync(path('config'), { recursive: true });
     const template = `spec:\n      containers:\n      - name: served\n        image: example.com/served:1\n`;
     const config = `policy: enabled\ndefaultTemplates: [sidecar]\ntemplates:\n  sidecar: |\n    ${template}`;
-    writeFileSync(this.path('config', 'config'), config);
-    const { run } = this.context.cluster;
+    writeFileSync(path('config', 'config'), config);
     const flags = [
-      ...['--config-dir', this.path('config'), '--host', '127.0.0.1', '--port', String(this.#port)],
-      ...['--tls-cert', this.path(directory, 'tls.crt'), '--tls-key', this.path(directory, 'tls.key')],
+      ...['--config-dir', path('config'), '--host', '127.0.0.1', '--port', String(port)],
+      ...['--tls-cert', path(directory, 'tls.crt'), '--tls-key', path(directory, 'tls.key')],
       '--drain-seconds=0',
     ];
     const server = new ManagedProcess({
@@ -290,19 +231,10 @@ webhooks:
       onSpawn: run.recordProcess,
     });
     server.start();
-    await server.waitUntilReady(async () => (await this.shake(directory)).fault === undefined, 20_000);
+    await server.waitUntilReady(async () => (await shake(directory)).fault === undefined, 20_000);
     return server;
-  }
-
-  shake(directory: string): ReturnType<typeof shakeHands> {
-    const authorities = readFileSync(this.path(directory, 'ca.crt'), 'utf8');
-    return shakeHands(this.#port, `${service}.${this.namespace}.svc`, authorities);
-  }
-
-  /** What serve is given: the three files of another directory in place of its own. */
-  copy(from: string, to: string): void {
-    for (const file of ['ca.crt', 'tls.key', 'tls.crt']) copyFileSync(this.path(from, file), this.path(to, file));
-  }
+  };
+  return { context, namespace, path, create, yaml, trust, shake, serve };
 }
 
 /** `certs create`, `serve` and `certs patch-ca-bundle` in place of the two scripts of Istio's 1.x days, then the renewal that the runbook describes. */
@@ -310,7 +242,7 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
   const { client } = context;
   const namespace = await context.namespace('serve');
   const selected = await context.namespace('served', { [label]: 'true' });
-  const webhook = new ServedWebhook(context, namespace, await freePort());
+  const webhook = servedWebhook(context, namespace, await freePort());
   const spec = { type: 'ExternalName', externalName: context.cluster.advertiseHost };
   await client.create({ apiVersion: 'v1', kind: 'Service', metadata: { name: service, namespace }, spec });
   const injected = async () => (await containersOf(client, selected)).includes('served');
@@ -335,21 +267,21 @@ async function checkServedWebhook(context: ScenarioContext): Promise<void> {
     await checkSecret(webhook);
   } finally {
     await server.kill();
-    await client.delete(load(webhook.yaml()) as KubernetesObject);
+    await client.delete(load(webhook.yaml) as KubernetesObject);
   }
 }
 
 /** As the runbook says: a successor that trusts old and new, first its authorities, then its certificate. */
 async function checkRenewal(webhook: ServedWebhook, injected: () => Promise<boolean>): Promise<void> {
-  const { context } = webhook;
+  const { context, path } = webhook;
   const before = (await webhook.shake('first')).leaf?.fingerprint256;
-  await webhook.create('next', '--previous', webhook.path('first', 'ca.crt'));
+  await webhook.create('next', '--previous', path('first', 'ca.crt'));
   await webhook.trust('next');
   await context.check(
     'certs create --previous: its authorities are trusted first, and the old certificate still is',
     injected,
   );
-  webhook.copy('next', 'first');
+  for (const file of ['ca.crt', 'tls.key', 'tls.crt']) copyFileSync(path('next', file), path('first', file));
   await context.check('then the files are replaced: serve takes the new certificate over by itself', async () => {
     const { leaf, fault } = await webhook.shake('next');
     return fault === undefined && leaf?.fingerprint256 !== before;

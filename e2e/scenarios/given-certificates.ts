@@ -4,13 +4,13 @@ import { parseBundle } from '../../src/certs/bundle.ts';
 import { generateRsaKeyPair } from '../../src/certs/key-pair.ts';
 import { randomSerialNumber } from '../../src/certs/random-source.ts';
 import { issueServingCertificate } from '../../src/certs/serving-certificate.ts';
-import { signCertificate, type Issuer } from '../../src/certs/sign-certificate.ts';
+import { signCertificate } from '../../src/certs/sign-certificate.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { applyObject, objectOf } from '../harness/apply.ts';
 import { injectorConfigs, type InjectorConfigObject } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
-import { encoded, RotatingCluster, rotatingFlags, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
+import { encoded, RotatingCluster, shortTerms } from '../harness/tls-observer/rotating-cluster.ts';
 import type { SeenLeaf } from '../harness/tls-observer/tls-observer.ts';
 import { found, waitFor } from '../harness/wait-for.ts';
 import { checkLeafBeforeBundle, takeOver } from './rotation-under-load/wrong-orders.ts';
@@ -24,68 +24,51 @@ export const givenCertificates: Scenario = {
     "certificates of the user's own under load: served after their authority is trusted, replaced without loss, refused when they could not serve",
   paired: true,
   run: (context) =>
-    RotatingCluster.run(
-      context,
-      { name: 'given', certificate: shortTerms, flags: rotatingFlags, perSecond: 25 },
-      async (cluster) => {
-        const { names, namespace, observer, losses } = cluster;
-        const forService = { service: names.service, namespace };
-        const [company, successor] = [
-          await CompanyAuthority.create('company'),
-          await CompanyAuthority.create('successor'),
-        ];
-        const secret = new GivenSecret(cluster, shortTerms);
-        // What somebody's certificate does that is served as soon as it is there.
-        const lostAtOnce = await takeOver(cluster, (writer) => checkLeafBeforeBundle(cluster, writer));
+    RotatingCluster.run(context, { name: 'given', perSecond: 25 }, async (cluster) => {
+      const { names, namespace, observer, losses } = cluster;
+      const forService = { service: names.service, namespace };
+      const company = await companyAuthority('company');
+      const successor = await companyAuthority('successor');
+      const secret = new GivenSecret(cluster);
+      // What somebody's certificate does that is served as soon as it is there.
+      const lostAtOnce = await takeOver(cluster, () => checkLeafBeforeBundle(cluster));
 
-        const since = Date.now();
-        const seen = observer.handshakes;
-        const first = await company.issue(forService);
-        await secret.write(first);
-        await checkOtherAuthority(secret, "a company's certificate in place of our own", first, confirming, () =>
-          secret.choose('Secret'),
-        );
-        const renewed = await company.issue(forService);
-        const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
-        const refused = await checkRefusals(secret, company, renewed);
-        await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
-        const other = await successor.issue(forService);
-        const waited = await checkOtherAuthority(secret, 'one of another authority', other, confirming, () =>
-          secret.write(other),
-        );
-        await secret.choose('SelfSigned');
-        const own = await observer.waitForOther(observer.common());
-        await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
-        const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
-        await cluster.checkNoViolations(
-          `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
-          since,
-        );
-        await cluster.load.stop();
-        context.measured({
-          created,
-          lost: 0,
-          lostAtOnce,
-          refused,
-          renewedMilliseconds: took,
-          confirmedMilliseconds: waited,
-        });
-        return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
-      },
-    ),
+      const since = Date.now();
+      const seen = observer.handshakes;
+      const first = await company.issue(forService);
+      await secret.write(first);
+      await checkOtherAuthority(secret, "a company's certificate in place of our own", first, () =>
+        secret.choose('Secret'),
+      );
+      const renewed = await company.issue(forService);
+      const took = await checkSameAuthority(secret, 'the company has renewed it', renewed);
+      const refused = await checkRefusals(secret, company, renewed);
+      await checkSameAuthority(secret, 'a good one again', await company.issue(forService));
+      const other = await successor.issue(forService);
+      const waited = await checkOtherAuthority(secret, 'one of another authority', other, () => secret.write(other));
+      await secret.choose('SelfSigned');
+      const own = await observer.waitForOther(observer.common());
+      await context.check('our own again', () => observer.common() === own && own.issuer !== undefined);
+      const created = await losses.checkNone('certificates given, renewed, refused, replaced and taken away', since);
+      await cluster.checkNoViolations(
+        `the observer's ${observer.handshakes - seen} handshakes: each certificate verified against the live bundle`,
+        since,
+      );
+      await cluster.load.stop();
+      const figures = { lostAtOnce, refused, renewedMilliseconds: took, confirmedMilliseconds: waited };
+      context.measured({ created, lost: 0, ...figures });
+      return `0 of ${created} lost (${lostAtOnce} when served at once); a renewal served after ${took} ms, another authority ${waited} ms after it was published, ${refused} refused`;
+    }),
 };
 
 /**
  * A certificate of another authority: that authority stands in the bundle before anyone serves the certificate, for as long as confirming takes, and the
  * API server makes new connections in between. Returns the milliseconds from the bundle to the first replica.
- *
- * @param least milliseconds that confirming takes
  */
 async function checkOtherAuthority(
   secret: GivenSecret,
   says: string,
   text: PairText,
-  least: number,
   begin: () => Promise<void>,
 ): Promise<number> {
   const { cluster } = secret;
@@ -106,7 +89,7 @@ async function checkOtherAuthority(
   const waited = first - published;
   await context.checkNow(
     `${says}: served by all replicas ${all - since} ms later, ${waited} ms after its authority was in the bundle, ${between} new connections in between`,
-    () => waited >= least - 300 && between > 0 && observer.violationsSince(since).length === 0,
+    () => waited >= confirming - 300 && between > 0 && observer.violationsSince(since).length === 0,
   );
   await losses.checkNone(says, since);
   return waited;
@@ -146,37 +129,26 @@ async function checkSameAuthority(secret: GivenSecret, says: string, text: PairT
 
 const day = 86_400_000;
 
-interface BadPair {
-  says: string;
-  reason: string;
-  /** The key that the condition must name; undefined when the whole Secret is missing. */
-  key: string | undefined;
-  write: (secret: GivenSecret) => Promise<void>;
-}
+/** What is wrong with each, the reason of its refusal, the key that the condition must name, and the text; no key and no text when the whole Secret is missing. */
+type BadPair = [says: string, reason: string, key: string, text: Partial<PairText> | undefined];
 
 async function badPairs(secret: GivenSecret, company: CompanyAuthority, good: PairText): Promise<BadPair[]> {
   const { names, namespace } = secret.cluster;
   const forService = { service: names.service, namespace };
-  const stranger = await CompanyAuthority.create('stranger');
+  const stranger = await companyAuthority('stranger');
   const elsewhere = await company.issue({ service: 'another-service', namespace });
-  const expired = await company.issue({ ...forService, now: new Date(Date.now() - 2 * day), duration: day });
+  const expired = await company.issue(forService, new Date(Date.now() - 2 * day));
   const other = await company.issue(forService);
   const [leaf = ''] = other['tls.crt'].split(/(?<=-----END CERTIFICATE-----\n)/);
-  const bad = (says: string, reason: string, key: string, text: Parameters<GivenSecret['write']>[0]): BadPair => ({
-    says,
-    reason,
-    key,
-    write: (each) => each.write(text),
-  });
   return [
-    bad('a certificate for another name', 'NameMissing', 'tls.crt', elsewhere),
-    bad("another certificate's key", 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }),
-    bad('a certificate that has expired', 'Expired', 'tls.crt', expired),
-    bad('a chain without its intermediate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }),
-    bad('an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': stranger.root }),
-    bad('half of a certificate', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }),
-    bad('no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }),
-    { says: 'no Secret', reason: 'SecretMissing', key: undefined, write: (each) => each.delete() },
+    ['a certificate for another name', 'NameMissing', 'tls.crt', elsewhere],
+    ["another certificate's key", 'KeyMismatch', 'tls.key', { ...other, 'tls.key': good['tls.key'] }],
+    ['a certificate that has expired', 'Expired', 'tls.crt', expired],
+    ['a chain without its intermediate', 'Untrusted', 'ca.crt', { ...other, 'tls.crt': leaf }],
+    ['an authority that did not sign it', 'Untrusted', 'ca.crt', { ...other, 'ca.crt': stranger.root }],
+    ['half of a certificate', 'Unreadable', 'tls.crt', { ...other, 'tls.crt': leaf.slice(0, leaf.length / 2) }],
+    ['no key', 'KeyMissing', 'tls.key', { 'tls.crt': other['tls.crt'], 'ca.crt': other['ca.crt'] }],
+    ['no Secret', 'SecretMissing', '', undefined],
   ];
 }
 
@@ -190,13 +162,13 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
   const since = Date.now();
   const served = await secret.waitUntilServed(good);
   const pairs = await badPairs(secret, company, good);
-  for (const { says, reason, key, write } of pairs) {
+  for (const [says, reason, key, text] of pairs) {
     const began = Date.now();
-    await write(secret);
+    await secret.write(text);
     await context.check(`${says}: refused as ${reason}; the one before is served meanwhile`, async () => {
       const condition = await secret.condition();
       found(condition.says, `False (${reason})`);
-      const told = [`Secret ${cluster.namespace}/${secret.name}`, key ?? '', 'is served meanwhile'];
+      const told = [`Secret ${cluster.namespace}/${secret.name}`, key, 'is served meanwhile'];
       return told.every((part) => condition.message.includes(part));
     });
     await observer.waitForRound();
@@ -206,57 +178,40 @@ async function checkRefusals(secret: GivenSecret, company: CompanyAuthority, goo
     );
   }
   await context.check('a Warning Event tells of each', async () => {
-    const told = new Set(await warnings(secret));
-    return found(
-      pairs
-        .filter(({ reason }) => !told.has(reason))
-        .map(({ says }) => says)
-        .join(),
-      '',
-    );
+    const { items } = await context.client.listAll<WarningEvent>(resourceKind('events.k8s.io/v1', 'Event'));
+    const warnings = items.filter(({ regarding, type }) => regarding.name === cluster.name && type === 'Warning');
+    const told = new Set(warnings.map(({ reason }) => reason));
+    const untold = pairs.filter(([, reason]) => !told.has(reason));
+    return found(untold.map(([says]) => says).join(), '');
   });
   await losses.checkNone(`${pairs.length} Secrets that could not serve`, since);
   return pairs.length;
 }
 
-async function warnings({ cluster }: GivenSecret): Promise<string[]> {
-  const { items } = await cluster.context.client.listAll<
-    KubernetesObject & { regarding: { name?: string }; reason: string; type: string }
-  >(resourceKind('events.k8s.io/v1', 'Event'));
-  return items
-    .filter(({ regarding, type }) => regarding.name === cluster.name && type === 'Warning')
-    .map(({ reason }) => reason);
-}
+type WarningEvent = KubernetesObject & { regarding: { name?: string }; reason: string; type: string };
 
 /** The user's Secret, in the operator's namespace. */
 class GivenSecret {
   readonly name = 'company-tls';
   readonly cluster: RotatingCluster;
-  readonly #terms: Record<string, unknown>;
 
-  /** @param terms the rest of `spec.certificate` */
-  constructor(cluster: RotatingCluster, terms: Record<string, unknown>) {
+  constructor(cluster: RotatingCluster) {
     this.cluster = cluster;
-    this.#terms = terms;
   }
 
-  /** Writes the whole of it: keys that are not given are not there. */
-  async write(text: Partial<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>): Promise<void> {
+  /** Writes the whole of it: keys that are not given are not there. Without a text it is deleted. */
+  async write(text: Partial<PairText> | undefined): Promise<void> {
     const { context, namespace } = this.cluster;
     const secret = objectOf('v1', 'Secret', this.name, namespace);
-    await applyObject(context.client, { ...secret, data: encoded(text) });
-  }
-
-  async delete(): Promise<void> {
-    const { context, namespace } = this.cluster;
-    await context.client.delete(objectOf('v1', 'Secret', this.name, namespace));
+    if (text === undefined) await context.client.delete(secret);
+    else await applyObject(context.client, { ...secret, data: encoded(text) });
   }
 
   /** Makes the InjectorConfig take its certificates from here, or issue them itself. */
   async choose(provider: 'Secret' | 'SelfSigned'): Promise<void> {
     const secretRef = provider === 'Secret' ? { secretRef: { name: this.name } } : {};
     const { context, name } = this.cluster;
-    const certificate = { ...this.#terms, provider, ...secretRef };
+    const certificate = { ...shortTerms, provider, ...secretRef };
     await applyObject(context.client, markedConfig(name, 'one', { certificate }));
   }
 
@@ -283,50 +238,25 @@ class GivenSecret {
 }
 
 /** The three texts of a Secret with a certificate, by their keys; all PEM. */
-interface PairText {
-  'tls.crt': string;
-  'tls.key': string;
-  'ca.crt': string;
-}
+type PairText = Record<'tls.crt' | 'tls.key' | 'ca.crt', string>;
 
-interface IssueOptions {
-  service: string;
-  namespace: string;
-  /** Milliseconds from `now`. */
-  duration?: number;
-  now?: Date;
-}
+type CompanyAuthority = Awaited<ReturnType<typeof companyAuthority>>;
 
 /** An authority as companies have them: a root that signed an intermediate, which signs certificates. */
-class CompanyAuthority {
-  readonly root: string;
-  readonly #intermediate: Issuer;
-
-  private constructor(root: string, intermediate: Issuer) {
-    this.root = root;
-    this.#intermediate = intermediate;
-  }
-
-  static async create(name: string): Promise<CompanyAuthority> {
-    const rootKeys = await generateRsaKeyPair(2048);
-    const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
-    const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
+async function companyAuthority(name: string) {
+  const rootKeys = await generateRsaKeyPair(2048);
+  const root = authorityCertificate(`${name} root`, rootKeys.publicKeyPem, rootKeys, 1);
+  const signer = { certificatePem: root, privateKeyPem: rootKeys.privateKeyPem };
+  const { publicKeyPem, privateKeyPem } = await generateRsaKeyPair(2048);
+  const certificatePem = authorityCertificate(`${name} intermediate`, publicKeyPem, signer, 0);
+  /** A certificate for a Service that lives for a day, followed by the intermediate, as such a Secret holds it. */
+  const issue = async (target: { service: string; namespace: string }, now = new Date()): Promise<PairText> => {
+    const options = { now, duration: day, random: randomBytes };
     const keys = await generateRsaKeyPair(2048);
-    const certificatePem = authorityCertificate(`${name} intermediate`, keys.publicKeyPem, signer, 0);
-    return new CompanyAuthority(root, { certificatePem, privateKeyPem: keys.privateKeyPem });
-  }
-
-  /** A certificate for a Service, followed by the intermediate, as such a Secret holds it. */
-  async issue({ service, namespace, duration = day, now = new Date() }: IssueOptions): Promise<PairText> {
-    const keys = await generateRsaKeyPair(2048);
-    const options = { now, duration, random: randomBytes };
-    const leaf = issueServingCertificate(this.#intermediate, { service, namespace }, keys, options);
-    return {
-      'tls.crt': leaf.certificatePem + this.#intermediate.certificatePem,
-      'tls.key': leaf.privateKeyPem,
-      'ca.crt': this.root,
-    };
-  }
+    const leaf = issueServingCertificate({ certificatePem, privateKeyPem }, target, keys, options);
+    return { 'tls.crt': leaf.certificatePem + certificatePem, 'tls.key': leaf.privateKeyPem, 'ca.crt': root };
+  };
+  return { root, issue };
 }
 
 /** @param below how many authorities may stand between it and a certificate */

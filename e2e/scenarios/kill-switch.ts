@@ -1,5 +1,5 @@
 import { containersOf, refusal } from '../harness/admissions.ts';
-import { applyObject } from '../harness/apply.ts';
+import { applyObject, isGone } from '../harness/apply.ts';
 import { clusterFlags, injectorOutput } from '../harness/injector-command.ts';
 import {
   condition,
@@ -28,17 +28,18 @@ export const killSwitch: Scenario = {
     const first = await installed(context, 'first');
     const second = await installed(context, 'second');
     const spaces = { first: await selected(context, 'first'), second: await selected(context, 'second') };
-    for (const name of ['first', 'second'] as const) await injects(context, name, spaces[name]);
+    for (const name of ['first', 'second'] as const)
+      await countsContainers(context, `${name} injects`, { [spaces[name]]: 2 });
 
     await applyObject(client, smallConfig('unreached', { url: 'https://127.0.0.1:1' }));
-    const notReached = await context.check(
+    const { message } = await context.check(
       'a webhook that the API server does not reach is not installed',
       async () => {
-        const config = await client.get<InjectorConfigObject>(injectorConfigs, 'unreached');
-        return condition(config, 'WebhookReady')?.reason === 'NotReachable' && condition(config, 'WebhookReady');
+        const said = condition(await client.get(injectorConfigs, 'unreached'), 'WebhookReady');
+        return said?.reason === 'NotReachable' && said;
       },
     );
-    context.say(notReached.message);
+    context.say(message);
     const unreached = await selected(context, 'unreached');
     await context.check('so it stops nobody, and no twin is left', async () => {
       const names = await webhookNames(context);
@@ -46,10 +47,7 @@ export const killSwitch: Scenario = {
       return isClean && (await refusal(client, barePod(unreached, 'pod'))) === undefined;
     });
     await deleteForced(client, smallConfig('unreached'));
-    await context.check(
-      'it goes, with all that was made for it',
-      async () => (await client.find(injectorConfigs, 'unreached')) === undefined,
-    );
+    await context.check('it goes, with all that was made for it', () => isGone(client, injectorConfigs, 'unreached'));
 
     await operator.process.kill();
     for (const name of ['first', 'second'] as const) {
@@ -58,19 +56,13 @@ export const killSwitch: Scenario = {
       );
     }
     const one = await injector(context, 'disable', '--revision', 'first');
-    await context.check(
-      'one revision is disabled: its pods start plain',
-      async () => (await containersOf(client, spaces.first)).length === 1,
-    );
+    await countsContainers(context, 'one revision is disabled: its pods start plain', { [spaces.first]: 1 });
     await context.check(
       'the other stays as it was',
       async () => (await refusal(client, barePod(spaces.second, 'pod'))) !== undefined,
     );
     const all = await injector(context, 'disable', '--all');
-    await context.check(
-      'all are disabled: pods start plain',
-      async () => (await containersOf(client, spaces.second)).length === 1,
-    );
+    await countsContainers(context, 'all are disabled: pods start plain', { [spaces.second]: 1 });
     await context.check('what owns the webhooks is still there', async () => {
       const { owner } = installation;
       return owner === undefined || (await webhookNames(context)).includes(owner);
@@ -82,20 +74,17 @@ export const killSwitch: Scenario = {
       return condition(config, 'Ready')?.reason === 'Paused' && found((await ours(context)).join(), '');
     });
     const enabled = await injector(context, 'enable', '--all', '--timeout', '30');
-    for (const name of ['first', 'second'] as const) await injects(context, name, spaces[name]);
+    for (const name of ['first', 'second'] as const)
+      await countsContainers(context, `${name} injects`, { [spaces[name]]: 2 });
 
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: true } });
     await context.check('spec.paused withdraws the webhook of a living operator', async () =>
       found((await ours(context)).join(), 'sidecar-injector-second'),
     );
-    await context.check(
-      'pods start plain, those of the other revision are injected',
-      async () =>
-        (await containersOf(client, spaces.first)).length === 1 &&
-        (await containersOf(client, spaces.second)).length === 2,
-    );
+    const counts = { [spaces.first]: 1, [spaces.second]: 2 };
+    await countsContainers(context, 'pods start plain, those of the other revision are injected', counts);
     await client.patch(smallConfig('first'), 'merge', { spec: { paused: false } });
-    await injects(context, 'first', spaces.first);
+    await countsContainers(context, 'first injects', { [spaces.first]: 2 });
     return `apply to Ready ${first} and ${second} ms; disabled in ${one} and ${all} ms, enabled in ${enabled} ms`;
   },
 };
@@ -111,8 +100,12 @@ async function selected(context: ScenarioContext, name: string): Promise<string>
   return context.namespace(name, { 'istio.io/rev': name });
 }
 
-async function injects(context: ScenarioContext, name: string, namespace: string): Promise<void> {
-  await context.check(`${name} injects`, async () => (await containersOf(context.client, namespace)).length === 2);
+/** Checks how many containers a pod of each namespace has that is created now: with a sidecar there are two. */
+async function countsContainers(context: ScenarioContext, statement: string, counts: Record<string, number>) {
+  await context.check(statement, async () => {
+    const found = Object.keys(counts).map(async (each) => (await containersOf(context.client, each)).length);
+    return (await Promise.all(found)).join() === Object.values(counts).join();
+  });
 }
 
 async function webhookNames(context: ScenarioContext): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { calledWebhooks, dryRun, podCreations } from '../harness/admissions.ts';
+import { isGone } from '../harness/apply.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -62,21 +63,13 @@ export const kubesphereWalk: Scenario = {
 };
 
 async function walkWorkspaces(context: ScenarioContext): Promise<void> {
-  const cases: { says: string; labels: Record<string, string>; injected: boolean }[] = [
-    { says: 'a namespace of a workspace gets the log sidecar', labels: workspace, injected: true },
-    { says: 'a namespace of no workspace does not', labels: {}, injected: false },
-    {
-      says: 'nor one that switches it off',
-      labels: { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' },
-      injected: false,
-    },
-    {
-      says: 'the labels of the mesh mean nothing to it',
-      labels: { ...workspace, 'istio-injection': 'disabled' },
-      injected: true,
-    },
+  const cases: [says: string, labels: Record<string, string>, injected: boolean][] = [
+    ['a namespace of a workspace gets the log sidecar', workspace, true],
+    ['a namespace of no workspace does not', {}, false],
+    ['nor one that switches it off', { ...workspace, 'logging.kubesphere.io/logsidecar': 'disabled' }, false],
+    ['the labels of the mesh mean nothing to it', { ...workspace, 'istio-injection': 'disabled' }, true],
   ];
-  for (const [index, { says, labels, injected }] of cases.entries()) {
+  for (const [index, [says, labels, injected]] of cases.entries()) {
     const namespace = await context.namespace(`workspace-${index}`, labels);
     const pod = await dryRun(context.client, barePod(namespace, 'app'));
     await context.checkNow(says, () => pod.spec.containers.some(({ name }) => name === 'logsidecar') === injected);
@@ -130,10 +123,7 @@ async function order(context: ScenarioContext, namespace: string): Promise<strin
 
 async function removeConfig(context: ScenarioContext, name: string): Promise<void> {
   await deleteForced(context.client, smallConfig(name));
-  await context.check(
-    `InjectorConfig ${name} is removed`,
-    async () => (await context.client.find(injectorConfigs, name)) === undefined,
-  );
+  await context.check(`InjectorConfig ${name} is removed`, () => isGone(context.client, injectorConfigs, name));
   await untilActive(context.client);
 }
 

@@ -1,5 +1,4 @@
-import type { AuditEvent } from '../harness/audit-log.ts';
-import type { PassedWrite } from '../harness/faulty-proxy/faulty-proxy-worker.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { shortLeases } from '../harness/operator-process.ts';
 import type { Scenario } from '../harness/scenario-context.ts';
 import { RotatingCluster, rotatingFlags } from '../harness/tls-observer/rotating-cluster.ts';
@@ -83,7 +82,7 @@ async function killAfterWrite(
   const since = Date.now();
   const held = await proxy.holdWrite({ client: leader.name, resources, verbs }, position);
   const nonce = await cluster.request('authority-force');
-  const reached = await Promise.race([held.reached, timeout()]);
+  const reached = await Promise.race([held.reached, sleep(patience, undefined, { ref: false })]);
   if (reached === undefined) throw new Error(`the rotation never came to its write ${position}`);
   const killed = await replicas.kill(leader);
   await held.release();
@@ -92,8 +91,7 @@ async function killAfterWrite(
   const took = Date.now() - killed;
   if (!isRestarted) {
     // After the last writes nothing is left to wait for: the next one to lead must still find nothing to do.
-    const isOther = async () => ![undefined, leader].includes(await replicas.leader());
-    await waitFor('another controller to lead', isOther, { timeout: patience });
+    await waitFor('another controller to lead', () => replicas.leaderOtherThan(leader), { timeout: patience });
     await leader.operator.restart();
   }
   await observer.waitForRound();
@@ -116,35 +114,21 @@ async function killAfterWrite(
 }
 
 function unplanned(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
-  const known = new Set(plan.map(keyOf));
-  return writes.filter((write) => !known.has(keyOf(write))).map((write) => `not planned: ${describeWrite(write)}`);
+  const known = new Set(plan.map(describeWrite));
+  return writes.flatMap((write) => (known.has(describeWrite(write)) ? [] : `not planned: ${describeWrite(write)}`));
 }
 
 /** Writes beyond those of the plan that did not merely repeat what was said: a second authority, a second certificate. */
 function unequalRepeats(writes: readonly RotationWrite[], plan: readonly RotationWrite[]): string[] {
-  const allowed = count(plan);
+  const allowed = (which: string) => plan.filter((write) => describeWrite(write) === which).length;
   const said = new Map<string, Set<string>>();
   for (const write of writes) {
-    const bodies = said.get(keyOf(write)) ?? new Set();
-    said.set(keyOf(write), bodies.add(write.body));
+    const which = describeWrite(write);
+    said.set(which, (said.get(which) ?? new Set()).add(write.body));
   }
   return [...said]
-    .filter(([key, bodies]) => bodies.size > (allowed.get(key) ?? 0))
-    .map(([key, bodies]) => `written with ${bodies.size} contents instead of ${allowed.get(key) ?? 0}: ${key}`);
-}
-
-function count(writes: readonly RotationWrite[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const write of writes) counts.set(keyOf(write), (counts.get(keyOf(write)) ?? 0) + 1);
-  return counts;
-}
-
-function timeout(): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => {
-      resolve(undefined);
-    }, patience).unref();
-  });
+    .filter(([which, bodies]) => bodies.size > allowed(which))
+    .map(([which, bodies]) => `written with ${bodies.size} contents instead of ${allowed(which)}: ${which}`);
 }
 
 interface RotationWrite {
@@ -158,7 +142,6 @@ interface RotationWrite {
 }
 
 const uncounted = ['leases', 'events'];
-const writeVerbs = ['create', 'update', 'patch', 'delete'];
 
 /** Replaces the authority once and returns the writes of the controllers, in their order: taken from the audit log, phases from the bodies. */
 async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrite[]> {
@@ -171,10 +154,11 @@ async function rotateUndisturbed(cluster: RotatingCluster): Promise<RotationWrit
   const since = Date.now();
   await waitForEnd(cluster, await cluster.request('authority-force'));
   const writes = await writesSince(cluster, since);
-  const audited = auditedWrites(cluster, cluster.audit.events(), since);
+  const written = writes.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  const audited = auditedWrites(cluster, since);
   await context.checkNow(
     `an undisturbed rotation: ${writes.length} writes, the same in the audit log`,
-    () => writes.length > 0 && writes.map(keyWithoutPhase).join('\n') === audited.join('\n'),
+    () => writes.length > 0 && written.join('\n') === audited.join('\n'),
   );
   return writes;
 }
@@ -193,8 +177,10 @@ async function writesSince(cluster: RotatingCluster, since: number): Promise<Rot
     const last = found.at(-1)?.at ?? 0;
     return Date.now() - last > 700 && found.filter(({ at }) => at >= since);
   });
+  const controllers = cluster.replicas.controllers.map(({ name }) => name);
+  const ofControllers = passed.filter(({ userAgent }) => controllers.some((name) => userAgent.includes(name)));
   let phase = 'Stable';
-  return passed.filter(isOfController(cluster)).map((write) => {
+  return ofControllers.map((write) => {
     const { verb, resource, subresource, name } = write;
     if (resource === 'secrets' && name === cluster.names.authoritySecret) phase = phaseIn(write.body);
     const whole = subresource === '' ? resource : `${resource}/${subresource}`;
@@ -202,26 +188,18 @@ async function writesSince(cluster: RotatingCluster, since: number): Promise<Rot
   });
 }
 
-function keyOf(write: RotationWrite): string {
-  return `${keyWithoutPhase(write)} ${write.phase}`;
-}
-
+/** The kind of write: two of one rotation differ by their bodies alone. */
 function describeWrite({ verb, resource, name, phase }: RotationWrite): string {
   return `${phase}: ${verb} ${resource} ${name}`;
 }
 
-function keyWithoutPhase({ verb, resource, name }: RotationWrite): string {
-  return `${verb} ${resource} ${name}`;
-}
-
-function auditedWrites({ replicas, namespace }: RotatingCluster, events: AuditEvent[], since: number): string[] {
-  const { username } = replicas.installation;
-  return events
-    .filter(({ user, verb, responseStatus, objectRef, requestReceivedTimestamp }) => {
-      const isWrite = writeVerbs.includes(verb) && (responseStatus?.code ?? 0) < 300;
-      const isOurs = user.username === username && isCounted(objectRef?.resource ?? '');
+function auditedWrites({ replicas, namespace, audit }: RotatingCluster, since: number): string[] {
+  return audit
+    .writesBy(replicas.installation.username)
+    .filter(({ responseStatus, objectRef, requestReceivedTimestamp }) => {
+      const isWritten = (responseStatus?.code ?? 0) < 300 && isCounted(objectRef?.resource ?? '');
       const isProbe = (objectRef?.namespace ?? namespace) !== namespace;
-      return isWrite && isOurs && !isProbe && Date.parse(requestReceivedTimestamp) >= since;
+      return isWritten && !isProbe && Date.parse(requestReceivedTimestamp) >= since;
     })
     .map(({ verb, objectRef }) => {
       const { resource = '', subresource, name = '' } = objectRef ?? {};
@@ -231,11 +209,6 @@ function auditedWrites({ replicas, namespace }: RotatingCluster, events: AuditEv
 
 function isCounted(resource: string): boolean {
   return resource !== '' && !uncounted.includes(resource);
-}
-
-function isOfController({ replicas }: RotatingCluster): (write: PassedWrite) => boolean {
-  const names = replicas.controllers.map(({ name }) => name);
-  return ({ userAgent }) => names.some((name) => userAgent.includes(name));
 }
 
 function phaseIn(body: string): string {

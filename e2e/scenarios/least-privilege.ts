@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy } from '../../src/api/labels.ts';
-import { objectNames, replicaLeaseName } from '../../src/api/names.ts';
+import { objectNames, replicaLeaseName, validatorNames } from '../../src/api/names.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
-import { applyObject, objectOf } from '../harness/apply.ts';
+import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import {
   applyUntilReady,
   deleteForced,
@@ -12,11 +12,10 @@ import {
 } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { shortLeases } from '../harness/operator-process.ts';
-import type { Replicas } from '../harness/replicas/replicas.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { webhooks } from '../harness/webhook-configurations.ts';
+import { validatingWebhooks, webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { createAll, nameOf, workload } from '../harness/workload-kinds.ts';
 import { WorkloadObserver } from '../harness/workload-observer/workload-observer.ts';
 import { withProxyConfigs } from './istio-templates/proxy-config-definition.ts';
@@ -50,25 +49,27 @@ async function walkEverything(context: ScenarioContext): Promise<void> {
     const values = { operator: { restartWorkloads: true } };
     const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags: [shortLeases] }, values);
     const { namespace } = replicas.installation;
-    const stale = await leaveStaleLease(context, namespace);
+    await leaveStaleLease(context, namespace);
     const config = await referringConfig(context);
     await applyUntilReady(client, config);
     await applyTagUntilReady(client, revisionTag('walked-tag', name));
     await removeTag(client, 'walked-tag');
-    await addForeignParts(context, name, namespace);
+    await addForeignParts(context, namespace);
     // The same repair again is the same Event again, which is counted up half a minute later.
-    await addForeignParts(context, name, namespace);
+    await addForeignParts(context, namespace);
     await restartEachKind(context);
-    await waitFor(
-      'the Lease of a replica that is gone to be removed',
-      async () => (await client.find(stale.kind, stale.name, { namespace })) === undefined,
-      { timeout: 120_000 },
-    );
+    const isRemoved = () => isGone(client, resourceKind('coordination.k8s.io/v1', 'Lease'), staleLease, { namespace });
+    await waitFor('the Lease of a replica that is gone to be removed', isRemoved, { timeout: 120_000 });
     await waitFor('an Event to be counted up', () => isCountedUp(context), { interval: 500 });
-    await stopInOrder(replicas);
+    // SIGTERM for all: Leases are given back.
+    await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
     const inCluster = await replicas.installation.launchOperator({ role: 'controller', advertiseHost: undefined });
-    await addForeignPort(context, name, namespace);
-    await removeConfig(context, config);
+    await addForeignPort(context, namespace);
+    await deleteForced(client, config);
+    await waitFor('the InjectorConfig and its webhook to be gone', async () => {
+      const isWithdrawn = await isGone(client, webhooks, objectNames(name).webhookConfiguration);
+      return isWithdrawn && isGone(client, injectorConfigs, name);
+    });
     await inCluster.process.stop();
   });
 }
@@ -83,9 +84,9 @@ async function isCountedUp({ client }: ScenarioContext): Promise<boolean> {
   return items.some(({ regarding, series }) => regarding?.name === name && (series?.count ?? 0) > 1);
 }
 
-async function leaveStaleLease(context: ScenarioContext, namespace: string) {
-  const kind = resourceKind('coordination.k8s.io/v1', 'Lease');
-  const lease = replicaLeaseName('gone');
+const staleLease = replicaLeaseName('gone');
+
+async function leaveStaleLease(context: ScenarioContext, namespace: string): Promise<void> {
   const labels = {
     [labelNames.managedBy]: managedBy,
     [labelNames.operatorClass]: 'default',
@@ -94,10 +95,9 @@ async function leaveStaleLease(context: ScenarioContext, namespace: string) {
   await context.client.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name: lease, namespace, labels },
+    metadata: { name: staleLease, namespace, labels },
     spec: { holderIdentity: 'gone', leaseDurationSeconds: 1 },
   });
-  return { kind, name: lease };
 }
 
 async function referringConfig(context: ScenarioContext): Promise<InjectorConfigObject> {
@@ -112,20 +112,6 @@ async function referringConfig(context: ScenarioContext): Promise<InjectorConfig
   const { injection } = config.spec;
   config.spec.injection = { ...injection, values: undefined, valuesFrom: { namespace, name: 'values', key: 'values' } };
   return config;
-}
-
-async function removeConfig(context: ScenarioContext, config: InjectorConfigObject): Promise<void> {
-  const { client } = context;
-  await deleteForced(client, config);
-  await waitFor('the InjectorConfig and its webhook to be gone', async () => {
-    const left = await client.find(webhooks, objectNames(name).webhookConfiguration);
-    return left === undefined && (await client.find(injectorConfigs, name)) === undefined;
-  });
-}
-
-/** SIGTERM for all: Leases are given back. */
-async function stopInOrder(replicas: Replicas): Promise<void> {
-  await Promise.all(replicas.all.map(({ operator }) => operator.process.stop(30_000)));
 }
 
 const tag = 'walked-restarts';
@@ -159,8 +145,8 @@ const mark = 'foreign';
  * Somebody adds something of their own to each kind of object that the operator writes. A server-side apply would leave it there: the object has to be
  * replaced as a whole.
  */
-async function addForeignParts(context: ScenarioContext, injectorConfig: string, namespace: string): Promise<void> {
-  const names = objectNames(injectorConfig);
+async function addForeignParts(context: ScenarioContext, namespace: string): Promise<void> {
+  const names = objectNames(name);
   const webhook = {
     name: `${mark}.example.com`,
     clientConfig: { url: 'https://foreign.example.com/' },
@@ -169,24 +155,25 @@ async function addForeignParts(context: ScenarioContext, injectorConfig: string,
     admissionReviewVersions: ['v1'],
   };
   const addWebhook = [{ op: 'add', path: '/webhooks/-', value: webhook }];
-  const admission = 'admissionregistration.k8s.io/v1';
-  const parts: { object: KubernetesObject; patch: object }[] = [
-    { object: objectOf('v1', 'ConfigMap', names.configMap, namespace), patch: { data: { [mark]: 'x' } } },
-    { object: objectOf('v1', 'Secret', names.servingSecret, namespace), patch: { data: { [mark]: 'eA==' } } },
-    { object: objectOf(admission, 'MutatingWebhookConfiguration', names.webhookConfiguration), patch: addWebhook },
-    {
-      object: objectOf(admission, 'ValidatingWebhookConfiguration', 'sidecar-injector-default-validator'),
-      patch: addWebhook,
-    },
+  const validator = objectOf(
+    'admissionregistration.k8s.io/v1',
+    validatingWebhooks.kind,
+    validatorNames('default').webhookConfiguration,
+  );
+  const parts: [target: KubernetesObject, patch: object][] = [
+    [objectOf('v1', 'ConfigMap', names.configMap, namespace), { data: { [mark]: 'x' } }],
+    [objectOf('v1', 'Secret', names.servingSecret, namespace), { data: { [mark]: 'eA==' } }],
+    [webhookNamed(names.webhookConfiguration), addWebhook],
+    [validator, addWebhook],
   ];
-  for (const { object: target, patch } of parts) await add(context, target, patch);
-  for (const { object: target } of parts) await waitUntilRemoved(context, target);
+  for (const [target, patch] of parts) await add(context, target, patch);
+  for (const [target] of parts) await waitUntilRemoved(context, target);
   await sleep(pause);
 }
 
 /** The same for the Service, which has ports only where it leads to pods. */
-async function addForeignPort(context: ScenarioContext, injectorConfig: string, namespace: string): Promise<void> {
-  const service = objectOf('v1', 'Service', objectNames(injectorConfig).service, namespace);
+async function addForeignPort(context: ScenarioContext, namespace: string): Promise<void> {
+  const service = objectOf('v1', 'Service', objectNames(name).service, namespace);
   const port = [{ op: 'add', path: '/spec/ports/-', value: { name: mark, port: 1234, protocol: 'TCP' } }];
   await waitFor('the Service to lead to pods', () => add(context, service, port).then(() => true));
   await waitUntilRemoved(context, service);

@@ -22,12 +22,8 @@ export const oneWriter: Scenario = {
     const { client } = context;
     const installation = await context.install();
     await installation.startOperator({ flags: ['--test-certificate-time-scale=60'] });
-    for (const [name, mark] of [
-      ['v1', 'one'],
-      ['v2', 'two'],
-    ] as const) {
-      await applyUntilReady(client, markedConfig(name, mark, { certificate: shortTerms }));
-    }
+    await applyUntilReady(client, markedConfig('v1', 'one', { certificate: shortTerms }));
+    await applyUntilReady(client, markedConfig('v2', 'two', { certificate: shortTerms }));
     const audit = context.requireAudit();
     const writes = await WebhookWrites.open(context, audit, installation.username);
 
@@ -36,9 +32,9 @@ export const oneWriter: Scenario = {
     await rollout.pausedAt(50, 'v2');
     await rollout.ask('resume', 'on');
     await rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
-    await context.check('a rollout of two steps has 4 paths: stable, 50 percent, 100 percent, promoted', async () => {
+    await context.check('a rollout of two steps has 4 paths: stable, 50 percent, 100 percent, promoted', () => {
       const paths = writes.paths('sidecar-injector-tag-rolled');
-      return Promise.resolve(paths.length === 4 && new Set(paths).size === 4);
+      return paths.length === 4 && new Set(paths).size === 4;
     });
 
     await applyTagUntilReady(client, revisionTag('moved', 'v1'));
@@ -60,9 +56,8 @@ export const oneWriter: Scenario = {
     await sleep(1000);
     await context.check('no write of a webhook has repeated the last one: each has made a version', () => {
       const { successful, versions, conflicts } = writes.count();
-      if (successful !== versions)
-        throw new Error(`${successful} writes made ${versions} versions, ${conflicts} answered 409`);
-      return true;
+      if (successful === versions) return true;
+      throw new Error(`${successful} writes made ${versions} versions, ${conflicts} answered 409`);
     });
     const calm = writes.count();
 
@@ -77,12 +72,13 @@ export const oneWriter: Scenario = {
       write: () => client.patch(live, 'merge', { webhooks: emptied }, { fieldManager: 'hostile' }),
     });
     const conflicts = writes.count().conflicts - calm.conflicts;
+    const { successful } = calm;
     context.measured({
-      writes: calm.successful,
+      writes: successful,
       conflicts: calm.conflicts,
       underHostileWriter: hostile,
       refused: conflicts,
     });
-    return `${calm.successful} writes, each made a version, ${calm.conflicts} answered 409; under a hostile writer ${hostile}, ${conflicts} answered 409`;
+    return `${successful} writes, each made a version, ${calm.conflicts} answered 409; under a hostile writer ${hostile}, ${conflicts} answered 409`;
   },
 };

@@ -1,16 +1,16 @@
-import type { KubernetesObject } from '../../src/api/kubernetes/kubernetes.ts';
 import { replicaAnnotations } from '../../src/api/labels.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { loadKubeConfig } from '../../src/kube/kube-config.ts';
 import { resourceKind } from '../../src/kube/resource-kinds.ts';
 import { containersOf, refusalOf } from '../harness/admissions.ts';
-import { applyObject, objectOf } from '../harness/apply.ts';
+import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
   injectorConfigs,
   smallConfig,
   waitForCondition,
+  type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { workloadFor } from '../harness/installation.ts';
 import { shortLeases } from '../harness/operator-process.ts';
@@ -27,11 +27,8 @@ export const roles: Scenario = {
   about: 'controllers and webhook replicas with rights of their own: what each may do, and what happens when one dies',
   run: async (context) => {
     const { client } = context;
-    const replicas = await context.startReplicas({
-      webhooks: 2,
-      controllers: 2,
-      flags: ['--drain-seconds=1', shortLeases],
-    });
+    const flags = ['--drain-seconds=1', shortLeases];
+    const replicas = await context.startReplicas({ webhooks: 2, controllers: 2, flags });
     const audit = context.requireAudit();
     await applyUntilReady(client, smallConfig(name));
     const namespace = await context.namespace('pods', { 'istio.io/rev': name });
@@ -45,7 +42,7 @@ export const roles: Scenario = {
 
     await checkSecretRights(context, replicas);
     await checkLeasePolicy(context, replicas);
-    const bytes = await checkLeaseSize(context, replicas, name);
+    const bytes = await checkLeaseSize(context, replicas);
     const waited = await checkGoneReplica(context, replicas, injected);
     const left = await checkLeavingReplica(context, replicas, injected);
 
@@ -55,27 +52,26 @@ export const roles: Scenario = {
       if (!(await injected())) throw new Error('a pod was not injected after the controller was killed');
     }
     await context.check('the controller that leads is killed: 20 of 20 pods are injected', () => true);
-    await context.check('the other controller leads, and publishes an edit', async () => {
-      const holder = await replicas.leader();
-      return holder !== leader && holder;
-    });
-    const edited = smallConfig(name);
-    edited.spec.injection['values'] = { edit: 2 };
-    await applyUntilReady(client, edited);
+    await context.check('the other controller leads, and publishes an edit', () => replicas.leaderOtherThan(leader));
+    await applyUntilReady(client, edited(2));
     await context.check('which is injected', injected);
     return `a Lease takes ${bytes} bytes per InjectorConfig; a killed replica held up an edit for ${waited} ms, one that left for ${left} ms`;
   },
 };
 
+function edited(edit: number): InjectorConfigObject {
+  const config = smallConfig(name);
+  config.spec.injection['values'] = { edit };
+  return config;
+}
+
 /** What a replica's Lease says of one InjectorConfig, and how many bytes that takes. */
-export async function checkLeaseSize(context: ScenarioContext, replicas: Replicas, name: string): Promise<number> {
+async function checkLeaseSize(context: ScenarioContext, replicas: Replicas): Promise<number> {
   const { namespace } = replicas.installation;
   let bytes = 0;
   for (const replica of replicas.webhooks) {
     await context.check(`the Lease of ${replica.name} says which hash and certificate it serves`, async () => {
-      const lease = await context.client.get(leases, `injector-replica-${replica.name}`, {
-        namespace,
-      });
+      const lease = await context.client.get(leases, `injector-replica-${replica.name}`, { namespace });
       const text = lease.metadata.annotations?.[replicaAnnotations.serves] ?? '{}';
       const served = (JSON.parse(text) as Record<string, { hashes: string[]; certificate?: string }>)[name];
       bytes = JSON.stringify(served).length;
@@ -86,7 +82,7 @@ export async function checkLeaseSize(context: ScenarioContext, replicas: Replica
 }
 
 /** What the webhook's ServiceAccount may and may not do, asked of the API server (SubjectAccessReview), so that no refusal of it is in the audit log. */
-export async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
+async function checkSecretRights(context: ScenarioContext, { installation }: Replicas): Promise<void> {
   const user = installation.usernames.find((each) => each.endsWith('-webhook')) ?? '';
   const { namespace } = installation;
   const secrets = (verb: string, name?: string): Access => {
@@ -135,12 +131,7 @@ async function checkLeasePolicy(context: ScenarioContext, replicas: Replicas): P
   try {
     const read = (name: string) => replica.get(leases, name, { namespace });
     const ownName = `injector-replica-${own.name}`;
-    const elsewhere: KubernetesObject = objectOf(
-      'coordination.k8s.io/v1',
-      'Lease',
-      'injector-replica-invented',
-      namespace,
-    );
+    const elsewhere = objectOf('coordination.k8s.io/v1', 'Lease', 'injector-replica-invented', namespace);
     await context.check('a replica writes its own Lease', async () => {
       await replica.replace(await read(ownName));
       return true;
@@ -172,9 +163,7 @@ async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, in
   const [victim] = replicas.webhooks;
   if (victim === undefined) throw new Error('there is no webhook replica');
   const killed = await replicas.kill(victim);
-  const edited = smallConfig(name);
-  edited.spec.injection['values'] = { edit: 1 };
-  const { metadata } = await applyObject(client, edited);
+  const { metadata } = await applyObject(client, edited(1));
   await context.check('a webhook replica is killed: an edit waits for it, and says for whom', async () => {
     const { message = '' } = condition(await client.get(injectorConfigs, name), 'Ready') ?? {};
     if (message.includes(`not served yet by ${victim.name}`)) return true;
@@ -185,11 +174,8 @@ async function checkGoneReplica(context: ScenarioContext, replicas: Replicas, in
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const waited = Date.now() - killed;
   await context.check(`its Lease expires: the edit is published, ${waited} ms after its death`, injected);
-  await context.check(
-    'the Lease of the dead replica is removed by the leader',
-    () => isGone(context, replicas, victim.name),
-    { timeout: 90_000 },
-  );
+  const isRemoved = () => hasNoLease(context, replicas, victim.name);
+  await context.check('the Lease of the dead replica is removed by the leader', isRemoved, { timeout: 90_000 });
   await victim.operator.restart();
   await replicas.waitUntilServing();
   return waited;
@@ -202,11 +188,10 @@ async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas,
   if (leaving === undefined) throw new Error('there is no webhook replica');
   await leaving.operator.process.stop(30_000);
   await context.check('a webhook replica ends on SIGTERM: its Lease is gone with it', () =>
-    isGone(context, replicas, leaving.name),
+    hasNoLease(context, replicas, leaving.name),
   );
-  const edited = smallConfig(name);
   const began = Date.now();
-  const { metadata } = await applyObject(client, edited);
+  const { metadata } = await applyObject(client, edited(0));
   await waitForCondition(client, name, 'Ready', 'True', metadata.generation);
   const took = Date.now() - began;
   await context.check('an edit is published without it', injected);
@@ -215,7 +200,6 @@ async function checkLeavingReplica(context: ScenarioContext, replicas: Replicas,
   return took;
 }
 
-async function isGone({ client }: ScenarioContext, { installation }: Replicas, replica: string): Promise<boolean> {
-  const { namespace } = installation;
-  return (await client.find(leases, `injector-replica-${replica}`, { namespace })) === undefined;
+function hasNoLease({ client }: ScenarioContext, { installation }: Replicas, replica: string): Promise<boolean> {
+  return isGone(client, leases, `injector-replica-${replica}`, { namespace: installation.namespace });
 }

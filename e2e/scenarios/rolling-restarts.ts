@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
+import type { Pod } from '../harness/pod.ts';
 import type { Replica, Replicas } from '../harness/replicas/replicas.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 
@@ -18,10 +19,8 @@ export const rollingRestarts: Scenario = {
     await applyUntilReady(client, markedConfig('rolling', 'one'));
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'rolling' });
     const audit = context.requireAudit();
-    const load = await context.startLoad({
-      namespace,
-      inspect: (pod) => markDefect(pod, (mark) => mark === 'one'),
-    });
+    const inspect = (pod: Pod) => markDefect(pod, (mark) => mark === 'one');
+    const load = await context.startLoad({ namespace, inspect });
     const losses = new Losses(context, load, audit);
 
     await checkDeadReplicas(context, replicas, losses);
@@ -39,12 +38,7 @@ export const rollingRestarts: Scenario = {
     await load.stop();
     const { created, byReplicaSet, p50Milliseconds, p99Milliseconds } = losses.report();
     context.measured({ created, byReplicaSet, restarts, lostInRestarts: 0, lostByKilledControllers: 0 });
-    context.measured({
-      slowestFailoverMilliseconds: failover,
-      killedWebhooks: dead.map((each) => ({ ...each })),
-      p50Milliseconds,
-      p99Milliseconds,
-    });
+    context.measured({ slowestFailoverMilliseconds: failover, killedWebhooks: dead, p50Milliseconds, p99Milliseconds });
     const toll = dead.map(
       ({ lost, inFlight, openedAfterwards }) => `${lost} of at most ${inFlight} + ${openedAfterwards}`,
     );
@@ -56,7 +50,7 @@ export const rollingRestarts: Scenario = {
  * Every process is restarted `rounds` times, one webhook replica at a time and one controller at a time: in turn by a successor in a pod of its own (a rolling
  * update) and in the same pod (a container that ended). Returns how many restarts there were.
  */
-export async function restartEach(context: ScenarioContext, replicas: Replicas, losses: Losses, rounds: number) {
+async function restartEach(context: ScenarioContext, replicas: Replicas, losses: Losses, rounds: number) {
   const since = Date.now();
   let restarts = 0;
   const roll = async (list: Replica[]) => {
@@ -90,10 +84,7 @@ async function killController(
   const killed = await replicas.kill(leader);
   await losses.checkNone('the leading controller is killed', killed);
   await meanwhile();
-  const next = await context.check('another leads once its Lease has expired', async () => {
-    const holder = await replicas.leader();
-    return holder !== leader && holder;
-  });
+  const next = await context.check('another leads once its Lease has expired', () => replicas.leaderOtherThan(leader));
   const failover = Date.now() - killed;
   await losses.checkNone(`${next.name} leads`, Date.now());
   await leader.operator.restart();

@@ -1,12 +1,5 @@
 import type { RestartStatus, RolloutState } from '../../src/api/revision-tag/rollout-status.ts';
-import {
-  clusterFlags,
-  injectorOutput,
-  runInjector,
-  startInjector,
-  type CommandResult,
-  type RunningCommand,
-} from '../harness/injector-command.ts';
+import { clusterFlags, injectorOutput, runInjector, startInjector } from '../harness/injector-command.ts';
 import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig } from '../harness/load/marked-config.ts';
 import { applyTagUntilReady, revisionTag, revisionTags, type RevisionTagObject } from '../harness/revision-tags.ts';
@@ -65,7 +58,7 @@ async function steer(context: ScenarioContext): Promise<void> {
   await context.check('set says that a rollout begins, and returns when it is under way', () =>
     /a rollout from revision v1 to v2 begins, in 3 steps[^]*the rollout is under way/.test(begun.out),
   );
-  const watched = await Watching.start(argv('watch', 'steered', '-o', 'json'));
+  const watched = await watch(argv('watch', 'steered', '-o', 'json'));
   const showsPause = (weight: number) =>
     watched.shows(`the pause at ${weight} percent`, (line) => pauseIn(line) === weight);
   await pausedAt(25);
@@ -93,7 +86,7 @@ async function steer(context: ScenarioContext): Promise<void> {
   });
 
   await injectorOutput(argv('set', 'steered', '-r', 'v1', '--overwrite'));
-  const back = await Watching.start(argv('watch', 'steered'));
+  const back = await watch(argv('watch', 'steered'));
   await pausedAt(25);
   const aborted = await injectorOutput(argv('abort', 'steered'));
   await context.check('abort ends the next one at stable, and watch with status 3', async () => {
@@ -146,7 +139,7 @@ async function checkMovesByItself(context: ScenarioContext): Promise<void> {
   await context.check('set says what will be restarted', () =>
     /workloads are restarted as the share comes to them, 4 workloads at a time, 4 of one namespace/.test(set.out),
   );
-  const watched = await Watching.start(argv('watch', tag, '-o', 'json'));
+  const watched = await watch(argv('watch', tag, '-o', 'json'));
   await waitForRollout(context, tag, 'paused', ({ phase }) => phase === 'Paused');
   await context.check(`the first step has come to its end by restarts alone: of ${share} workloads, once each`, () => {
     found(String(wholeBy('v2').length), String(share));
@@ -182,40 +175,24 @@ interface WatchLine {
 }
 
 /** `injector tag watch` while it goes on: it looks twice a second, and may see nothing of what is over before it has looked. */
-class Watching {
-  readonly #command: RunningCommand;
-  #isOver = false;
-
-  private constructor(command: RunningCommand) {
-    this.#command = command;
-    const over = (): void => {
-      this.#isOver = true;
-    };
-    command.end.then(over, over);
-  }
-
-  static async start(argv: readonly string[]): Promise<Watching> {
-    const watching = new Watching(startInjector(argv));
-    await watching.#waitFor('it to have looked', () => watching.#command.said().includes('\n'));
-    return watching;
-  }
-
-  get end(): Promise<CommandResult> {
-    return this.#command.end;
-  }
-
-  async shows(what: string, isSo: (line: WatchLine) => boolean): Promise<void> {
-    await this.#waitFor(`it to show ${what}`, () => watchLines(this.#command.said()).some(isSo));
-  }
-
-  async #waitFor(what: string, isSo: () => boolean): Promise<void> {
+async function watch(argv: readonly string[]) {
+  const { end, said } = startInjector(argv);
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  end.then(over, over);
+  const until = async (what: string, isSo: () => boolean): Promise<void> => {
     await waitFor(`injector tag watch: ${what}`, () => {
       const holds = isSo();
-      if (!holds && this.#isOver)
-        throw new Hopeless(`injector tag watch has ended before ${what}: ${this.#command.said()}`);
+      if (!holds && isOver) throw new Hopeless(`injector tag watch has ended before ${what}: ${said()}`);
       return holds;
     });
-  }
+  };
+  await until('it to have looked', () => said().includes('\n'));
+  const shows = (what: string, isSo: (line: WatchLine) => boolean) =>
+    until(`it to show ${what}`, () => watchLines(said()).some(isSo));
+  return { end, shows };
 }
 
 /** What it has said with `-o json`, line by line; a line that is being written is none yet. */

@@ -6,13 +6,15 @@ import { addShadowReports, emptyShadowReport, isOfPair, type ShadowReport } from
 import { formatRoute, type RolloutRoute } from '../../src/routing/route.ts';
 import { everyWorkload, noWorkload, rankOf } from '../../src/routing/workload-key.ts';
 import { dryRun } from '../harness/admissions.ts';
-import { applyUntilReady, type InjectorConfigObject } from '../harness/injector-configs.ts';
+import { applyObject } from '../harness/apply.ts';
+import { applyUntilReady } from '../harness/injector-configs.ts';
 import { markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { Pod } from '../harness/pod.ts';
 import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
-import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
+import { webhookNamed, webhookOf } from '../harness/webhook-configurations.ts';
 import { barePod, deployment, podsOf } from '../harness/workloads.ts';
+import { brokenConfig } from './canary/failing-config.ts';
 
 const ours = 'rollout-paths-e2e';
 const tag = 'prod';
@@ -28,12 +30,12 @@ export const rolloutPaths: Scenario = {
     await context.startReplicas({ webhooks: 2, controllers: 1 });
     await applyUntilReady(client, markedConfig('v1', 'one'));
     await applyUntilReady(client, markedConfig('v2', 'two', {}, 'crash'));
-    await applyUntilReady(client, brokenConfig('v3'));
+    await applyUntilReady(client, brokenConfig('v3', 'three'));
     const namespace = await context.namespace('shop');
     try {
-      const road = await Road.open(context, namespace);
-      await checkShares(context, road, namespace);
-      await checkShadow(context, road, namespace);
+      const lead = leadOf(context, namespace);
+      await checkShares(context, lead, namespace);
+      await checkShadow(context, lead, namespace);
     } finally {
       await client.delete(webhookNamed(ours));
     }
@@ -41,84 +43,43 @@ export const rolloutPaths: Scenario = {
   },
 };
 
-/** Compiles, and refuses every pod. */
-function brokenConfig(name: string): InjectorConfigObject {
-  const config = markedConfig(name, 'three');
-  const template = '{{ if .ObjectMeta }}{{ fail "no such mesh" }}{{ end }}';
-  config.spec.injection['templates'] = { sidecar: template };
-  return config;
-}
+/** Makes the webhook lead to a share of v1 and a canary, and resolves when the API server acts so. Returns the route. */
+type Lead = (canary: string, threshold: string, shadow?: boolean) => Promise<RolloutRoute>;
 
-interface ClientConfig {
-  readonly service: { readonly path: string };
-  readonly caBundle: string;
-}
-
-class Road {
-  readonly #context: ScenarioContext;
-  readonly #namespace: string;
-  readonly #clientConfig: ClientConfig;
-  readonly hashes: ReadonlyMap<string, string>;
-
-  private constructor(
-    context: ScenarioContext,
-    namespace: string,
-    clientConfig: ClientConfig,
-    hashes: ReadonlyMap<string, string>,
-  ) {
-    this.#context = context;
-    this.#namespace = namespace;
-    this.#clientConfig = clientConfig;
-    this.hashes = hashes;
-  }
-
-  /** Takes Service and bundle from the webhook of v1, which stays stable all along. */
-  static async open(context: ScenarioContext, namespace: string): Promise<Road> {
-    const hashes = new Map<string, string>();
-    let clientConfig: ClientConfig | undefined;
-    for (const name of ['v3', 'v2', 'v1']) {
-      const configuration = await context.client.get(webhooks, `sidecar-injector-${name}`);
-      const [webhook] = configuration['webhooks'] as { clientConfig: ClientConfig }[];
-      clientConfig = webhook?.clientConfig;
-      hashes.set(name, clientConfig?.service.path.split('/')[3] ?? '');
-    }
-    if (clientConfig === undefined) throw new Error('v1 has no webhook');
-    return new Road(context, namespace, clientConfig, hashes);
-  }
-
-  rollout(canary: string, threshold: string, shadow = false): RolloutRoute {
-    const of = (name: string) => ({ injectorConfig: name, hash: this.hashes.get(name) ?? '' });
-    return { tag, stable: of('v1'), canary: of(canary), threshold, shadow };
-  }
-
-  async lead(rollout: RolloutRoute): Promise<void> {
-    const path = formatRoute(rollout);
-    const { service, caBundle } = this.#clientConfig;
+/** Takes Service and bundle from the webhook of v1, which stays stable all along. */
+function leadOf(context: ScenarioContext, namespace: string): Lead {
+  const { client } = context;
+  const clientConfigOf = async (name: string) => (await webhookOf(client, name)).webhooks[0]?.clientConfig;
+  const of = async (name: string) => {
+    const hash = (await clientConfigOf(name))?.service?.path.split('/')[3] ?? '';
+    return { injectorConfig: name, hash };
+  };
+  return async (canaryName, threshold, shadow = false) => {
+    const [stable, canary] = [await of('v1'), await of(canaryName)];
+    const route: RolloutRoute = { tag, stable, canary, threshold, shadow };
+    const path = formatRoute(route);
+    const clientConfig = await clientConfigOf('v1');
     const webhook = {
       name: 'rollout.example.com',
-      clientConfig: { caBundle, service: { ...service, path } },
+      clientConfig: { ...clientConfig, service: { ...clientConfig?.service, path } },
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
-      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': this.#namespace } },
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
       admissionReviewVersions: ['v1'],
       sideEffects: 'None',
       failurePolicy: 'Fail',
     };
-    const { client } = this.#context;
-    const configuration = webhookNamed(ours);
-    if ((await client.find(webhooks, ours)) === undefined) {
-      await client.create({ ...configuration, webhooks: [webhook] });
-    } else await client.patch(configuration, 'merge', { webhooks: [webhook] });
+    await applyObject(client, { ...webhookNamed(ours), webhooks: [webhook] });
     // A pod for each side of the threshold, whose ranks nobody else has.
-    const threshold = rollout.shadow ? noWorkload : rollout.threshold;
-    for (const canary of [true, false]) {
-      const name = nameOnSide(this.#namespace, threshold, canary);
+    for (const { injectorConfig } of [canary, stable]) {
+      const isCanary = injectorConfig === canaryName;
+      const name = nameOnSide(namespace, shadow ? noWorkload : threshold, isCanary);
       if (name === undefined) continue;
-      await this.#context.check(`in force: ${path}, ${canary ? 'the canary' : 'the stable one'}`, async () => {
-        const pod = await dryRun(this.#context.client, barePod(this.#namespace, name));
-        return found(configurationOf(pod), canary ? rollout.canary.injectorConfig : rollout.stable.injectorConfig);
-      });
+      await context.check(`in force: ${path}, ${isCanary ? 'the canary' : 'the stable one'}`, async () =>
+        found(configurationOf(await dryRun(client, barePod(namespace, name))), injectorConfig),
+      );
     }
-  }
+    return route;
+  };
 }
 
 /** The name of a bare pod that gets the canary, or does not; undefined when there is none. */
@@ -136,11 +97,11 @@ function configurationOf(pod: Pod): string {
   return marks.join() === mark ? name : `${configuration} marked ${marks.join(' and ')}`;
 }
 
-async function checkShares(context: ScenarioContext, road: Road, namespace: string): Promise<void> {
+async function checkShares(context: ScenarioContext, lead: Lead, namespace: string): Promise<void> {
   const { client } = context;
   const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
   const ranked = [...workloads].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
-  await road.lead(road.rollout('v2', rank(ranked[5] ?? '')));
+  await lead('v2', rank(ranked[5] ?? ''));
   for (const name of workloads) await client.create(deployment(namespace, name, { replicas: 2 }));
   await checkPods(context, namespace, 'exactly 5 of 20 workloads have the canary, by rank', ranked.slice(0, 5));
   await context.check('pods of the canary crash, all others are ready', async () => {
@@ -150,30 +111,27 @@ async function checkShares(context: ScenarioContext, road: Road, namespace: stri
     );
     return pods.length === 40 && found(wrong.map(({ metadata }) => metadata.name).join(), '');
   });
-  await road.lead(road.rollout('v2', rank(ranked[10] ?? '')));
+  await lead('v2', rank(ranked[10] ?? ''));
   await deletePods(context, namespace);
   await checkPods(context, namespace, 'with 10 of 20, nobody who had it lost it', ranked.slice(0, 10));
-  await road.lead(road.rollout('v2', everyWorkload));
+  await lead('v2', everyWorkload);
   await deletePods(context, namespace);
   await checkPods(context, namespace, 'with 100 % all have it', ranked);
 }
 
-async function checkShadow(context: ScenarioContext, road: Road, namespace: string): Promise<void> {
-  for (const [canary, expected] of [
-    [
-      'v2',
-      (report) =>
-        report.failed === 0 && report.differing > 0 && report.changed.includes('spec.containers[marked].image'),
-    ],
-    ['v3', (report) => report.failed > 0 && report.differing === 0 && /no such mesh/.test(report.error ?? '')],
-  ] as [string, (report: ShadowReport) => boolean][]) {
-    const rollout = road.rollout(canary, noWorkload, true);
-    await road.lead(rollout);
+async function checkShadow(context: ScenarioContext, lead: Lead, namespace: string): Promise<void> {
+  const expected: Record<string, (report: ShadowReport) => boolean> = {
+    v2: ({ failed, differing, changed }) =>
+      failed === 0 && differing > 0 && changed.includes('spec.containers[marked].image'),
+    v3: ({ failed, differing, error = '' }) => failed > 0 && differing === 0 && /this canary is broken/.test(error),
+  };
+  for (const [canary, isExpected] of Object.entries(expected)) {
+    const rollout = await lead(canary, noWorkload, true);
     await deletePods(context, namespace);
     await checkPods(context, namespace, `in shadow of ${canary} nobody gets it`, []);
     const report = await context.check(`replicas report what ${canary} would have done`, async () => {
       const report = await reportOf(context, rollout);
-      return expected(report) && report.compared >= 20 && report;
+      return isExpected(report) && report.compared >= 20 && report;
     });
     context.say(JSON.stringify(report));
   }

@@ -1,5 +1,5 @@
 import { dryRun } from '../harness/admissions.ts';
-import { applyObject, objectOf } from '../harness/apply.ts';
+import { applyObject, isGone, objectOf } from '../harness/apply.ts';
 import type { AuditLog } from '../harness/audit-log.ts';
 import {
   applyUntilReady,
@@ -10,8 +10,7 @@ import {
   type InjectorConfigObject,
 } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
-import { markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
-import type { PodLoad } from '../harness/load/pod-load.ts';
+import { makerOf, markDefect, markedConfig, marksOf } from '../harness/load/marked-config.ts';
 import type { PodDefect } from '../harness/lost-admissions.ts';
 import type { Pod } from '../harness/pod.ts';
 import { applyTagUntilReady, removeTag, revisionTag } from '../harness/revision-tags.ts';
@@ -34,11 +33,10 @@ export const tagSwitch: Scenario = {
     await applyUntilReady(client, markedConfig('default', 'zero'));
     await applyTagUntilReady(client, revisionTag('prod', 'v1'));
     const audit = context.requireAudit();
-    const follow = (name: string, labels: Record<string, string>) => Follower.start(context, audit, name, labels, 10);
     const followers: Followers = {
-      byRevision: await follow('by-revision', { 'istio.io/rev': 'v1' }),
-      byTag: await follow('by-tag', { 'istio.io/rev': 'prod' }),
-      byDefault: await follow('by-default', { 'istio-injection': 'enabled' }),
+      byRevision: await startFollower(context, audit, 'by-revision', { 'istio.io/rev': 'v1' }),
+      byTag: await startFollower(context, audit, 'by-tag', { 'istio.io/rev': 'prod' }),
+      byDefault: await startFollower(context, audit, 'by-default', { 'istio-injection': 'enabled' }),
     };
 
     await checkDeadReplicas(context, replicas, followers.byTag.losses);
@@ -50,7 +48,7 @@ export const tagSwitch: Scenario = {
       (await editWhileMoving(context, followers)) +
       (await switchDefault(context, followers)) +
       (await removeRevision(context, followers));
-    await Promise.all(Object.values(followers).map((each: Follower) => each.stop()));
+    await Promise.all(Object.values(followers).map(({ load }) => load.stop()));
 
     const refused = await checkRefusals(context);
     await checkConditions(context, replicas);
@@ -65,7 +63,7 @@ export const tagSwitch: Scenario = {
  * The second negative control: the old default goes before the new one is there, as Istio's `tag set default` does it. Pods are stored plain meanwhile, and
  * it is seen.
  */
-export async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): Promise<void> {
+async function checkWrongOrder(context: ScenarioContext, byDefault: Follower): Promise<void> {
   const { client } = context;
   const config = markedConfig('default', 'zero');
   const began = Date.now();
@@ -74,17 +72,16 @@ export async function checkWrongOrder(context: ScenarioContext, byDefault: Follo
     byDefault.losses.report(began).lost.some(({ kind }) => kind === 'plain'),
   );
   await applyObject(client, { ...config, spec: { ...config.spec, paused: false } });
-  await byDefault.waitFor('default');
+  await byDefault.waitUntilMadeBy('default');
   const back = Date.now();
-  await waitFor('pods to be created as before', () => byDefault.makersSince(back).join() === 'default');
+  await waitFor('pods to be created as before', () => {
+    const makers = byDefault.makersSince(back);
+    return makers.length > 0 && makers.every((each) => each === 'default');
+  });
   await byDefault.losses.checkNone('it is on again', { askedSince: back });
 }
 
-interface Followers {
-  readonly byRevision: Follower;
-  readonly byTag: Follower;
-  readonly byDefault: Follower;
-}
+type Followers = Readonly<Record<'byRevision' | 'byTag' | 'byDefault', Follower>>;
 
 async function moveNamespace(context: ScenarioContext, { byRevision }: Followers): Promise<number> {
   let created = 0;
@@ -140,11 +137,8 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
   await waitForCondition(client, 'default', 'Ready', 'True', edited.metadata.generation);
   const began = Date.now();
   await removeTag(client, 'default');
-  created += await byDefault.checkSwitched(
-    'tag default is deleted: InjectorConfig default takes over again',
-    'default',
-    began,
-  );
+  const statement = 'tag default is deleted: InjectorConfig default takes over again';
+  created += await byDefault.checkSwitched(statement, 'default', began);
   await waitFor('it to be Ready by itself', async () => {
     const config = await client.get<InjectorConfigObject>(injectorConfigs, 'default');
     return condition(config, 'Ready')?.reason === 'Serving';
@@ -154,116 +148,66 @@ async function switchDefault(context: ScenarioContext, { byDefault }: Followers)
 
 async function removeRevision(context: ScenarioContext, followers: Followers): Promise<number> {
   const { client } = context;
-  const everybody = Object.values(followers) as Follower[];
   const began = Date.now();
   await deleteForced(client, markedConfig('v1', 'one'));
-  await context.check(
-    'a revision is removed after its last user: nothing of it is left',
-    async () => (await client.find(injectorConfigs, 'v1')) === undefined,
+  await context.check('a revision is removed after its last user: nothing of it is left', () =>
+    isGone(client, injectorConfigs, 'v1'),
   );
   let created = 0;
-  for (const follower of everybody) {
-    created += await follower.losses.checkNone(`and pods of ${follower.namespace} are created as before`, began);
+  for (const { losses, namespace } of Object.values(followers)) {
+    created += await losses.checkNone(`and pods of ${namespace} are created as before`, began);
   }
   return created;
 }
 
-interface Shown {
-  readonly injectorConfig: string;
-  readonly mark: string;
-}
+type Follower = Awaited<ReturnType<typeof startFollower>>;
 
 /** A namespace in which pods are created all along: what they got, and what was lost. */
-class Follower {
-  readonly namespace: string;
-  readonly #context: ScenarioContext;
-  readonly #shown = new Map<string, Shown>();
+async function startFollower(context: ScenarioContext, audit: AuditLog, name: string, labels: Record<string, string>) {
+  const namespace = await context.namespace(name, labels);
+  /** Which InjectorConfig has made each pod. */
+  const makers = new Map<string, string>();
   /** The mark that each configuration has; whatever shows another was made of two. */
-  readonly #marks = new Map<string, string>();
-  #load: PodLoad | undefined;
-  #losses: Losses | undefined;
-
-  private constructor(context: ScenarioContext, namespace: string) {
-    this.#context = context;
-    this.namespace = namespace;
-  }
-
-  static async start(
-    context: ScenarioContext,
-    audit: AuditLog,
-    name: string,
-    labels: Record<string, string>,
-    perSecond: number,
-  ): Promise<Follower> {
-    const follower = new Follower(context, await context.namespace(name, labels));
-    const { namespace } = follower;
-    const inspect = (pod: Pod): PodDefect | undefined => follower.#inspect(pod);
-    follower.#load = await context.startLoad({ namespace, perSecond, replicaSetPods: 3, inspect });
-    follower.#losses = new Losses(context, follower.#load, audit);
-    return follower;
-  }
-
-  get losses(): Losses {
-    if (this.#losses === undefined) throw new Error(`nothing is created in ${this.namespace} yet`);
-    return this.#losses;
-  }
-
-  async stop(): Promise<void> {
-    await this.#load?.stop();
-  }
-
+  const markOf = new Map<string, string>();
+  const inspect = (pod: Pod): PodDefect | undefined => {
+    makers.set(pod.metadata.name ?? '', makerOf(pod));
+    const defect = markDefect(pod);
+    if (defect !== undefined) return defect;
+    const { configuration = 'none', marks } = marksOf(pod);
+    const mark = marks.join(' and ');
+    const before = markOf.get(configuration) ?? mark;
+    markOf.set(configuration, mark);
+    if (before === mark) return undefined;
+    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${mark}` };
+  };
+  const load = await context.startLoad({ namespace, perSecond: 10, replicaSetPods: 3, inspect });
+  const losses = new Losses(context, load, audit);
+  const makersSince = (time: number) =>
+    load.creations
+      .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
+      .map((creation) => makers.get(creation.name) ?? 'none');
   /** Waits until a pod of this moment is made by an InjectorConfig; returns the time from when on all must be (milliseconds since 1970). */
-  async waitFor(injectorConfig: string): Promise<number> {
-    const { client } = this.#context;
+  const waitUntilMadeBy = async (maker: string) => {
     await waitFor(
-      `pods of ${this.namespace} to be made by ${injectorConfig}`,
-      async () => found(shownBy(await dryRun(client, barePod(this.namespace, 'probe'))).injectorConfig, injectorConfig),
+      `pods of ${namespace} to be made by ${maker}`,
+      async () => found(makerOf(await dryRun(context.client, barePod(namespace, 'probe'))), maker),
       { interval: 10 },
     );
     return Date.now();
-  }
-
+  };
   /** Checks that a switch lost nothing, and that every pod that was asked for after it is wholly of the new configuration. */
-  async checkSwitched(statement: string, injectorConfig: string, began: number): Promise<number> {
-    const from = await this.waitFor(injectorConfig);
-    const created = await this.losses.checkNone(statement, began);
-    const since = await waitFor(`pods of ${this.namespace} to be created after the switch`, () => {
-      const names = this.#since(from);
-      return names.length >= 20 && names;
+  const checkSwitched = async (statement: string, maker: string, began: number) => {
+    const from = await waitUntilMadeBy(maker);
+    const created = await losses.checkNone(statement, began);
+    const since = await waitFor(`pods of ${namespace} to be created after the switch`, () => {
+      const all = makersSince(from);
+      return all.length >= 20 && all;
     });
-    const other = since.filter((name) => this.#shown.get(name)?.injectorConfig !== injectorConfig);
-    await this.#context.checkNow(
-      `and each of the ${since.length} that were asked for afterwards is made by ${injectorConfig}, ${from - began} ms after it was asked for`,
-      () => found(other.join(), ''),
+    await context.checkNow(
+      `and each of the ${since.length} that were asked for afterwards is made by ${maker}, ${from - began} ms after it was asked for`,
+      () => found(since.filter((each) => each !== maker).join(), ''),
     );
     return created;
-  }
-
-  makersSince(time: number): string[] {
-    return [...new Set(this.#since(time).map((name) => this.#shown.get(name)?.injectorConfig ?? 'none'))].sort();
-  }
-
-  #since(time: number): string[] {
-    const { creations = [] } = this.#load ?? {};
-    return creations
-      .filter(({ startedAt, failure }) => startedAt > time && failure === undefined)
-      .map(({ name }) => name);
-  }
-
-  #inspect(pod: Pod): PodDefect | undefined {
-    const shown = shownBy(pod);
-    this.#shown.set(pod.metadata.name ?? '', shown);
-    const defect = markDefect(pod);
-    if (defect !== undefined) return defect;
-    const { configuration = 'none' } = marksOf(pod);
-    const before = this.#marks.get(configuration);
-    this.#marks.set(configuration, shown.mark);
-    if (before === undefined || before === shown.mark) return undefined;
-    return { kind: 'mixed', what: `configuration ${configuration} showed ${before} and shows ${shown.mark}` };
-  }
-}
-
-function shownBy(pod: Pod): Shown {
-  const { marks, configuration = 'none.' } = marksOf(pod);
-  return { injectorConfig: configuration.split('.')[0] ?? 'none', mark: marks.join(' and ') };
+  };
+  return { namespace, load, losses, makersSince, waitUntilMadeBy, checkSwitched };
 }

@@ -7,16 +7,16 @@ import { applyUntilReady } from '../harness/injector-configs.ts';
 import { checkDeadReplicas, Losses } from '../harness/load/losses.ts';
 import { markDefect, markedConfig } from '../harness/load/marked-config.ts';
 import { paths, repository } from '../harness/paths.ts';
+import type { Pod } from '../harness/pod.ts';
 import type { Replicas } from '../harness/replicas/replicas.ts';
 import { beginRotation } from '../harness/rotations.ts';
-import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import type { Scenario } from '../harness/scenario-context.ts';
 import { found } from '../harness/wait-for.ts';
 import { WebhookWrites } from '../harness/webhook-writes.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 /** The last commit in which several writers shared a webhook. */
 const severalWriters = '0bf5e9c';
-const pair = { stable: 'v1', canary: 'v2' };
 const count = 4;
 /** A minute is a second: an authority is confirmed for 30 s, within which all processes are replaced. */
 const certificate = { leafDuration: '4h', caDuration: '48h', confirmationPeriod: '30m' };
@@ -43,8 +43,7 @@ export const upgradeInTheMiddle: Scenario = {
     await rolled.edit('v2', [25, 75, 100]);
     await Promise.all([rolled.pausedAt(25, 'v2'), back.rollBack('v2')]);
     const namespace = await context.namespace('pods', { 'istio.io/rev': 'back' });
-    const inspect: Parameters<ScenarioContext['startLoad']>[0]['inspect'] = (pod) =>
-      markDefect(pod, (mark) => mark === 'one');
+    const inspect = (pod: Pod) => markDefect(pod, (mark) => mark === 'one');
     const losses = new Losses(context, await context.startLoad({ namespace, inspect, perSecond: 15 }), audit);
     await checkDeadReplicas(context, replicas, losses);
 
@@ -64,16 +63,15 @@ export const upgradeInTheMiddle: Scenario = {
       await context.checkNow(`${version}: both tags lead where they led`, async () =>
         found(`${await rolled.path()} ${await back.path()}`, before),
       );
-      await rolled.check(`${version}: the same ${weight} percent`, await rolled.renewed(), rolled.share(weight), pair);
+      await rolled.check(`${version}: the same ${weight} percent`, await rolled.renewed(), rolled.share(weight));
       await back.checkAll(`${version}: nobody has the canary`, 'v1');
       await context.checkNow(`${version}: the tag that was rolled back says so still`, async () =>
         found((await back.state()).phase, 'RolledBack'),
       );
       await rolled.ask('resume', `to-${next}`);
       if (next < 100) await rolled.pausedAt(next, 'v2');
-      else await rolled.reach('promoted', ({ phase }) => phase === 'Promoted');
     }
-    await rolled.checkAll('it is promoted, after two versions', 'v2');
+    await rolled.promotes('it is promoted, after two versions');
     await sleep(1000);
     const { successful, versions, conflicts } = writes.count();
     await context.checkNow('each write of a webhook has made a version', () =>

@@ -10,7 +10,6 @@ import { webhookNamed, webhooks } from '../harness/webhook-configurations.ts';
 import { SmallRollout } from './canary-cases/small-rollout.ts';
 
 const count = 6;
-const pair = { stable: 'v1', canary: 'v2' };
 
 interface RestingRollout {
   readonly rollout: SmallRollout;
@@ -53,18 +52,21 @@ export const webhookLost: Scenario = {
           found(await rollout.path(), path),
         );
         const statement = `${how}: the same ${share.size} of ${count} have the canary`;
-        await rollout.check(statement, await rollout.renewed(), new Set(share), pair);
+        await rollout.check(statement, await rollout.renewed(), share);
       }
     }
     await rollouts[0].rollout.ask('resume', 'on');
-    await rollouts[0].rollout.reach('promoted', ({ phase }) => phase === 'Promoted');
-    await rollouts[0].rollout.checkAll('resumed after all that, it is promoted', 'v2');
+    await rollouts[0].rollout.promotes('resumed after all that, it is promoted');
     context.measured({ lost });
     return `${lost} webhooks lost in 3 ways and 3 states, the leader killed each time: all came back, nobody got more canary`;
   },
 };
 
-type Loss = [how: string, lose: (rollouts: readonly RestingRollout[]) => Promise<void>, restore: () => Promise<void>];
+type Loss = [
+  how: string,
+  lose: (rollouts: readonly RestingRollout[]) => Promise<void>,
+  restore: () => Promise<unknown>,
+];
 
 function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
   const { client, cluster } = context;
@@ -87,12 +89,8 @@ function losses(context: ScenarioContext, { installation }: Replicas): Loss[] {
     ['by disable and enable', () => command('disable'), () => command('enable')],
     [
       'by the garbage collection of their owner',
-      async () => {
-        await client.delete(owner, { propagationPolicy: 'Background' });
-      },
-      async () => {
-        await applyObject(client, owner);
-      },
+      () => client.delete(owner, { propagationPolicy: 'Background' }),
+      () => applyObject(client, owner),
     ],
   ];
 }

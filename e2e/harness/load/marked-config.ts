@@ -56,6 +56,11 @@ export function marksOf(pod: Pod): { marks: string[]; configuration: string | un
   };
 }
 
+/** The InjectorConfig that a pod's annotation names; `none` without one. */
+export function makerOf(pod: Pod): string {
+  return marksOf(pod).configuration?.split('.')[0] ?? 'none';
+}
+
 /** A pod that should carry one mark everywhere; which ones are allowed is for the caller to say. */
 export function markDefect(pod: Pod, isAllowed: (mark: string) => boolean = () => true): PodDefect | undefined {
   if (!isInjected(pod)) return { kind: 'plain', what: 'stored without our status' };

@@ -164,6 +164,12 @@ export class Replicas {
     return this.all.find(({ name }) => name === lease?.spec?.holderIdentity);
   }
 
+  /** The same, once it is another one than before. */
+  async leaderOtherThan(before: Replica): Promise<Replica | undefined> {
+    const leader = await this.leader();
+    return leader === before ? undefined : leader;
+  }
+
   async waitForLeader(timeout = 60_000): Promise<Replica> {
     return waitFor('a leader', () => this.leader(), { timeout });
   }

@@ -22,10 +22,8 @@ import { redirected, webhooks, type WebhookConfiguration } from '../webhook-conf
 import { TlsObserver } from './tls-observer.ts';
 
 interface CertificateStatus {
-  notAfter?: string;
-  fingerprint?: string;
   phase?: string;
-  rotateRequest?: { nonce: string; state: string; message?: string };
+  rotateRequest?: { nonce: string; state: string };
 }
 
 /** An hour is a minute, so an authority is confirmed for 2 s and a serving certificate lives for a minute. */
@@ -34,7 +32,8 @@ export const rotatingFlags = ['--test-certificate-time-scale=60', '--requests-pe
 
 interface RotatingOptions extends ReplicaOptions {
   name: string;
-  certificate: Record<string, unknown>;
+  /** {@link shortTerms} unless told; and {@link rotatingFlags}. */
+  certificate?: Record<string, unknown>;
   perSecond?: number;
   /** The labels of the namespace of the load; those of the InjectorConfig's revision unless told. */
   namespaceLabels?: Record<string, string>;
@@ -89,8 +88,8 @@ export class RotatingCluster {
 
   static async #start(context: ScenarioContext, options: RotatingOptions): Promise<RotatingCluster> {
     const { client } = context;
-    const { name, certificate, perSecond = 30, marks = ['one'] } = options;
-    const replicas = await context.startReplicas(options);
+    const { name, certificate = shortTerms, perSecond = 30, marks = ['one'] } = options;
+    const replicas = await context.startReplicas({ flags: rotatingFlags, ...options });
     await applyUntilReady(client, markedConfig(name, 'one', { certificate }));
     await options.prepare?.();
     const namespace = await context.namespace('pods', options.namespaceLabels ?? { 'istio.io/rev': name });
@@ -133,10 +132,6 @@ export class RotatingCluster {
   async status(name = this.name): Promise<CertificateStatus> {
     const { status } = await this.context.client.get<InjectorConfigObject>(injectorConfigs, name);
     return status?.['certificate'] ?? {};
-  }
-
-  webhook(): Promise<WebhookConfiguration | undefined> {
-    return this.context.client.find<WebhookConfiguration>(webhooks, this.names.webhookConfiguration);
   }
 
   bundle(): Promise<string> {

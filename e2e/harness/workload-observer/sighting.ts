@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../src/api/kubernetes/kubernetes.ts';
 import { isTrue } from '../apply.ts';
-import { marksOf } from '../load/marked-config.ts';
+import { makerOf } from '../load/marked-config.ts';
 import type { Pod } from '../pod.ts';
 
 export interface WorkloadSeen {
@@ -78,6 +78,6 @@ function podSeen(pod: Pod, gone: boolean): PodSeen {
     gone,
     ready: isTrue(pod, 'Ready') && deletionTimestamp === undefined && !gone,
     leaving: deletionTimestamp !== undefined && deletionGracePeriodSeconds !== 0,
-    maker: marksOf(pod).configuration?.split('.')[0] ?? 'none',
+    maker: makerOf(pod),
   };
 }

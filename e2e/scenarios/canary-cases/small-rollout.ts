@@ -13,10 +13,8 @@ const propagationMs = 700;
 /** Milliseconds for a rollout to get somewhere: all cases share two cores, with other scenarios. */
 const patience = 120_000;
 
-export interface Pair {
-  readonly stable: string;
-  readonly canary: string;
-}
+/** Who is stable, and who the canary. */
+const pair = { stable: 'v1', canary: 'v2' };
 
 /** A tag of a case's own, and the workloads that follow it. */
 export class SmallRollout {
@@ -30,11 +28,8 @@ export class SmallRollout {
     this.workloads = workloads;
   }
 
-  static async open(
-    context: ScenarioContext,
-    audit: AuditLog,
-    { tag, count, revision = 'v1', isHealthy = true }: CaseOptions,
-  ): Promise<SmallRollout> {
+  static async open(context: ScenarioContext, audit: AuditLog, options: CaseOptions): Promise<SmallRollout> {
+    const { tag, count, revision = 'v1', isHealthy = true } = options;
     await applyTagUntilReady(context.client, revisionTag(tag, revision));
     // Each pod lives long enough to be evidence.
     const churn = { pods: 1, roundMs: Math.max(600, 3000 / count), restMs: 5000 };
@@ -70,9 +65,8 @@ export class SmallRollout {
   /** Waits until the operator has seen something; it is made to look, since the figures of a tag at rest are no news. */
   async seen(what: string, isSo: (state: RolloutState) => boolean): Promise<void> {
     await this.holds(what, async () => {
-      const target = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: this.tag } };
       const annotations = { 'e2e.sidecar-injector.io/looked': String(Date.now()) };
-      await this.#context.client.patch(target, 'merge', { metadata: { annotations } });
+      await this.#context.client.patch(revisionTag(this.tag, ''), 'merge', { metadata: { annotations } });
       const state = await this.state();
       if (!isSo(state)) throw new Error(`it says ${JSON.stringify(state)}`);
       return true;
@@ -97,6 +91,16 @@ export class SmallRollout {
       },
       patience,
     );
+  }
+
+  /** Waits until it has been promoted, and checks that everybody has pods of the canary alone by then. */
+  async promotes(statement: string, canary = 'v2'): Promise<void> {
+    await this.reach('promoted', ({ phase }) => phase === 'Promoted');
+    await this.checkAll(statement, canary);
+  }
+
+  async noneFlippedBack(statement = 'nobody flipped back', canary = 'v2'): Promise<void> {
+    await this.holds(statement, () => found(this.workloads.pods.flippedBack(canary, 'v1').join(), ''));
   }
 
   async pausedAt(weight: number, canary: string): Promise<Map<string, Set<string>>> {
@@ -124,17 +128,29 @@ export class SmallRollout {
     return this.workloads.renew();
   }
 
-  share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
-    return shareOf(this.tag, this.workloads.namespace, known, percent);
+  /** Deployments, in the order in which the tag hands out the canary. */
+  ranked(names: readonly string[] = this.workloads.names): string[] {
+    const { namespace } = this.workloads;
+    const rank = (name: string): string => rankOf(this.tag, { namespace, kind: 'Deployment', name });
+    return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
   }
 
-  async check(
-    statement: string,
-    makers: ReadonlyMap<string, ReadonlySet<string>>,
-    share: ReadonlySet<string>,
-    pair: Pair,
-  ): Promise<void> {
-    await this.holds(statement, () => found(verdict(makers, share, pair), ''));
+  /** A name that nobody has, of a Deployment that comes in that order before one, or after one. */
+  nameBeside(name: string, side: 'before' | 'after'): string {
+    const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
+    const isThere = (each: string) => this.ranked([name, each]).indexOf(each) === (side === 'before' ? 0 : 1);
+    const chosen = candidates.find(isThere);
+    if (chosen === undefined) throw new Error(`no name of a thousand is on that side`);
+    return chosen;
+  }
+
+  /** The Deployments that are to get the canary when a step begins: exactly the share of those known then, rounded up, the first by rank. */
+  share(percent: number, known: readonly string[] = this.workloads.names): Set<string> {
+    return new Set(this.ranked(known).slice(0, Math.ceil((known.length * percent) / 100)));
+  }
+
+  async check(statement: string, makers: Makers, share: ReadonlySet<string>, of = pair): Promise<void> {
+    await this.holds(statement, () => found(verdict(makers, share, of), ''));
   }
 
   async holds(statement: string, probe: () => boolean | Promise<boolean>): Promise<void> {
@@ -147,7 +163,7 @@ export class SmallRollout {
   }
 }
 
-export interface CaseOptions {
+interface CaseOptions {
   readonly tag: string;
   readonly count: number;
   /** Where the tag leads first; v1 unless told. */
@@ -155,38 +171,11 @@ export interface CaseOptions {
   readonly isHealthy?: boolean;
 }
 
-/** Deployments of one namespace, in the order in which a tag hands out the canary. */
-export function ranked(tag: string, namespace: string, names: readonly string[]): string[] {
-  const rank = (name: string): string => rankOf(tag, { namespace, kind: 'Deployment', name });
-  return [...names].sort((one, other) => (rank(one) < rank(other) ? -1 : 1));
-}
-
-/** A name that nobody has, of a Deployment that comes in that order before one, or after one. */
-export function nameBeside(
-  tag: string,
-  namespace: string,
-  { before, after }: { readonly before?: string; readonly after?: string },
-): string {
-  const candidates = Array.from({ length: 1000 }, (_, index) => `late-${index}`);
-  const name = candidates.find((candidate) => {
-    const [first, second = ''] = ranked(tag, namespace, [before ?? after ?? '', candidate]);
-    return before === undefined ? second === candidate : first === candidate;
-  });
-  if (name === undefined) throw new Error(`no name of a thousand is on that side`);
-  return name;
-}
-
-/** The Deployments that are to get the canary when a step begins: exactly the share of those known then, rounded up, the first by rank. */
-export function shareOf(tag: string, namespace: string, known: readonly string[], percent: number): Set<string> {
-  return new Set(ranked(tag, namespace, known).slice(0, Math.ceil((known.length * percent) / 100)));
-}
+/** Which InjectorConfigs have made the pods of each Deployment. */
+type Makers = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What is wrong with the pods that are stored: each Deployment of the share has to have pods of the canary alone, each other of stable alone. */
-export function verdict(
-  makers: ReadonlyMap<string, ReadonlySet<string>>,
-  share: ReadonlySet<string>,
-  { stable, canary }: { readonly stable: string; readonly canary: string },
-): string {
+export function verdict(makers: Makers, share: ReadonlySet<string>, { stable, canary } = pair): string {
   return [...makers]
     .flatMap(([name, each]) => {
       const expected = share.has(name) ? canary : stable;

@@ -1,6 +1,6 @@
 import type { Condition } from '../../../src/api/kubernetes/kubernetes.ts';
 import type { AuditEvent, AuditLog } from '../../harness/audit-log.ts';
-import { markDefect, marksOf } from '../../harness/load/marked-config.ts';
+import { makerOf, markDefect } from '../../harness/load/marked-config.ts';
 import { isPodCreation, refusedCreations } from '../../harness/lost-admissions.ts';
 import type { Pod } from '../../harness/pod.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
@@ -164,8 +164,4 @@ export function readinessSince(pod: Pod): number | undefined {
 function readiness(pod: Pod): Condition | undefined {
   const { conditions = [] } = (pod as { status?: { conditions?: unknown } }).status ?? {};
   return (conditions as Condition[]).find(({ type }) => type === 'Ready');
-}
-
-function makerOf(pod: Pod): string {
-  return marksOf(pod).configuration?.split('.')[0] ?? 'none';
 }

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tagWebhookConfiguration } from '../../../src/api/names.ts';
-import { rolloutActionAnnotation, type RolloutVerb } from '../../../src/api/revision-tag/rollout-action.ts';
+import {
+  formatRolloutAction,
+  rolloutActionAnnotation,
+  type RolloutVerb,
+} from '../../../src/api/revision-tag/rollout-action.ts';
 import type { RolloutState } from '../../../src/api/revision-tag/rollout-status.ts';
 import type { AuditLog } from '../../harness/audit-log.ts';
 import type { Replicas } from '../../harness/replicas/replicas.ts';
-import { revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
+import { revisionTag, revisionTags, type RevisionTagObject } from '../../harness/revision-tags.ts';
 import type { ScenarioContext } from '../../harness/scenario-context.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import type { Pod } from '../../harness/pod.ts';
@@ -12,20 +16,19 @@ import { webhooks, type WebhookConfiguration } from '../../harness/webhook-confi
 import { barePod, deployment, type WorkloadOptions } from '../../harness/workloads.ts';
 import { makersOf, PodSightings, readinessSince, readyAt, workloadOf } from './pod-sightings.ts';
 
-export interface WorkloadsOptions {
-  /**
-   * How many pods are deleted at a time, so that their Deployments make new ones, and how often; 4 every 250 ms unless told. With `restMs` a pod is spared
-   * until its kubelet has said for so long whether it is ready: on a slow machine it would never be evidence otherwise. Milliseconds.
-   */
-  readonly churn?: { readonly pods: number; readonly roundMs: number; readonly restMs?: number };
-  /** Whether it opens when all pods are ready, or already when they are there: what injects them may make them fail. */
-  readonly opensReady?: boolean;
+/**
+ * How many pods are deleted at a time, so that their Deployments make new ones, and how often. With `restMs` a pod is spared until its kubelet has said for
+ * so long whether it is ready: on a slow machine it would never be evidence otherwise. Milliseconds.
+ */
+interface Churn {
+  readonly pods: number;
+  readonly roundMs: number;
+  readonly restMs?: number;
 }
 
 /** Deployments that follow a tag; some of their pods are deleted all the time, so that new ones are created all along. */
 export class Workloads {
   readonly #names: Set<string>;
-  readonly #churning: NonNullable<WorkloadsOptions['churn']>;
   readonly #context: ScenarioContext;
   /** What was seen of their pods. */
   readonly pods: PodSightings;
@@ -33,34 +36,29 @@ export class Workloads {
   #running: Promise<void> = Promise.resolve();
   #turn = 0;
 
-  private constructor(
-    context: ScenarioContext,
-    pods: PodSightings,
-    count: number,
-    churn: NonNullable<WorkloadsOptions['churn']>,
-  ) {
+  private constructor(context: ScenarioContext, pods: PodSightings, count: number) {
     this.#context = context;
     this.pods = pods;
-    this.#churning = churn;
     this.#names = new Set(Array.from({ length: count }, (_, index) => `work-${String(index).padStart(3, '0')}`));
   }
 
+  /** @param options.opensReady whether it opens when all pods are ready, or already when they are there: what injects them may make them fail */
   static async open(
     context: ScenarioContext,
     audit: AuditLog,
     tag: string,
     count: number,
-    { churn = { pods: 4, roundMs: 250 }, opensReady = true }: WorkloadsOptions = {},
+    { churn = { pods: 4, roundMs: 250 }, opensReady = true }: { churn?: Churn; opensReady?: boolean } = {},
   ): Promise<Workloads> {
     const namespace = await context.namespace(tag, { 'istio.io/rev': tag });
-    const workloads = new Workloads(context, new PodSightings(context.client, audit, namespace), count, churn);
+    const workloads = new Workloads(context, new PodSightings(context.client, audit, namespace), count);
     for (const name of workloads.names) await context.client.create(deployment(workloads.namespace, name));
     await waitFor(
       `${count} Deployments to have ${opensReady ? 'ready ' : ''}pods`,
       async () => (opensReady ? await workloads.ready() : await workloads.stored()).size === count,
       { interval: 250 },
     );
-    workloads.#running = workloads.#churn();
+    workloads.#running = workloads.#churn(churn);
     context.atEnd(() => workloads.close());
     return workloads;
   }
@@ -155,7 +153,7 @@ export class Workloads {
     });
   }
 
-  /** Has the pods of a few Deployments made again, others each time; with `restMs` as in {@link WorkloadsOptions.churn}. */
+  /** Has the pods of a few Deployments made again, others each time; with `restMs` as in {@link Churn}. */
   async disturb(count: number, restMs?: number): Promise<void> {
     const now = Date.now();
     const isSpared = (pod: Pod) => restMs !== undefined && now - (readinessSince(pod) ?? now) < restMs;
@@ -165,11 +163,10 @@ export class Workloads {
     await this.pods.delete(some.flatMap((pod) => pod ?? []));
   }
 
-  async #churn(): Promise<void> {
-    const { pods: perRound, roundMs, restMs } = this.#churning;
+  async #churn({ pods, roundMs, restMs }: Churn): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await sleep(roundMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      await this.disturb(perRound, restMs).catch(() => undefined);
+      await this.disturb(pods, restMs).catch(() => undefined);
     }
   }
 }
@@ -205,9 +202,8 @@ export async function waitForRollout(
 
 /** Asks for something as a person does. */
 export async function ask(context: ScenarioContext, tag: string, verb: RolloutVerb, nonce: string): Promise<void> {
-  const target = { apiVersion: 'sidecar-injector.io/v1alpha1', kind: 'RevisionTag', metadata: { name: tag } };
-  const annotations = { [rolloutActionAnnotation]: `${verb}:${nonce}` };
-  await context.client.patch(target, 'merge', { metadata: { annotations } });
+  const annotations = { [rolloutActionAnnotation]: formatRolloutAction({ verb, nonce }) };
+  await context.client.patch(revisionTag(tag, ''), 'merge', { metadata: { annotations } });
 }
 
 /** Where the webhooks of a tag lead. */

@@ -1,16 +1,11 @@
-import { foreignCertificates, type ForeignCertificates } from '../../harness/tls-observer/foreign-certificates.ts';
+import { foreignCertificates } from '../../harness/tls-observer/foreign-certificates.ts';
 import type { RotatingCluster } from '../../harness/tls-observer/rotating-cluster.ts';
 
-/** Makes certificates as the operator would, which are then written as it never would. */
-interface OtherWriter {
-  next: () => Promise<ForeignCertificates>;
-}
-
 /** Ends the controllers, so that nobody repairs, while `story` writes in their place; then has them repair it, and waits until all is well. */
-export async function takeOver<Result>(cluster: RotatingCluster, story: (writer: OtherWriter) => Promise<Result>) {
+export async function takeOver<Result>(cluster: RotatingCluster, story: () => Promise<Result>) {
   const { controllers } = cluster.replicas;
   await Promise.all(controllers.map(({ operator }) => operator.process.stop(30_000)));
-  const result = await story({ next: () => foreignCertificates(cluster.names.service, cluster.namespace) });
+  const result = await story();
   const since = Date.now();
   await Promise.all(controllers.map(({ operator }) => operator.restart()));
   const foreign = cluster.observer.common();
@@ -27,9 +22,9 @@ export async function takeOver<Result>(cluster: RotatingCluster, story: (writer:
 }
 
 /** The negative control: the new certificate first, then the bundle. Returns how many admissions that lost. */
-export async function checkLeafBeforeBundle(cluster: RotatingCluster, writer: OtherWriter): Promise<number> {
-  const { names, losses } = cluster;
-  const { authority, serving } = await writer.next();
+export async function checkLeafBeforeBundle(cluster: RotatingCluster): Promise<number> {
+  const { names, namespace, losses } = cluster;
+  const { authority, serving } = await foreignCertificates(names.service, namespace);
   const before = await cluster.bundle();
   const since = Date.now();
   const violations = cluster.observer.violations.length;
@@ -43,9 +38,9 @@ export async function checkLeafBeforeBundle(cluster: RotatingCluster, writer: Ot
 }
 
 /** The negative control: the new bundle in place of the old one, then the certificate. Returns how many admissions that lost. */
-export async function checkBundleWithoutOverlap(cluster: RotatingCluster, writer: OtherWriter): Promise<number> {
-  const { names, losses } = cluster;
-  const { authority, serving } = await writer.next();
+export async function checkBundleWithoutOverlap(cluster: RotatingCluster): Promise<number> {
+  const { names, namespace, losses } = cluster;
+  const { authority, serving } = await foreignCertificates(names.service, namespace);
   const since = Date.now();
   await cluster.writeBundle(authority);
   await cluster.context.check(

@@ -3,7 +3,7 @@ import { labelNames } from '../../../src/api/labels.ts';
 import { tagWebhookConfiguration, validatorNames } from '../../../src/api/names.ts';
 import { badRevisionTags } from '../../../src/api/testdata/bad-revision-tags.ts';
 import { refusal, refusalOf } from '../../harness/admissions.ts';
-import { applyObject, objectOf } from '../../harness/apply.ts';
+import { applyObject, isGone, objectOf } from '../../harness/apply.ts';
 import {
   applyUntilReady,
   condition,
@@ -22,10 +22,8 @@ import { barePod } from '../../harness/workloads.ts';
 
 /** Every refusal at apply time, with the field and what to do. */
 export async function checkRefusals(context: ScenarioContext): Promise<number> {
-  const named = (name: string, revision: string): InjectorConfigObject => {
-    const config = smallConfig(name);
-    return { ...config, spec: { ...config.spec, revision } };
-  };
+  const second = smallConfig('second');
+  second.spec['revision'] = 'v2';
   const custom = smallConfig('wide', { selection: 'Custom', objectSelector: { matchLabels: { team: 'a' } } });
   const rows: [what: string, object: KubernetesObject, message: RegExp][] = [
     [
@@ -44,7 +42,7 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
       smallConfig('prod'),
       /spec\.revision: RevisionTag prod takes the same pods.*choose another revision/,
     ],
-    ['a second claimant of a revision', named('second', 'v2'), /spec\.revision: InjectorConfig v2 takes the same pods/],
+    ['a second claimant of a revision', second, /spec\.revision: InjectorConfig v2 takes the same pods/],
     [
       'selectors that overlap with those of revisions',
       custom,
@@ -56,68 +54,59 @@ export async function checkRefusals(context: ScenarioContext): Promise<number> {
       new RegExp(`${field.replaceAll(/[[\].]/g, '\\$&')}.*(${message.source})`, 's'),
     ]),
   ];
-  const refused = async (what: string, write: () => Promise<unknown>, message: RegExp): Promise<void> => {
-    await context.check(`refused at apply time: ${what}`, async () => {
-      const said = (await refusalOf(write)) ?? '';
-      return message.test(said) || fail(said);
-    });
-  };
-  for (const [what, object, message] of rows) {
-    await refused(what, () => context.client.create(object, { dryRun: true }), message);
-  }
-  return rows.length + (await checkPairs(context, refused));
+  const created = (object: KubernetesObject) => () => context.client.create(object, { dryRun: true });
+  const count = await checkRefused(
+    context,
+    rows.map(([what, object, message]) => [what, created(object), message]),
+  );
+  return count + (await checkPairs(context));
 }
 
-type Refused = (what: string, write: () => Promise<unknown>, message: RegExp) => Promise<void>;
+type Refusal = [what: string, write: () => Promise<unknown>, message: RegExp];
 
-async function checkPairs({ client }: ScenarioContext, refused: Refused): Promise<number> {
-  const keysOf = (family: string) => ({
-    injection: `${family}-injection`,
-    revision: `${family}/rev`,
-    inject: `${family}/inject`,
-    status: `${family}/status`,
-  });
+async function checkRefused(context: ScenarioContext, rows: readonly Refusal[]): Promise<number> {
+  for (const [what, write, message] of rows) {
+    await context.check(`refused at apply time: ${what}`, async () => {
+      const said = (await refusalOf(write)) ?? 'it was taken';
+      if (message.test(said)) return true;
+      throw new Error(said);
+    });
+  }
+  return rows.length;
+}
+
+async function checkPairs(context: ScenarioContext): Promise<number> {
+  const { client } = context;
+  const keysOf = (family: string) => {
+    const [revision, inject, status] = ['rev', 'inject', 'status'].map((key) => `${family}/${key}`);
+    return { injection: `${family}-injection`, revision, inject, status };
+  };
   const otherFamily = await applyUntilReady(client, smallConfig('logs', { keys: keysOf('logs') }));
   const selection = { selection: 'Custom', objectSelector: { matchLabels: { team: 'nobody' } } };
   const unlabelled = await applyUntilReady(client, smallConfig('picked', { ...selection, keys: keysOf('picked') }));
   const strategy = { canary: { steps: [{ weight: 5 }] } };
   const moved = (spec: object) => () => client.patch(revisionTag('prod', ''), 'merge', { spec }, { dryRun: true });
-  const rows: [what: string, write: () => Promise<unknown>, message: RegExp][] = [
+  const otherKeys = /spec\.revision logs: .* other spec\.webhook\.keys than InjectorConfig .*use another tag/;
+  const noLabel = /spec\.revision picked: .*spec\.webhook\.selection Custom.*name another revision/;
+  const count = await checkRefused(context, [
     ['a move to an unknown revision', moved({ revision: 'v9' }), /spec\.revision v9: no InjectorConfig/],
     [
       'a rollout to an unknown revision',
       moved({ revision: 'v9', strategy }),
       /spec\.revision v9: .*create it, or name another one/,
     ],
-    [
-      'a move between families',
-      moved({ revision: 'logs' }),
-      /spec\.revision logs: .* other spec\.webhook\.keys than InjectorConfig .*use another tag/,
-    ],
-    [
-      'a rollout between families',
-      moved({ revision: 'logs', strategy }),
-      /spec\.revision logs: .* other spec\.webhook\.keys than InjectorConfig .*use another tag/,
-    ],
+    ['a move between families', moved({ revision: 'logs' }), otherKeys],
+    ['a rollout between families', moved({ revision: 'logs', strategy }), otherKeys],
     [
       'a tag to what no label leads to',
       () => client.create(revisionTag('canary', 'picked'), { dryRun: true }),
-      /spec\.revision picked: .*spec\.webhook\.selection Custom.*name another revision/,
+      noLabel,
     ],
-    [
-      'a rollout to what no label leads to',
-      moved({ revision: 'picked', strategy }),
-      /spec\.revision picked: .*spec\.webhook\.selection Custom.*name another revision/,
-    ],
-  ];
-  for (const [what, write, message] of rows) await refused(what, write, message);
+    ['a rollout to what no label leads to', moved({ revision: 'picked', strategy }), noLabel],
+  ]);
   await deleteForced(client, otherFamily);
   await deleteForced(client, unlabelled);
-  return rows.length;
-}
-
-function fail(said: string): never {
-  throw new Error(said === '' ? 'it was taken' : said);
+  return count;
 }
 
 /** The same, when the validating webhook could not be asked: the operator says so in a condition, and publishes nothing. */
@@ -129,15 +118,12 @@ export async function checkConditions(context: ScenarioContext, replicas: Replic
   });
   await context.check('a tag to an unknown revision says UnknownRevision, and has no webhook', async () => {
     const ready = await tagCondition(context, 'lost', 'Ready');
-    return (
-      ready?.reason === 'UnknownRevision' &&
-      (await client.find(webhooks, tagWebhookConfiguration('lost'))) === undefined
-    );
+    return ready?.reason === 'UnknownRevision' && isGone(client, webhooks, tagWebhookConfiguration('lost'));
   });
   await context.check('a tag named like an older revision says Overlap and with whom, and has no webhook', async () => {
     const overlap = await tagCondition(context, 'v2', 'Overlap');
-    const there = await client.find(webhooks, tagWebhookConfiguration('v2'));
-    return overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2') && there === undefined;
+    const isNamed = overlap?.status === 'True' && overlap.message.includes('InjectorConfig v2');
+    return isNamed && isGone(client, webhooks, tagWebhookConfiguration('v2'));
   });
   await applyUntilReady(client, smallConfig('v9'));
   await context.check('the revision appears: the tag leads to it', async () => {
@@ -156,19 +142,15 @@ export async function checkForeign(context: ScenarioContext): Promise<void> {
   await operatorKnowsWebhooks(context);
   const config = smallConfig('foreign');
   await applyObject(client, config);
-  await context.check(
-    'beside an injector of somebody else a revision says ForeignOverlap, and has no webhook',
-    async () => {
-      const ready = condition(await client.get<InjectorConfigObject>(injectorConfigs, 'foreign'), 'Ready');
-      return (
-        ready?.reason === 'ForeignOverlap' && (await client.find(webhooks, 'sidecar-injector-foreign')) === undefined
-      );
-    },
-  );
-  await applyUntilReady(client, { ...config, spec: { ...config.spec, webhook: { takeover: true } } });
-  await context.check('spec.webhook.takeover: it is published', async () => {
-    return (await client.find(webhooks, 'sidecar-injector-foreign')) !== undefined;
+  const statement = 'beside an injector of somebody else a revision says ForeignOverlap, and has no webhook';
+  await context.check(statement, async () => {
+    const ready = condition(await client.get<InjectorConfigObject>(injectorConfigs, 'foreign'), 'Ready');
+    return ready?.reason === 'ForeignOverlap' && isGone(client, webhooks, 'sidecar-injector-foreign');
   });
+  await applyUntilReady(client, { ...config, spec: { ...config.spec, webhook: { takeover: true } } });
+  await context.check('spec.webhook.takeover: it is published', () =>
+    client.find(webhooks, 'sidecar-injector-foreign'),
+  );
   await client.delete(foreign);
   await deleteForced(client, config);
 }
@@ -191,19 +173,17 @@ export async function checkOrphan(context: ScenarioContext, replicas: Replicas):
   const { client } = context;
   const namespace = await context.namespace('orphan', { 'istio.io/rev': 'orphan' });
   await applyObject(client, revisionTag('orphan', 'v2'));
-  await context.check(
-    'a tag is there',
-    async () => (await tagCondition(context, 'orphan', 'Ready'))?.status === 'True',
-  );
+  await context.check('a tag is there', async () => {
+    return (await tagCondition(context, 'orphan', 'Ready'))?.status === 'True';
+  });
   await Promise.all(replicas.controllers.map(({ operator }) => operator.process.stop(30_000)));
   await removeTag(client, 'orphan');
   await context.check('deleted while no operator runs, its pods are created', async () =>
     found((await refusal(client, barePod(namespace, 'pod'))) ?? '', ''),
   );
   await Promise.all(replicas.controllers.map(({ operator }) => operator.restart()));
-  await context.check(
-    'an operator comes back: the webhook of the tag goes',
-    async () => (await client.find(webhooks, tagWebhookConfiguration('orphan'))) === undefined,
+  await context.check('an operator comes back: the webhook of the tag goes', () =>
+    isGone(client, webhooks, tagWebhookConfiguration('orphan')),
   );
 }
 
