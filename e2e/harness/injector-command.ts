@@ -39,8 +39,6 @@ export function startInjector(argv: readonly string[], input = '') {
   return { end, said: () => texts.out };
 }
 
-export type RunningCommand = ReturnType<typeof startInjector>;
-
 /**
  * Runs it and expects success.
  * @throws Error with what it said otherwise

@@ -1,4 +1,4 @@
-/** The balancer's thread: accepts TCP connections on one port and passes their bytes on, unread. */
+/** The balancer's worker: accepts TCP connections on one port and passes their bytes on, unread. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { serveWorker, workerData } from '../worker/serve-worker.ts';

@@ -7,7 +7,7 @@ import type { BalancerMethods } from './balancer-worker.ts';
 const defaultTimes: BalancerTimes = { probeInterval: 200, probeTimeout: 1000, probeFailures: 3, delay: 500 };
 
 /**
- * A TCP balancer in front of replicas, in a thread of its own. It passes TLS through, gives new connections to the backends whose readiness said so a
+ * A TCP balancer in front of replicas, in a process of its own. It passes TLS through, gives new connections to the backends whose readiness said so a
  * while ago (a kube-proxy is late, too), in turn, and never retries: a connection that a backend refuses is lost. Established connections stay where
  * they are.
  */

@@ -1,4 +1,4 @@
-/** The faulty proxy's thread: HTTPS to the API server, with faults on the way. */
+/** The faulty proxy's worker: HTTPS to the API server, with faults on the way. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';

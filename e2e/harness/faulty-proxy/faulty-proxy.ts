@@ -14,7 +14,7 @@ interface HeldWrite {
 }
 
 /**
- * An HTTPS proxy between processes and the embedded API server, in a thread of its own. It serves with the API server's own certificate, so a kubeconfig
+ * An HTTPS proxy between processes and the embedded API server, in a process of its own. It serves with the API server's own certificate, so a kubeconfig
  * only needs another port; tokens pass through (client certificates do not).
  */
 export class FaultyProxy {

@@ -4,7 +4,7 @@ import type { StandstillMethods } from './standstill-worker.ts';
 
 /**
  * Knows for how long this machine or the API server stood still: a bound in milliseconds on what the product does is held beside it, so that a machine
- * that does other things for a while says nothing about the product, and on an idle one the bound is what it says. It looks from a thread of its own: what
+ * that does other things for a while says nothing about the product, and on an idle one the bound is what it says. It looks from a process of its own: what
  * keeps the main thread busy is no standstill.
  */
 export class Standstill {

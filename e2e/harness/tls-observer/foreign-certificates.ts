@@ -21,8 +21,6 @@ export async function foreignCertificates(service: string, namespace: string) {
   };
 }
 
-export type ForeignCertificates = Awaited<ReturnType<typeof foreignCertificates>>;
-
 /** A self-signed certificate with a key on an elliptic curve (P-256, RFC 5480), PEM: sound, but not what the operator makes. */
 export async function ellipticPair(organization: string): Promise<{ certificate: string; key: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,4 +1,4 @@
-/** The thread that creates hostile pods: the times of innocent ones are taken in another. */
+/** The process that creates hostile pods: the times of innocent ones are taken in another. */
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { resourceKind, resourcePath } from '../../../src/kube/resource-kinds.ts';
 import { administrator } from '../../harness/cluster.ts';
