@@ -26,6 +26,9 @@ import { randomCases, systematic } from './template-recorder/generator.ts';
 import type { TemplateCase } from './template-recorder/generator.ts';
 import { Random } from './template-recorder/random.ts';
 
+/** What the recorder lets Go write (`largest` in main.go): ours may write as much here. */
+const mostBytes = 64 * 1024 * 1024;
+
 interface GoResult {
   readonly out?: string;
   readonly error?: string;
@@ -77,7 +80,9 @@ function renderOurs(one: TemplateCase): GoResult {
       ...(one.delimiters === undefined ? {} : { delimiters: one.delimiters }),
       ...(one.missingKey === undefined ? {} : { missingKey: one.missingKey }),
     });
-    return { out: template.execute(isTyped(one.document) ? garage(data) : data, { steps: 30_000_000 }) };
+    return {
+      out: template.execute(isTyped(one.document) ? garage(data) : data, { steps: 30_000_000, outputBytes: mostBytes }),
+    };
   } catch (error) {
     if (error instanceof TemplateError) return { error: error.message };
     throw new Error(`not a TemplateError for ${JSON.stringify(one)}`, { cause: error });

@@ -14,6 +14,7 @@ const leastMilliseconds = 4;
 /** A first short text tells what must not be tried with a long one. */
 const mostAtFirst = 25;
 const attempts = 4;
+const rounds = 5;
 
 /** Milliseconds of processor time of this process: other processes do not count. */
 export function processorMilliseconds(run: () => unknown): number {
@@ -41,16 +42,28 @@ export function leastOf(count: number, run: () => unknown): number {
 export function superlinear(prepare: Prepared, length: number): string | undefined {
   const short = prepare(length / 8);
   // An expression's first run is interpreted, and slower than a longer text's second.
-  const first = leastOf(2, short);
+  const first = leastOf(4, short);
   if (first > mostAtFirst && leastOf(3, short) > mostAtFirst) return `${first.toFixed(0)} ms for ${length / 8} already`;
   const long = processorMilliseconds(prepare(length));
   if (long < leastMilliseconds || long < 8 * 1.5 * first) return undefined;
+  const lengths = [1, 2, 4, 8].map((factor) => (length / 8) * factor);
   let times: number[] = [];
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    times = [1, 2, 4, 8].map((factor) => leastOf(2 + attempt, prepare((length / 8) * factor)));
+    times = leastInTurn(lengths.map((each) => prepare(each)));
     if (!grows(times)) return undefined;
   }
   return `${times.map((time) => time.toFixed(1)).join(', ')} ms at 1, 2, 4, 8 × ${length / 8}`;
+}
+
+/** The least time of each: run in turn, so that a processor that becomes slower or faster meanwhile does so for all of them. */
+function leastInTurn(runs: readonly (() => unknown)[]): number[] {
+  const times = runs.map(() => Infinity);
+  for (let round = 0; round < rounds; round += 1) {
+    runs.forEach((run, index) => {
+      times[index] = Math.min(times[index] ?? Infinity, processorMilliseconds(run));
+    });
+  }
+  return times;
 }
 
 /** Whether the last two doublings both grow too much: a single jump is a table or a collection of garbage that came in. */
