@@ -35,17 +35,8 @@ interface Checked {
   readonly slow: readonly Slow[];
 }
 
-/** Checks every regular expression of the source. @param milliseconds the most that one may take */
-function checkExpressions(milliseconds: number, undecidedIsSlow: boolean): Checked {
-  return checkAll(
-    sourceFiles().flatMap((file) => findExpressions(file)),
-    milliseconds,
-    undecidedIsSlow,
-  );
-}
-
-/** What is said of such expressions. */
-function checkAll(expressions: readonly FoundExpression[], milliseconds: number, undecidedIsSlow: boolean): Checked {
+/** What is said of regular expressions. @param milliseconds the most that one may take */
+function check(expressions: readonly FoundExpression[], milliseconds: number, undecidedIsSlow: boolean): Checked {
   const verdicts = new Map<string, string>();
   const slow: Slow[] = [];
   let undecided = 0;
@@ -78,7 +69,8 @@ function wanted(part: string): boolean {
 }
 
 if (wanted('expressions')) {
-  const checked = checkExpressions(full ? 30_000 : 50, full);
+  const expressions = sourceFiles().flatMap((file) => findExpressions(file));
+  const checked = check(expressions, full ? 30_000 : 50, full);
   passed += checked.safe;
   slow.push(...checked.slow);
   console.log(`expressions: ${checked.safe} linear, ${checked.undecided} left to --full, ${checked.slow.length} not`);
@@ -141,7 +133,7 @@ function plantedFound(): number {
   const functions: FunctionTable = { planted: goFunction([string], (text) => text.replace(/ *x/g, '')) };
   const call = [...functionCalls(false, functions)].find(({ name }) => name.includes('" "…'));
   const isFound = [
-    checkAll(expressions, 5000, true).slow.length === 1,
+    check(expressions, 5000, true).slow.length === 1,
     call !== undefined && superlinear(call.prepare, 16_384) !== undefined,
   ];
   return isFound.filter(Boolean).length;

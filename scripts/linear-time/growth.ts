@@ -30,9 +30,7 @@ export function processorMilliseconds(run: () => unknown): number {
 
 /** The least of several runs: what came between does not count. */
 export function leastOf(count: number, run: () => unknown): number {
-  let least = Infinity;
-  for (let index = 0; index < count; index += 1) least = Math.min(least, processorMilliseconds(run));
-  return least;
+  return Math.min(...Array.from({ length: count }, () => processorMilliseconds(run)));
 }
 
 /**
@@ -57,13 +55,8 @@ export function superlinear(prepare: Prepared, length: number): string | undefin
 
 /** The least time of each: run in turn, so that a processor that becomes slower or faster meanwhile does so for all of them. */
 function leastInTurn(runs: readonly (() => unknown)[]): number[] {
-  const times = runs.map(() => Infinity);
-  for (let round = 0; round < rounds; round += 1) {
-    runs.forEach((run, index) => {
-      times[index] = Math.min(times[index] ?? Infinity, processorMilliseconds(run));
-    });
-  }
-  return times;
+  const measured = Array.from({ length: rounds }, () => runs.map(processorMilliseconds));
+  return runs.map((_, index) => Math.min(...measured.map((times) => times[index] ?? Infinity)));
 }
 
 /** Whether the last two doublings both grow too much: a single jump is a table or a collection of garbage that came in. */

@@ -41,17 +41,18 @@ export function readName(
     if (execution.program.missingKey === 'error') throw execution.error(`nil data; no entry for key "${name}"`);
     return undefined;
   }
-  const typeText = fromInterface ? 'interface {}' : typeNameOf(receiver);
   if (receiver === null) throw execution.error(`nil pointer evaluating interface {}.${name}`);
+  const typeText = (): string => (fromInterface ? 'interface {}' : typeNameOf(receiver));
   if (receiver instanceof TypedValue) return readTyped(execution, receiver, name, typeText, hasArguments);
-  throw execution.error(`can't evaluate field ${name} in type ${typeText}`);
+  throw execution.error(`can't evaluate field ${name} in type ${typeText()}`);
 }
 
+/** @param typeText the type that errors name; most reads have none, so it is not made before */
 function readTyped(
   execution: Execution,
   receiver: TypedValue,
   name: string,
-  typeText: string,
+  typeText: () => string,
   hasArguments: boolean,
 ): unknown {
   const { type } = receiver;
@@ -63,11 +64,11 @@ function readTyped(
       return readName(execution, target, name, false, hasArguments);
     }
     if (element.kind !== 'struct' || fieldsByName(element).has(name))
-      throw execution.error(`nil pointer evaluating ${typeText}.${name}`);
+      throw execution.error(`nil pointer evaluating ${typeText()}.${name}`);
   } else if (type.kind === 'struct') {
     const field = fieldsByName(type).get(name);
     if (field !== undefined) {
-      if (/^[^\p{Lu}]/u.test(name)) throw execution.error(`${name} is an unexported field of struct type ${typeText}`);
+      if (!isExported(name)) throw execution.error(`${name} is an unexported field of struct type ${typeText()}`);
       if (hasArguments) throw execution.error(`${name} has arguments but cannot be invoked as function`);
       return readField(receiver, field);
     }
@@ -77,7 +78,13 @@ function readTyped(
     const value = typed(type.element, raw);
     return raw === undefined ? missing(execution, name, value) : value;
   }
-  throw execution.error(`can't evaluate field ${name} in type ${typeText}`);
+  throw execution.error(`can't evaluate field ${name} in type ${typeText()}`);
+}
+
+/** Go's `token.IsExported`; the names of nearly all fields begin with an ASCII letter. */
+function isExported(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first < 128 ? first >= 65 && first <= 90 : /^\p{Lu}/u.test(name);
 }
 
 /** What an absent key of a map is, by the template's missingkey option. */
