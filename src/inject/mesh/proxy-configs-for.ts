@@ -26,7 +26,7 @@ export function proxyConfigsFor(
 ): PodProxyConfigs {
   return injector.semantics === 'KubeInject'
     ? commandLineConfigs(injector, pod)
-    : webhookConfigs(injector, pod, resources);
+    : new WebhookConfigs(injector, pod, resources);
 }
 
 function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProxyConfigs {
@@ -40,36 +40,49 @@ function commandLineConfigs({ meshConfig, values }: Injector, pod: Pod): PodProx
   };
 }
 
-function webhookConfigs(
-  { meshConfig, values, proxyConfigLayers }: Injector,
-  pod: Pod,
-  resources: readonly ProxyConfigResource[] | undefined,
-): PodProxyConfigs {
-  let read: { readonly message: Message | undefined } | undefined;
-  let effective: Message | undefined;
+/** A class and not an object with getters: for each of those V8 would make a hidden class, which keeps the pod until the next full collection. */
+class WebhookConfigs implements PodProxyConfigs {
+  readonly #injector: Injector;
+  readonly #pod: Pod;
+  readonly #resources: readonly ProxyConfigResource[] | undefined;
+  #read: { readonly message: Message | undefined } | undefined;
+  #effective: Message | undefined;
+
+  constructor(injector: Injector, pod: Pod, resources: readonly ProxyConfigResource[] | undefined) {
+    this.#injector = injector;
+    this.#pod = pod;
+    this.#resources = resources;
+  }
+
+  get meshConfig(): Message {
+    return this.#injector.meshConfig;
+  }
+
+  get proxyConfig(): Message {
+    const { namespace = '', labels = noStrings } = this.#pod.metadata;
+    return (this.#effective ??= effectiveProxyConfig(
+      this.#injector.proxyConfigLayers,
+      { namespace, labels },
+      this.#ofAnnotation(),
+      this.#resources,
+    ));
+  }
+
+  /** Resources have no say in the order of containers. */
+  get holdApplication(): boolean {
+    const { holdApplicationUntilProxyStarts } = this.meshConfig.defaultConfig as Message;
+    const says = this.#ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts;
+    return this.#injector.values.holdApplication || says === true;
+  }
+
   /** What the pod's annotation says. */
-  const ofAnnotation = (): Message | undefined => {
-    if (read === undefined) {
-      const annotation = annotationOf(pod, proxyConfigAnnotation);
-      read = { message: annotation === undefined ? undefined : annotationProxyConfig(annotation) };
+  #ofAnnotation(): Message | undefined {
+    if (this.#read === undefined) {
+      const annotation = annotationOf(this.#pod, proxyConfigAnnotation);
+      this.#read = { message: annotation === undefined ? undefined : annotationProxyConfig(annotation) };
     }
-    return read.message;
-  };
-  return {
-    meshConfig,
-    get proxyConfig() {
-      const { namespace = '', labels = noStrings } = pod.metadata;
-      return (effective ??= effectiveProxyConfig(proxyConfigLayers, { namespace, labels }, ofAnnotation(), resources));
-    },
-    /** Resources have no say in the order of containers. */
-    get holdApplication() {
-      const { holdApplicationUntilProxyStarts } = meshConfig.defaultConfig as Message;
-      return (
-        values.holdApplication ||
-        (ofAnnotation()?.holdApplicationUntilProxyStarts ?? holdApplicationUntilProxyStarts) === true
-      );
-    },
-  };
+    return this.#read.message;
+  }
 }
 
 function applyAnnotation(base: Message, annotation: string): Message {
