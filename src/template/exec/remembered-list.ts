@@ -63,10 +63,11 @@ function remembering(run: Run, readings: Readings): Run {
     execution.note(values === undefined ? [wholeData] : reads);
     // After a pause one more is recorded, which shows whether the executions are alike now.
     futile = futile < mostFutile ? futile + 1 : mostFutile - 1;
-    const isKept = values !== undefined && output.length <= longestRemembered && futile < mostFutile;
-    memory = isKept
-      ? { places: [...reads], values, output, steps: execution.steps - steps, work: execution.meter.spent - spent }
-      : undefined;
+    if (futile === mostFutile) memory = undefined;
+    else if (values !== undefined && output.length <= longestRemembered) {
+      const places = [...reads];
+      memory = { places, values, output, steps: execution.steps - steps, work: execution.meter.spent - spent };
+    }
     return 'done';
   };
 }
