@@ -30,6 +30,12 @@ describe('proxyConfigsFor', () => {
     assert.equal(reads(), 1);
   });
 
+  it('has no getters of its own, by which V8 would keep every pod until a full collection', () => {
+    const configs = proxyConfigsFor(loadInjector(proxyFiles), countingPod('{}').pod, undefined);
+    const own = Object.values(Object.getOwnPropertyDescriptors(configs));
+    assert.ok(own.every((descriptor) => !('get' in descriptor)));
+  });
+
   for (const value of ['drainDuration: 99d', '{', `drainDuration: ${'9'.repeat(1000)}s`]) {
     it(`leaves a family without a proxy alone: ${value.slice(0, 30)}`, () => {
       const request = {
