@@ -85,7 +85,7 @@ export async function startControlPlane(run: RunDirectory) {
       const answer = await fetch(`http://127.0.0.1:${ports.etcd}/v3/kv/compaction`, { method: 'POST', body });
       if (!answer.ok) throw new Error(`etcd does not compact: ${answer.status} ${await answer.text()}`);
     },
-    /** Ends all processes at once: nobody keeps the data. */
+    /** Kills all processes at once; their data is deleted anyway. */
     stop,
     /** Lets the calling process end while the control plane goes on. */
     release: () => {

@@ -13,6 +13,7 @@ const mostPerDoubling = 2.6;
 const leastMilliseconds = 4;
 /** A first short text tells what must not be tried with a long one. */
 const mostAtFirst = 25;
+/** Something is slow only if it grows too much in each of so many series; in a series each length is measured so often, and the least time counts. */
 const attempts = 4;
 const rounds = 5;
 

@@ -72,7 +72,7 @@ export class Backend {
       const answer = await probe(this.address.readyUrl, this.#times.probeTimeout);
       if (this.#stopped) return;
       unanswered = answer === 'none' ? unanswered + 1 : 0;
-      // A busy machine keeps a process, or this thread, from running for a second; that alone is no reason to send nobody there.
+      // A busy machine can keep a process from running for a second; that alone does not take a backend out of rotation.
       const ready = answer === 'none' && unanswered < this.#times.probeFailures ? this.isReady : answer === 'ready';
       if (ready !== this.isReady) {
         this.isReady = ready;

@@ -6,7 +6,7 @@ import { issueServingCertificate } from '../../../src/certs/serving-certificate.
 
 const hour = 3_600_000;
 
-/** What somebody else might write in place of the operator: a new authority and a certificate of it for the names of a Service; all PEM. */
+/** A new authority, and a certificate that it signed for the names of a Service, as another tool could write them in place of the operator; all PEM. */
 export async function foreignCertificates(service: string, namespace: string) {
   const options = { now: new Date(), random: randomBytes };
   const keys = await generateRsaKeyPair(2048);

@@ -5,8 +5,9 @@ import { dataType, unreadable, wholeData, type Readings } from './readings.ts';
 const longestRemembered = 65_536;
 /** More readings than this are not worth comparing. */
 const mostReadings = 512;
-/** Recording costs as much as half an execution. After so many in turn that none was the same as, the next ones are not recorded, until so many have passed. */
+/** Recording costs half an execution. After so many recordings in a row that nothing repeated, recording pauses. */
 const mostFutile = 4;
+/** The pause ends when `futile`, which goes on counting executions from {@link mostFutile}, reaches this. */
 const retryAfter = 18;
 
 /**
