@@ -43,3 +43,11 @@ export type InjectionResult =
       readonly warnings: readonly string[];
     }
   | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly message: string };
+
+/** What became of the pods with which a configuration was tried before anybody's pod met it (see rehearsal/rehearse.ts). Plain data. */
+export interface Rehearsal {
+  /** Why none of them could be injected; absent when at least one could. */
+  readonly failure?: { readonly reason: FailureReason; readonly message: string };
+  /** What whoever wrote the templates would want to know, one sentence each. */
+  readonly warnings: readonly string[];
+}

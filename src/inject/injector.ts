@@ -10,6 +10,7 @@ import type { KnownTemplates } from './configuration/known-templates.ts';
 import type { InjectorConfigText, SelectorText } from './configuration/parse-injector-config.ts';
 import { readConfiguration, type ReadConfiguration } from './configuration/read-configuration.ts';
 import type { Values } from './configuration/values.ts';
+import type { Rehearsal } from './injection-result.ts';
 import type { DecisionRules } from './decide.ts';
 import { compileLabelSelector, type CompiledSelector } from '../selection/label-selector.ts';
 import type { Message } from './mesh/decode-message.ts';
@@ -62,6 +63,8 @@ export interface Injector {
   readonly environment: Environment;
   /** What is odd in the configuration without making it unusable, one sentence each. */
   readonly warnings: readonly string[];
+  /** What became of typical pods; absent where they were not tried. */
+  readonly rehearsal?: Rehearsal;
   /** What is held against the authors of pods; absent under preset Istio. */
   readonly guard?: AuthorGuard;
 }
@@ -77,7 +80,7 @@ export function loadInjector(files: ConfigurationFiles, options: InjectorOptions
 /** {@link loadInjector}, a little at a time: the way of a process that answers requests meanwhile. */
 export function* loadInjectorInSteps(files: ConfigurationFiles, options: InjectorOptions = {}): Steps<Injector> {
   const semantics = options.semantics ?? 'Webhook';
-  const { settings, config, mesh, values } = options.read ?? (yield* readConfiguration(files));
+  const { settings, config, mesh, values, rehearsal } = options.read ?? (yield* readConfiguration(files));
   const { known } = options;
   const context = `${config.legacy ? 'template' : 'templates'} ${files.settings}`;
   const templates = yield* compileTemplates(config, settings.delimiters, options.limits ?? {}, (text) =>
@@ -115,6 +118,7 @@ export function* loadInjectorInSteps(files: ConfigurationFiles, options: Injecto
     readsProxyConfig: family.proxy || [...config.templates.values()].some((text) => /Proxy(?:Config|Image)/.test(text)),
     environment: new Map(Object.entries(settings.pathEnvironment).map(([key, value]) => [environmentName(key), value])),
     warnings,
+    ...(rehearsal && { rehearsal }),
     ...(guard && { guard }),
   };
 }

@@ -40,6 +40,13 @@ export function configurationFiles(config: InjectorConfig, references: Reference
   };
 }
 
+/** A mistake in a text that we made of an InjectorConfig, by the name that the field has there. */
+export function inSpec(error: ConfigurationError): ConfigurationError {
+  if (!/^(?:config|values|mesh)\b/.test(error.field)) return error;
+  const field = `spec.injection.${error.field.replace(/^config\./, '').replace(/^mesh\b/, 'meshConfig')}`;
+  return new ConfigurationError(field, error.message.replaceAll(error.field, field), { cause: error });
+}
+
 function textOf({ field, namespace, name, key }: ConfigurationReference, text: string | undefined): string {
   if (text !== undefined) return text;
   throw new ConfigurationError(

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { loadInjector } from '../../inject/injector.ts';
+import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import {
   addConfigurationOptions,
@@ -30,7 +31,9 @@ export function injectCommand(terminal: Terminal): Command {
     .action(async (options: InjectOptions) => {
       const files = await namedConfiguration(terminal, options);
       const injector = inFile(options.config ?? options.configDir ?? '', () => loadInjector(files));
-      for (const warning of injector.warnings) terminal.error(`warning: ${warning}`);
+      const { failure, warnings } = rehearse(injector, () => performance.now());
+      if (failure !== undefined) terminal.error(`warning: this would not be published: ${failure.message}`);
+      for (const warning of [...injector.warnings, ...warnings]) terminal.error(`warning: ${warning}`);
       const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
       const context = { nodes, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
       await injectFiles(terminal, injector, context, options.filename, options.output);

@@ -7,7 +7,8 @@ import { parseRevisionTag } from '../../api/revision-tag/parse-revision-tag.ts';
 import { revisionTagKind } from '../../api/revision-tag/revision-tag.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import { validateRevisionTag } from '../../api/revision-tag/validate-revision-tag.ts';
-import { configurationFiles } from '../../manifests/configuration-files.ts';
+import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
+import { configurationFiles, inSpec } from '../../manifests/configuration-files.ts';
 import type { LoadConfiguration } from '../../operator/ports.ts';
 import type { TagTargets } from '../../operator/tags/tag-targets.ts';
 import type { AdmissionRequest } from '../../server/admission/admission-request.ts';
@@ -79,10 +80,14 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
     // What takes longer goes on, for whoever asks next.
     const late = setTimeout(trialMs, undefined, { ref: false });
     const loaded = await Promise.race([load(configurationFiles(config)), late]);
-    if (loaded !== undefined) return [...loaded.warnings];
+    if (loaded !== undefined) {
+      refuseHopeless(loaded);
+      return [...loaded.warnings, ...(loaded.rehearsal?.warnings ?? [])];
+    }
     const seconds = String(trialMs / 1000);
     return [`not published yet: trying it takes longer than ${seconds} s; the condition TemplatesValid will say more`];
   } catch (error) {
-    return [`${error instanceof ConfigurationError ? 'not published' : 'not published yet'}: ${messageOf(error)}`];
+    if (!(error instanceof ConfigurationError)) return [`not published yet: ${messageOf(error)}`];
+    return [`not published: ${inSpec(error).message}`];
   }
 }

@@ -1,6 +1,7 @@
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { atOnce, type Steps } from '../../template/steps.ts';
+import type { Rehearsal } from '../injection-result.ts';
 import type { Message } from '../mesh/decode-message.ts';
 import { loadMeshConfig } from '../mesh/mesh-config.ts';
 import { parseInjectorConfig, type InjectorConfigText } from './parse-injector-config.ts';
@@ -14,6 +15,8 @@ export interface ReadConfiguration {
   /** The effective MeshConfig, as canonical protobuf JSON. */
   readonly mesh: Message;
   readonly values: Values;
+  /** Where it was tried, too. */
+  readonly rehearsal?: Rehearsal;
 }
 
 /** {@link readConfiguration}, where nobody waits. */

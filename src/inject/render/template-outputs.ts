@@ -61,6 +61,11 @@ export class TemplateOutputs {
     return this.#last?.text === text ? this.#last.output : this.#known.get(text);
   }
 
+  /** What is remembered: texts, and what each says. */
+  all(): ReadonlyMap<string, JsonObject> {
+    return new Map([...this.#known].map(([text, { content }]) => [text, content]));
+  }
+
   /** Lets go of all texts: pods that were only for trial are not remembered. */
   forget(): void {
     this.#known.clear();

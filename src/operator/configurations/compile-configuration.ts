@@ -4,8 +4,9 @@ import { ConfigurationError, TooCostlyError } from '../../api/errors.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { validateInjectorConfig } from '../../api/injector-config/validate-injector-config.ts';
 import type { Injector } from '../../inject/injector.ts';
+import { refuseHopeless } from '../../inject/rehearsal/rehearse.ts';
 import { maximumConfigurationBytes } from '../../manifests/bounded-text.ts';
-import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
+import { configurationFiles, inSpec, type ReferencedTexts } from '../../manifests/configuration-files.ts';
 import {
   configurationReferences,
   type ConfigurationReference,
@@ -21,6 +22,8 @@ export interface CompiledConfiguration {
   readonly hash: string;
   readonly templates: number;
   readonly warnings: readonly string[];
+  /** What was odd when typical pods were injected. */
+  readonly doubts: readonly string[];
 }
 
 /** Which configuration takes too much to load. It is remembered in the status, so that no other process tries it again. */
@@ -94,8 +97,9 @@ export class ConfigurationCompiler {
       const hash = configurationHash(files);
       const injector = await this.#loadUnlessRefused(config, files, hash);
       refuseUseless(injector);
-      const { templateNames, warnings } = injector;
-      return { files, hash, templates: templateNames.length, warnings };
+      refuseHopeless(injector);
+      const { templateNames, warnings, rehearsal } = injector;
+      return { files, hash, templates: templateNames.length, warnings, doubts: rehearsal?.warnings ?? [] };
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       return placed(error, config, references);
@@ -129,7 +133,7 @@ function placed(
 ): ConfigurationError {
   const [part = ''] = error.field.split('.');
   const reference = { config: whole, values, mesh, spec: values?.field === error.field ? values : undefined }[part];
-  if (reference === undefined) return error;
+  if (reference === undefined) return inSpec(error);
   const { field, namespace, name, key } = reference;
   const place = `${whereOf(config, field)}: key "${key}" of configmap "${name}" in namespace "${namespace}"`;
   const message = `${place}: ${error.message.replace(`${field}: `, '')}`;

@@ -121,9 +121,13 @@ export class RevisionProducer {
     const { compiler, refusals } = this.#options;
     try {
       const compiled = await compiler.compile(config, signal);
-      const { templates, hash, warnings } = compiled;
+      const { templates, hash, warnings, doubts } = compiled;
       const count = templates === 1 ? '1 template compiles' : `${templates} templates compile`;
       findings.TemplatesValid = yes('Compiled', [`${count}; the configuration is ${hash}`, ...warnings].join('; '));
+      findings.TemplatesDoubtful =
+        doubts.length === 0
+          ? no('AllFine', 'every pod that was tried was injected')
+          : yes('Doubtful', doubts.join('; '));
       findings.refusedHash = undefined;
       refusals.settled(config.metadata.name, 'Configuration');
       return compiled;

@@ -29,7 +29,15 @@ export function no(reason: string, message: string): Finding {
 }
 
 const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
-const exceptional = ['Overlap', 'ForeignOverlap', 'Conflict', 'Narrowed', 'Paused', 'RemovalBlocked'] as const;
+const exceptional = [
+  'TemplatesDoubtful',
+  'Overlap',
+  'ForeignOverlap',
+  'Conflict',
+  'Narrowed',
+  'Paused',
+  'RemovalBlocked',
+] as const;
 
 /** What a pass found, by condition; absent findings leave the conditions as they were. */
 export type FindingsOf<Type extends string> = { [type in Type]?: Finding | undefined };

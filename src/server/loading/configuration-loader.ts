@@ -6,7 +6,7 @@ import { loadInjectorInSteps, type Injector } from '../../inject/injector.ts';
 import type { MonotonicClock } from '../ports.ts';
 import { inSlices, type Slices } from './in-slices.ts';
 import { mainThreadLimits } from '../worker/limits.ts';
-import { trialPod } from '../trial/trial-pods.ts';
+import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 
 export interface ConfigurationLoaderOptions {
   readonly clock: MonotonicClock;
@@ -65,7 +65,8 @@ export function* tryOut(injector: Injector, clock: MonotonicClock, isWarm: boole
   let worked = 0;
   for (let index = 0; index < pods && worked < enough; index++) {
     const begun = clock();
-    inject(injector, { pod: trialPod(injector.settings.keys.inject, index), namespace: 'default', path: '/inject' });
+    const { pod } = typicalPod(injector.settings.keys.inject, index);
+    inject(injector, { pod, namespace: 'default', path: '/inject' });
     worked += clock() - begun;
     yield;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inject } from '../../inject/inject.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
 import { someInjector } from '../testdata/some-injector.ts';
-import { trialPod } from '../trial/trial-pods.ts';
+import { typicalPod } from '../../inject/rehearsal/typical-pods.ts';
 import { tryOut } from './configuration-loader.ts';
 
 const settings = JSON.parse(someInjector.files.settings) as Record<string, unknown>;
@@ -28,7 +28,7 @@ describe('tryOut', () => {
     const injector = injectorWith(printing, { annotationOverrides: { preset: 'Safe', allow: [] } });
     const args = new Set<string>();
     for (let index = 0; index < 12; index++) {
-      const pod = trialPod(injector.settings.keys.inject, index);
+      const { pod } = typicalPod(injector.settings.keys.inject, index);
       const result = inject(injector, { pod, namespace: 'default' });
       assert.equal(result.outcome, 'injected', JSON.stringify(result));
       args.add(JSON.stringify(result.patch));

@@ -2,10 +2,10 @@ import { serialize } from 'node:v8';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import { ConfigurationError, tooCostly, TooCostlyError } from '../../api/errors.ts';
 import { readConfigurationAtOnce } from '../../inject/configuration/read-configuration.ts';
-import { inject } from '../../inject/inject.ts';
+import type { Rehearsal } from '../../inject/injection-result.ts';
 import { loadInjector, type Injector } from '../../inject/injector.ts';
+import { rehearse } from '../../inject/rehearsal/rehearse.ts';
 import { workerLimits } from '../worker/limits.ts';
-import { trialPod, trialPodKinds } from './trial-pods.ts';
 
 /** To the process that tries configurations: one at a time. */
 export interface ToTrial {
@@ -22,9 +22,6 @@ export type FromTrial =
   /** A ConfigurationError; `isCostly` when it is a TooCostlyError. */
   | { readonly kind: 'refused'; readonly field: string; readonly message: string; readonly isCostly: boolean };
 
-/** Milliseconds of rendering after which one set of templates has been tried enough. */
-const enough = 500;
-
 /**
  * What the process does that tries configurations: it reads, compiles and renders, with nobody waiting beside it. Whatever goes wrong here would go wrong on the main
  * thread, so it is a refusal. Never throws.
@@ -32,8 +29,8 @@ const enough = 500;
 export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial {
   try {
     const read = readConfigurationAtOnce(files);
-    refuseHopeless(loadInjector(files, { read, limits: workerLimits }));
-    const configuration = serialize(read);
+    const rehearsal = rehearseAll(loadInjector(files, { read, limits: workerLimits }));
+    const configuration = serialize({ ...read, rehearsal });
     if (configuration.byteLength > maxAnswerBytes) {
       throw new TooCostlyError(tooCostly(`is larger than the limit of ${maxAnswerBytes >> 20} MiB once it is read`));
     }
@@ -45,30 +42,19 @@ export function tryConfiguration({ files, maxAnswerBytes }: ToTrial): FromTrial 
   }
 }
 
-/** Each template is tried: the default ones as pods without a wish get them, and each of the others alone, also where a policy lets no pod ask for it. */
-function refuseHopeless(injector: Injector): void {
-  refuseIfAllExceed(injector);
-  const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
-  for (const name of others) refuseIfAllExceed({ ...injector, defaultTemplates: [name] });
-}
-
 /**
- * A template that fails at our pods may be right for others, so that is for others to judge. One that exceeds the bounds of an execution at every one of them costs each
- * review all the time that a review may take, and then refuses the pod.
+ * Each template is tried: the default ones as pods without a wish get them, and each of the others alone, also where a policy lets no pod ask for it. One that fails at our pods may
+ * be right for others, so that is for others to judge. One that exceeds the bounds of an execution at every one of them costs each review all the time that a review may take, and
+ * then refuses the pod.
  */
-function refuseIfAllExceed(injector: Injector): void {
-  const begun = performance.now();
-  let exceeded: string | undefined;
-  let areAllExceeded = true;
-  for (let index = 0; index < trialPodKinds && performance.now() < begun + enough; index++) {
-    const pod = trialPod(injector.settings.keys.inject, index);
-    const result = inject(injector, { pod, namespace: 'default', path: '/inject' });
-    if (result.outcome === 'failed' && result.reason === 'TemplateLimit') exceeded = result.message;
-    else areAllExceeded = false;
-  }
-  injector.templates.outputs.forget();
-  if (exceeded !== undefined && areAllExceeded)
-    throw new TooCostlyError(tooCostly(`injects no pod at all: ${exceeded}`));
+function rehearseAll(injector: Injector): Rehearsal {
+  const others = injector.templateNames.filter((name) => !injector.defaultTemplates.includes(name));
+  const rehearsals = [injector.defaultTemplates, ...others.map((name) => [name])].map((defaultTemplates) =>
+    rehearse({ ...injector, defaultTemplates }, () => performance.now()),
+  );
+  const hopeless = rehearsals.find(({ failure }) => failure?.reason === 'TemplateLimit')?.failure;
+  if (hopeless !== undefined) throw new TooCostlyError(tooCostly(`injects no pod at all: ${hopeless.message}`));
+  return rehearsals[0] ?? { warnings: [] };
 }
 
 function asRefusal(error: unknown): ConfigurationError {
