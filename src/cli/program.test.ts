@@ -189,7 +189,7 @@ describe('the command line', () => {
     it('names the object that cannot be injected, writes nothing and exits 1', async () => {
       const argv = injecting(withTemplate('spec: {containers: [{{ index .Values "a" "b" }}]}'));
       const seen = await runCommand(argv, deployment);
-      assert.match(seen.errors, /^error: -: Deployment .*web/);
+      assert.match(seen.errors, /^warning: this would not be published: .*\nerror: -: Deployment .*web/);
       assert.deepEqual([seen.out, seen.code], ['', 1]);
     });
   });

@@ -77,7 +77,7 @@ export class WakeUps {
   }
 
   /** Something that we have written has changed, or a webhook configuration of somebody else. */
-  owned({ object, before }: StoreChange<KubernetesObject>): void {
+  owned({ type, object, before }: StoreChange<KubernetesObject>): void {
     const { owner, view, add } = this.#options;
     const seen = before === undefined ? [object] : [object, before];
     const names = new Set(seen.flatMap((each) => injectorConfigOf(each) ?? []));
@@ -92,7 +92,8 @@ export class WakeUps {
       if (view.tags.get(defaultRevision) !== undefined) add(tagKey(defaultRevision));
     }
     const isOwner = owner !== undefined && object.metadata.name === owner;
-    const isForeign = object.kind === mutatingWebhooks.kind && foreignSelectors(object) !== foreignSelectors(before);
+    const after = type === 'Deleted' ? undefined : object;
+    const isForeign = object.kind === mutatingWebhooks.kind && foreignSelectors(after) !== foreignSelectors(before);
     if (isOwner || isForeign) this.all();
     if (object.kind === 'Role') add(otherKeys.servingRole);
     else if (names.size === 0) add(otherKeys.validator);

@@ -19,8 +19,8 @@ describe('tags in a running operator', () => {
   };
   const leads = (name: string, to: string): Promise<void> => cluster.until(() => path(name).includes(`/${to}/`));
   const isGone = (name: string): Promise<void> => cluster.until(() => cluster.webhook(name) === undefined);
-  const says = (kind: 'injectorconfigs' | 'revisiontags', name: string, ready: string): Promise<void> =>
-    cluster.until(() => cluster.ready(name, kind) === ready);
+  const says = (kind: 'injectorconfigs' | 'revisiontags', name: string, said: string, type = 'Ready'): Promise<void> =>
+    cluster.until(() => cluster.ready(name, kind, type) === said);
   /** Until nothing is written any more: what comes afterwards is caused by what comes afterwards. */
   const quiet = async (): Promise<void> => {
     for (let before = -1; before !== cluster.writes.length;) {
@@ -97,5 +97,21 @@ describe('tags in a running operator', () => {
     await quiet();
     cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await leads('tag-prod', 'old');
+  });
+
+  it('and their InjectorConfigs say so at once when it goes, whether they came before it or after', async () => {
+    const foreign = istio({ namespaceSelector: revision('old'), objectSelector: {} });
+    cluster.put('mutatingwebhookconfigurations', foreign);
+    cluster.put('injectorconfigs', injectorConfig('old'));
+    await says('injectorconfigs', 'old', 'False/ForeignOverlap');
+    for (const _ of [1, 2]) {
+      await quiet();
+      cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
+      await says('injectorconfigs', 'old', 'True/Serving');
+      await says('injectorconfigs', 'old', 'False/NoForeignOverlap', 'ForeignOverlap');
+      await quiet();
+      cluster.put('mutatingwebhookconfigurations', foreign);
+      await says('injectorconfigs', 'old', 'True/ForeignWebhook', 'ForeignOverlap');
+    }
   });
 });

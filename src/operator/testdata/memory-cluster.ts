@@ -196,6 +196,8 @@ export class MemoryCluster {
     const isDeleted = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
     if (isDeleted) this.#objects.delete(key);
     else this.#objects.set(key, object);
+    // As a server does: what goes at once is told of as it was, under a new resourceVersion.
+    if (isDeleted && before?.metadata.deletionTimestamp === undefined) delete object.metadata.deletionTimestamp;
     this.#tell({ version: this.#version, key, object, before, isDeleted });
     return structuredClone(object);
   }

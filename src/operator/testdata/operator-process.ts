@@ -103,9 +103,10 @@ export class ProcessCluster extends MemoryCluster {
   }
 
   /** The condition Ready of an InjectorConfig or RevisionTag, as `Status/Reason`. */
-  ready(name: string, plural = 'injectorconfigs'): string {
+  /** Status and reason of a condition. */
+  ready(name: string, plural = 'injectorconfigs', condition = 'Ready'): string {
     const { conditions = [] } = (this.get(plural, name)?.status ?? {}) as { conditions?: Condition[] };
-    const { status, reason } = conditions.find(({ type }) => type === 'Ready') ?? {};
+    const { status, reason } = conditions.find(({ type }) => type === condition) ?? {};
     return `${status}/${reason}`;
   }
 
