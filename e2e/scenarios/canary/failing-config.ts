@@ -6,9 +6,11 @@ export function failingConfig(name: string, mark: string): InjectorConfigObject 
   return markedConfig(name, mark, {}, 'crash');
 }
 
-/** A marked InjectorConfig whose template compiles, and fails for every pod. */
+/** A marked InjectorConfig whose template works for the pods with which it is tried, and fails for every pod outside of namespace `default`. */
 export function brokenConfig(name: string, mark: string): InjectorConfigObject {
   const config = markedConfig(name, mark);
-  config.spec.injection['templates'] = { sidecar: '{{ if .ObjectMeta }}{{ fail "this canary is broken" }}{{ end }}' };
+  const text =
+    '{{ if ne .ObjectMeta.Namespace "default" }}{{ fail "this canary is broken" }}{{ end }}metadata: {labels: {a: b}}';
+  config.spec.injection['templates'] = { sidecar: text };
   return config;
 }

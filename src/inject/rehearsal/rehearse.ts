@@ -79,12 +79,16 @@ function oddities(injector: Injector, outputs: ReadonlyMap<string, JsonObject>):
       `the templates write "<no value>" into ${places}: they read a field that is not there; correct its name or set it`,
     );
   }
-  const nothing = JSON.stringify(normalisePod({}));
-  if (injector.defaultTemplates.length > 0 && parts.every((part) => JSON.stringify(normalisePod(part)) === nothing))
+  if (injector.defaultTemplates.length > 0 && !parts.some((part) => hasContent(normalisePod(part))))
     warnings.push(
       'the templates add nothing to any pod that they were tried with; what they add stands under "spec:" or "metadata:"',
     );
   return warnings;
+}
+
+/** Whether a value has anything in it that is not a zero. */
+function hasContent(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.values(value).some(hasContent) : Boolean(value);
 }
 
 /** The paths of texts that contain a text. */

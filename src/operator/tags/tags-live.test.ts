@@ -104,7 +104,7 @@ describe('tags in a running operator', () => {
     cluster.put('mutatingwebhookconfigurations', foreign);
     cluster.put('injectorconfigs', injectorConfig('old'));
     await says('injectorconfigs', 'old', 'False/ForeignOverlap');
-    for (const _ of [1, 2]) {
+    for (let round = 1; round <= 2; round++) {
       await quiet();
       cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
       await says('injectorconfigs', 'old', 'True/Serving');

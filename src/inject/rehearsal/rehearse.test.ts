@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
+import { loadInjector, type Injector } from '../injector.ts';
+import { normalisePod } from '../kubernetes/typed-pod.ts';
+import { refuseHopeless, rehearse } from './rehearse.ts';
+import { typicalPod, typicalPodKinds } from './typical-pods.ts';
+import { unknownFields } from './unknown-fields.ts';
+
+interface Given {
+  readonly template?: string;
+  readonly values?: object;
+  readonly policy?: string;
+  readonly legacy?: boolean;
+  readonly delimiters?: readonly [string, string];
+  readonly preset?: 'Safe' | 'Istio';
+}
+
+function injectorWith({ template = '', values = {}, policy = 'enabled', legacy = false, ...given }: Given): Injector {
+  const { delimiters = ['{{', '}}'], preset = 'Istio' } = given;
+  const texts = legacy ? { template } : { defaultTemplates: ['sidecar'], templates: { sidecar: template } };
+  return loadInjector({
+    config: JSON.stringify({ policy, ...texts }),
+    values: JSON.stringify(values),
+    mesh: '',
+    settings: JSON.stringify({
+      revision: 'default',
+      delimiters,
+      nativeSidecars: 'Disabled',
+      keys: istioKeys,
+      pathEnvironment: {},
+      annotationOverrides: { preset, allow: [] },
+    }),
+  });
+}
+
+const containers = (...lines: string[]): string =>
+  ['spec:', '  containers:', '  - name: sidecar', ...lines.map((line) => `    ${line}`)].join('\n');
+const tried = (given: Given) => rehearse(injectorWith(given), () => 0);
+
+describe('rehearse', () => {
+  const fails: [title: string, given: Given, message: RegExp][] = [
+    [
+      'wrong indentation',
+      { template: 'spec:\n containers:\n  - name: a\n   image: b' },
+      /yaml: line 4: bad indentation/,
+    ],
+    [
+      'a field that a struct does not have',
+      { template: containers('image: {{ .DeploymentMeta.Nmae }}') },
+      /inject:4:29: .*<\.DeploymentMeta\.Nmae>: can't evaluate field Nmae/,
+    ],
+    [
+      'a member of a text',
+      { template: containers('image: {{ .Values.image.tag }}'), values: { image: 'a' } },
+      /inject:4:21: .*<\.Values\.image\.tag>/,
+    ],
+    [
+      'other delimiters than the configuration has',
+      { template: containers('image: [[ .Values.image ]]') },
+      /cannot unmarshal array/,
+    ],
+    ['a list', { template: '- a' }, /invalid JSON document/],
+    ['a word', { template: 'hello' }, /invalid JSON document/],
+    ['tabs', { template: 'spec:\n\tcontainers: []' }, /yaml: line 2/],
+    [
+      'a port that is a text',
+      { template: containers('ports: [{containerPort: "80"}]') },
+      /ContainerPort\.spec\.containers\.ports\.containerPort of type int32/,
+    ],
+    ['a number where a text belongs', { template: containers('image: 5') }, /cannot unmarshal number/],
+    ['containers that are a map', { template: 'spec: {containers: {name: a}}' }, /cannot unmarshal/],
+    [
+      'a variable without its value',
+      { template: containers('image: {{ index .Values.image 0 }}') },
+      /error calling index/,
+    ],
+    [
+      'a map that is indexed too deeply',
+      { template: containers('image: {{ index .Values "a" "b" }}') },
+      /index of nil pointer/,
+    ],
+    [
+      'a function of the wrong kind of value',
+      { template: containers('image: {{ first .Values.image }}') },
+      /error calling first/,
+    ],
+    ['fail', { template: '{{ fail "never" }}' }, /never/],
+    ['a named template that is not there', { template: '{{ template "other" . }}' }, /"other" not defined/],
+    ['a quantity that is none', { template: containers('resources: {limits: {cpu: 1x}}') }, /quantities/],
+    ['a text of another program', { template: '<html>\n<a>\n' }, /invalid JSON document/],
+    ['an environment of a map', { template: containers('env: {A: b}') }, /cannot unmarshal object/],
+    ['1.x: wrong indentation', { template: 'containers:\n- name: a\n image: b', legacy: true }, /yaml: line/],
+    ['preset Safe as well', { template: '{{ .Nmae }}', preset: 'Safe' }, /can't evaluate field Nmae/],
+    ['a policy that injects nobody without a wish', { template: '{{ .Nmae }}', policy: 'disabled' }, /Nmae/],
+  ];
+  for (const [title, given, message] of fails) {
+    it(`says why no pod can be injected: ${title}`, () => {
+      const { failure, warnings } = tried(given);
+      assert.match(failure?.message ?? 'none', message);
+      assert.deepEqual(warnings, []);
+      const injector = { ...injectorWith(given), rehearsal: { failure, warnings } } as Injector;
+      assert.throws(
+        () => {
+          refuseHopeless(injector);
+        },
+        { name: 'ConfigurationError', field: 'config.templates', message },
+      );
+    });
+  }
+
+  const warns: [title: string, given: Given, warnings: RegExp[]][] = [
+    [
+      'containers without spec',
+      { template: 'containers:\n- name: a\n  image: b' },
+      [/dropped: containers;/, /add nothing/],
+    ],
+    ['a misspelt field', { template: containers('imagee: b') }, [/dropped: spec\.containers\[0\]\.imagee;/]],
+    [
+      'a field one level too deep',
+      { template: containers('image: b', 'resources: {env: []}') },
+      [/containers\[0\]\.resources\.env;/],
+    ],
+    [
+      'a value that is not there',
+      { template: containers('image: {{ .Values.imgae }}') },
+      [/"<no value>" into spec\.containers\[0\]\.image:/],
+    ],
+    [
+      'part of a text',
+      { template: containers('args: [a, "-x={{ .Values.y.z }}"]'), values: { y: {} } },
+      [/spec\.containers\[0\]\.args\[1\]/],
+    ],
+    ['nothing', { template: '' }, [/add nothing/]],
+    ['a comment', { template: '# a: b\n' }, [/add nothing/]],
+    ['zeros', { template: 'spec: {containers: [], hostNetwork: false}' }, [/add nothing/]],
+    ['1.x: members in spec', { template: 'spec: {containers: [{name: a}]}', legacy: true }, [/add nothing/]],
+    [
+      'a failure for some',
+      { template: containers('image: {{ (index .ObjectMeta.OwnerReferences 0).Name }}') },
+      [/fail for 1 of 11 pods .* such as a minimal pod: .*inject:4:/s],
+    ],
+  ];
+  for (const [title, given, expected] of warns) {
+    it(`warns of ${title}`, () => {
+      const { failure, warnings } = tried(given);
+      assert.equal(failure, undefined);
+      assert.equal(warnings.length, expected.length, warnings.join('\n'));
+      for (const [index, pattern] of expected.entries()) assert.match(warnings[index] ?? '', pattern);
+    });
+  }
+
+  const fine: [title: string, given: Given][] = [
+    ['a container', { template: containers('image: {{ .Values.image }}'), values: { image: 'a' } }],
+    ['labels alone', { template: 'metadata: {labels: {a: b}}' }],
+    [
+      'directives of strategic merge',
+      {
+        template: 'spec:\n  securityContext:\n    $patch: replace\n    runAsUser: 1',
+      },
+    ],
+    ['names in another case, as Go reads them', { template: containers('IMAGE: a') }],
+    [
+      '1.x',
+      {
+        template: 'containers: [{name: a, image: b}]\npodRedirectAnnot: {a: b}\nrewriteAppHTTPProbe: true',
+        legacy: true,
+      },
+    ],
+    ['preset Safe', { template: containers('image: a'), preset: 'Safe' }],
+    ['no default templates', { template: containers('image: a'), policy: 'disabled' }],
+  ];
+  for (const [title, given] of fine) {
+    it(`has nothing to say of ${title}`, () => {
+      assert.deepEqual(tried(given), { warnings: [] });
+    });
+  }
+
+  it('tries pods of the cluster, too: a template that fails for typical ones may be right for them', () => {
+    const injector = injectorWith({
+      template: `{{ if not (index .ObjectMeta.Labels "team") }}{{ fail "no team" }}{{ end }}${containers('image: a')}`,
+    });
+    assert.match(rehearse(injector, () => 0).failure?.message ?? '', /no team/);
+    const pod = { metadata: { name: 'a', labels: { team: 'b' } }, spec: { containers: [{ name: 'a' }] } };
+    const { failure, warnings } = rehearse(injector, () => 0, [{ kind: 'pod shop/a', pod }]);
+    assert.equal(failure, undefined);
+    assert.match(warnings[0] ?? '', /fail for 11 of 12/);
+  });
+
+  it('ends when it has worked enough', () => {
+    let time = 0;
+    const { failure } = rehearse(injectorWith({ template: '{{ .Nmae }}' }), () => (time += 400));
+    assert.match(failure?.message ?? '', /Nmae/);
+    assert.equal(time, 3 * 400);
+  });
+});
+
+describe('typicalPod', () => {
+  it('is a pod that Go reads without a loss, of each kind another one', () => {
+    const pods = Array.from({ length: 3 * typicalPodKinds }, (_, index) => typicalPod('inject', index));
+    for (const { kind, pod } of pods) {
+      assert.deepEqual(unknownFields(pod, 5), [], kind);
+      normalisePod(pod);
+    }
+    assert.equal(new Set(pods.map(({ kind }) => kind)).size, typicalPodKinds);
+    assert.equal(new Set(pods.map(({ pod }) => JSON.stringify(pod))).size, pods.length);
+  });
+});
