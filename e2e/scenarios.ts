@@ -33,6 +33,7 @@ import { rolloutPaths } from './scenarios/rollout-paths.ts';
 import { restartStale } from './scenarios/restart-stale.ts';
 import { revisionScale } from './scenarios/revision-scale.ts';
 import { stall } from './scenarios/stall.ts';
+import { trialRender } from './scenarios/trial-render.ts';
 import { templateBomb } from './scenarios/template-bomb.ts';
 import { oneWriter } from './scenarios/one-writer.ts';
 import { upgradeInTheMiddle } from './scenarios/upgrade-in-the-middle.ts';
@@ -54,6 +55,7 @@ export const scenarios: Scenario[] = [
   hostileInput,
   stall,
   templateBomb,
+  trialRender,
   roles,
   killSwitch,
   rollingRestarts,

@@ -34,6 +34,8 @@ export const replicaAnnotations = {
   draining: `${group}/draining`,
   /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/rollout/shadow-report.ts`). */
   shadow: `${group}/shadow`,
+  /** Which configurations could not inject pods in the last minutes, as JSON (`src/operator/replicas/failures-annotation.ts`). */
+  failures: `${group}/failures`,
 } as const;
 
 /** The finalizer with which the operator removes webhooks before anything that serves them. */

@@ -1,6 +1,7 @@
 import type { ChainFault, ServingPair } from '../certs/verify-chain.ts';
 import type { ConfigurationFiles } from '../api/injector-config/configuration-files.ts';
 import type { RestartStatus, RolloutState } from '../api/revision-tag/rollout-status.ts';
+import type { ReportedFailure } from './replicas/failures-annotation.ts';
 import type { RolloutPair, ShadowReport } from '../rollout/shadow-report.ts';
 import type { NodeFacts } from '../inject/injection-request.ts';
 import type { Injector } from '../inject/injector.ts';
@@ -58,7 +59,9 @@ export interface ReplicaReports {
   replicas(name: string): readonly ReplicaReport[];
   /** What replicas found when they rendered pods by both configurations of a rollout, in sum; zeros when nobody has. */
   shadowReport(pair: RolloutPair): ShadowReport;
-  /** Is told after each change of what is served. */
+  /** The pods that a configuration could not inject in the last minutes, by its own fault; undefined when there are none. */
+  failures(name: string, hash: string): ReportedFailure | undefined;
+  /** Is told after each change of what is served, and of which configurations fail. */
   subscribe(listener: () => void): void;
   /** Clears away what replicas that are gone have left behind; resolves with the milliseconds until it wants to be called again. */
   removeExpired(signal: AbortSignal): Promise<number>;

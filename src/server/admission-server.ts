@@ -4,6 +4,7 @@ import type { AdmissionRoute } from './admission/admission-handler.ts';
 import { type AdmissionLimits, defaultAdmissionLimits } from './admission-limits.ts';
 import { createAdmissionObserver } from './metrics/admission-observer.ts';
 import { createAdmissionPipeline } from './admission/admission-pipeline.ts';
+import type { FailedInjections } from './metrics/failed-injections.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { ConnectionGuard } from './http/connection-guard.ts';
 import { DecisionMemory } from './admission/decision-memory.ts';
@@ -25,6 +26,8 @@ export interface AdmissionServerOptions {
   readonly metrics: ServerMetrics;
   readonly clock: MonotonicClock;
   readonly limits?: Partial<AdmissionLimits>;
+  /** Takes note of pods that could not be injected. */
+  readonly failed?: Pick<FailedInjections, 'note'>;
 }
 
 /** `draining`: still serving, but every answer ends its connection; `closing`: only what is in flight is still answered. */
@@ -49,7 +52,7 @@ export interface AdmissionServer {
 export function createAdmissionServer(options: AdmissionServerOptions): AdmissionServer {
   const { certificates, log, metrics, clock } = options;
   const limits: AdmissionLimits = { ...defaultAdmissionLimits, ...options.limits };
-  const observer = createAdmissionObserver(log, metrics, clock);
+  const observer = createAdmissionObserver(log, metrics, clock, options.failed);
   const budget = new BodyBudget({ bytes: limits.maxBufferedBytes, bodies: limits.maxConcurrentBodies });
   const guard = new ConnectionGuard(limits, () => {
     metrics.dropped('pressure');

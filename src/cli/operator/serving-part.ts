@@ -13,6 +13,7 @@ import { withPathProbe } from '../../server/admission/path-probe-route.ts';
 import { revisionRoute } from '../../server/admission/pod-routes.ts';
 import { comparisonBounds, RolloutComparisons } from '../../server/rollout/rollout-comparisons.ts';
 import { rolloutRoute } from '../../server/rollout/rollout-route.ts';
+import { FailedInjections } from '../../server/metrics/failed-injections.ts';
 import { ServerMetrics } from '../../server/metrics/server-metrics.ts';
 import { defaultShutDownTimes, servingCheck, shutDown } from '../../server/health/shut-down.ts';
 import { validateRoute } from '../../server/admission/validate-route.ts';
@@ -48,7 +49,14 @@ export function createServingPart(
     timeScale,
     serves: () => replica.serves(),
     shadow: () => comparisons.reports(),
+    failures: () => failed.list(),
   });
+  const failed = new FailedInjections(
+    () => shared.clock.now().getTime(),
+    () => {
+      reporter.changed();
+    },
+  );
   const reviewed = new ReviewedObjects({ ...shared, operatorClass, observer: metrics });
   const proxyConfigs = new ProxyConfigResources({ ...shared, observer: metrics });
   // The engine picks those of the root namespace and of the pod's.
@@ -68,6 +76,7 @@ export function createServingPart(
     log: shared.logger,
     metrics: serverMetrics,
     clock,
+    failed,
     ...(requestsPerConnection !== undefined && { limits: { requestsPerConnection } }),
   });
   const isSynced = (): boolean => replica.ready && proxyConfigs.settled;

@@ -16,7 +16,7 @@ import { hostClaimOf } from '../certificates/host-claims.ts';
 import type { Publication } from '../webhooks/publication.ts';
 import type { Refusals } from './refusals.ts';
 import type { RevisionCertificates } from '../certificates/revision-certificates.ts';
-import { no, yes } from './revision-status.ts';
+import { type Finding, no, yes } from './revision-status.ts';
 import { servingPairOf } from '../certificates/secret-text.ts';
 import type { ServingRoleKeeper } from '../replicas/serving-role.ts';
 import type { StoredConfigurations } from '../configurations/stored-configurations.ts';
@@ -94,6 +94,7 @@ export class RevisionProducer {
       if (forPeople.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
       else refusals.settled(name, 'Webhook');
     }
+    findings.InjectionFailing = this.#failing(pass, hash);
     findings.WebhookReady = finding;
     findings.Narrowed = narrowed;
     findings.publishedHash = hash;
@@ -109,6 +110,22 @@ export class RevisionProducer {
     await configurations.prune(config, [hash, compiled?.hash], signal);
     if (isPending) return pendingMs;
     return taken === undefined ? resyncMs : takenRetryMs;
+  }
+
+  /** Whether pods are refused because of the configuration that is published. */
+  #failing({ object, config }: RevisionPass, hash: string | undefined): Finding {
+    const { reports, refusals } = this.#options;
+    const { name } = config.metadata;
+    const failures = hash === undefined ? undefined : reports.failures(name, hash);
+    if (failures === undefined) {
+      refusals.settled(name, 'Injection');
+      return no('NoFailure', 'no pod was refused by a failure of this configuration in the last five minutes');
+    }
+    const { count, first, last, reason, message, pod } = failures;
+    const [since, latest] = [first, last].map((time) => `${new Date(time).toISOString().slice(0, 19)}Z`);
+    refusals.refuse(object, 'Injection', 'InjectionFailing', `configuration ${hash ?? ''} cannot inject pods`);
+    const pods = count === 1 ? '1 pod was' : `${count} pods were`;
+    return yes(reason, `${pods} refused since ${since ?? ''}, the last at ${latest ?? ''}: ${pod}: ${message}`);
   }
 
   #servedBundle(name: string): string | undefined {

@@ -4,7 +4,15 @@ import type { RevisionEvents } from './revision-events.ts';
 
 /** What can be refused by itself. */
 export type RefusalTopic =
-  'Object' | 'Overlap' | 'Certificate' | 'RotateRequest' | 'Configuration' | 'Webhook' | 'Installation' | 'Removal';
+  | 'Object'
+  | 'Overlap'
+  | 'Certificate'
+  | 'RotateRequest'
+  | 'Configuration'
+  | 'Injection'
+  | 'Webhook'
+  | 'Installation'
+  | 'Removal';
 
 /** Tells of each refusal once, in an Event and in the log, however many passes find it again. */
 export class Refusals {

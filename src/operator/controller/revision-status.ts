@@ -31,6 +31,7 @@ export function no(reason: string, message: string): Finding {
 const required = ['TemplatesValid', 'CertificateReady', 'WebhookReady'] as const;
 const exceptional = [
   'TemplatesDoubtful',
+  'InjectionFailing',
   'Overlap',
   'ForeignOverlap',
   'Conflict',

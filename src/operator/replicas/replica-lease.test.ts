@@ -47,13 +47,15 @@ describe("a replica's Lease", () => {
     );
   });
 
-  it('says what was found in rollouts, where there is any', () => {
+  it('says what was found in rollouts and what failed, where there is any', () => {
     const configuration = { injectorConfig: 'blue', hash: '01234567' };
     const found = { compared: 2, failed: 1, differing: 1, changed: ['spec.containers[proxy].image'], error: 'because' };
     const shadow = [
       { tag: 'prod', stable: configuration, canary: { ...configuration, injectorConfig: 'green' }, ...found },
     ];
-    const state = { isDraining: false, serves: new Map(), shadow };
+    const failure = { count: 2, first: 1, last: 2, reason: 'TemplateFailed', message: 'm', pod: 'shop/web-' };
+    const failures = [{ injectorConfig: 'blue', hash: '01234567', ...failure }];
+    const state = { isDraining: false, serves: new Map(), shadow, failures };
     const { metadata } = replicaLeaseMetadata('webhook-1', place, state);
     assert.deepEqual(readReplicaLease({ apiVersion: 'v1', kind: 'Lease', metadata }), state);
     assert.equal('sidecar-injector.io/shadow' in (lease([]).object.metadata.annotations ?? {}), false);

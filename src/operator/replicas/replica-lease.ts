@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { labelNames, managedBy, replicaAnnotations } from '../../api/labels.ts';
 import { replicaLeaseName } from '../../api/names.ts';
 import type { PairReport } from '../../rollout/shadow-report.ts';
+import { readFailures, type ReportedFailure, writeFailures } from './failures-annotation.ts';
 import { readShadowReports, writeShadowReports } from './shadow-annotation.ts';
 
 /** What a replica can answer for one InjectorConfig. */
@@ -19,6 +20,8 @@ export interface ReplicaState {
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
   /** What it found in rollouts, the newest pair first. */
   readonly shadow?: readonly PairReport[];
+  /** Which configurations could not inject pods in the last minutes, the newest last. */
+  readonly failures?: readonly ReportedFailure[];
 }
 
 /** Instead of an InjectorConfig's name, which it cannot be. */
@@ -47,7 +50,7 @@ const servesSchema = z.record(
 export function replicaLeaseMetadata(
   identity: string,
   { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
-  { isDraining, serves, shadow = [] }: ReplicaState,
+  { isDraining, serves, shadow = [], failures = [] }: ReplicaState,
 ): { metadata: KubernetesObject['metadata']; omitted: number } {
   const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
   let bytes = 2;
@@ -67,6 +70,7 @@ export function replicaLeaseMetadata(
       [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
       ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
       ...(shadow.length === 0 ? {} : { [replicaAnnotations.shadow]: writeShadowReports(shadow) }),
+      ...(failures.length === 0 ? {} : { [replicaAnnotations.failures]: writeFailures(failures) }),
     },
   };
   return { metadata, omitted: entries.length - fitting.length };
@@ -81,10 +85,12 @@ export function replicaLeaseSelector(operatorClass: string): string {
 export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
   const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
+  const failures = readFailures(annotations?.[replicaAnnotations.failures]);
   return {
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
     ...(shadow.length === 0 ? {} : { shadow }),
+    ...(failures.length === 0 ? {} : { failures }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type ShadowReport,
 } from '../../rollout/shadow-report.ts';
 import type { ReplicaReport, ReplicaReports } from '../ports.ts';
+import { addFailures, type ReportedFailure } from './failures-annotation.ts';
 import { keptOfLease, readReplicaLease, replicaLeaseSelector, replicaOf, type ReplicaState } from './replica-lease.ts';
 
 export interface ReplicaLeasesOptions {
@@ -135,6 +136,13 @@ export class ReplicaLeases implements ReplicaReports {
       .reduce<ShadowReport>(addShadowReports, emptyShadowReport);
   }
 
+  failures(name: string, hash: string): ReportedFailure | undefined {
+    return this.#live()
+      .flatMap(({ state }) => state.failures ?? [])
+      .filter((failure) => failure.injectorConfig === name && failure.hash === hash)
+      .reduce<ReportedFailure | undefined>(addFailures, undefined);
+  }
+
   subscribeShadow(listener: () => void): void {
     this.#shadowListeners.push(listener);
   }
@@ -203,6 +211,10 @@ export class ReplicaLeases implements ReplicaReports {
 function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { leaseDurationSeconds } = (lease.spec ?? {}) as { leaseDurationSeconds?: number };
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
-  const { [replicaAnnotations.shadow]: shadow = '', ...others } = lease.metadata.annotations ?? {};
-  return { state: readReplicaLease(lease), text: JSON.stringify(others), shadow, durationMs };
+  const { shadow: shadowName, failures: failuresName } = replicaAnnotations;
+  const { [shadowName]: shadow = '', [failuresName]: _, ...others } = lease.metadata.annotations ?? {};
+  const state = readReplicaLease(lease);
+  // That one fails is news, and not that it fails again.
+  const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
+  return { state, text: JSON.stringify([others, failing]), shadow, durationMs };
 }

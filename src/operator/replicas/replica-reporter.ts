@@ -20,6 +20,8 @@ export interface ReplicaReporterOptions {
   readonly serves: () => ReplicaState['serves'];
   /** What was found in rollouts; told with the next renewal. */
   readonly shadow?: () => NonNullable<ReplicaState['shadow']>;
+  /** What has failed lately; told with the next renewal. */
+  readonly failures?: () => NonNullable<ReplicaState['failures']>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** What the Lease's duration and the renewal interval are divided by, for tests; 1 otherwise. */
@@ -169,11 +171,12 @@ export class ReplicaReporter {
   }
 
   #wanted(found: Lease | undefined): Lease {
-    const { identity, clock, serves, shadow, timeScale = 1 } = this.#options;
+    const { identity, clock, serves, shadow, failures, timeScale = 1 } = this.#options;
     const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
       isDraining: this.#isDraining,
       serves: serves(),
       shadow: shadow?.() ?? [],
+      failures: failures?.() ?? [],
     });
     if (omitted > 0) {
       this.#warn(

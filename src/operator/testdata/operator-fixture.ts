@@ -1,3 +1,4 @@
+import type { ReportedFailure } from '../replicas/failures-annotation.ts';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { emptyShadowReport, type ShadowReport } from '../../rollout/shadow-report.ts';
 import { generateRsaKeyPair, type KeyPair } from '../../certs/key-pair.ts';
@@ -74,6 +75,8 @@ export class ScriptedReports implements ReplicaReports {
   readonly replicas = (): readonly ReplicaReport[] => this.live;
   readonly removeExpired = (): Promise<number> => Promise.resolve(60_000);
   readonly shadowReport = (): ShadowReport => this.shadow;
+  failing: ReportedFailure | undefined;
+  readonly failures = (): ReportedFailure | undefined => this.failing;
 }
 
 /** Starts a fixture before each test of a suite, and stops it afterwards. */

@@ -1,6 +1,7 @@
 import type { AdmissionDecision } from '../admission/admission-decision.ts';
 import { type AdmissionRequest, nameForPeople } from '../admission/admission-request.ts';
 import type { LogPort, MonotonicClock } from '../ports.ts';
+import type { FailedInjections } from './failed-injections.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** Who sees what was decided: nothing that an admission does depends on it. */
@@ -10,7 +11,12 @@ export type AdmissionObserver = ReturnType<typeof createAdmissionObserver>;
 const warningsPerSecond = 20;
 
 /** Metrics for every admission; a log line at debug for what went well, at warn for refusals, failures and malformed reviews. */
-export function createAdmissionObserver(log: LogPort, metrics: ServerMetrics, clock: MonotonicClock) {
+export function createAdmissionObserver(
+  log: LogPort,
+  metrics: ServerMetrics,
+  clock: MonotonicClock,
+  failed?: Pick<FailedInjections, 'note'>,
+) {
   const allowance = throttle(clock, warningsPerSecond);
   const warn = (message: string, fields: Record<string, unknown>): void => {
     const suppressed = allowance();
@@ -33,6 +39,7 @@ export function createAdmissionObserver(log: LogPort, metrics: ServerMetrics, cl
       metrics.decided(kind, decision, milliseconds / 1000);
       if (reused) metrics.reused();
       const worrying = !decision.allowed;
+      if (worrying) failed?.note(request, decision);
       if (!worrying && log.isLevelEnabled?.('debug') === false) return;
       const fields: Record<string, unknown> = {
         uid: request.uid,

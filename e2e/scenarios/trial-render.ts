@@ -1,0 +1,112 @@
+import { containersOf } from '../harness/admissions.ts';
+import { applyAll, applyObject } from '../harness/apply.ts';
+import {
+  applyUntilReady,
+  condition,
+  exampleConfig,
+  injectorConfig,
+  injectorConfigs,
+  waitForCondition,
+  type InjectorConfigObject,
+} from '../harness/injector-configs.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { found, none } from '../harness/wait-for.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
+import { istioConfigMaps, istioTexts } from './istio-templates/istio-texts.ts';
+import { broken, doubtful } from './trial-render/templates.ts';
+
+/** The InjectorConfig that works before each edit. */
+const edited = 'edited';
+const working = 'spec: {containers: [{name: working, image: example.com/working:1}]}';
+
+export const trialRender: Scenario = {
+  name: 'trial-render',
+  about: 'templates that fail for every pod are not published, new or as an edit; those that are odd are, with a word',
+  destructive: 'it applies examples, which take pods by labels of their own',
+  paired: true,
+  run: async (context) => {
+    const installation = await context.install();
+    await installation.startOperator();
+    for (const { title, said, ...injection } of broken) {
+      const name = nameOf(title);
+      await applyObject(context.client, injectorConfig(name, { injection }));
+      await checkRefused(context, name, `${title}: not published, and the condition says why`, said);
+      await context.checkNow(`${title}: no webhook is there`, async () => {
+        const all = await context.client.listAll(webhooks);
+        return none(
+          all.items.flatMap(({ metadata }) => (metadata.name?.endsWith(name) === true ? [metadata.name] : [])),
+        );
+      });
+    }
+    await checkEdits(context);
+    for (const { title, said, ...injection } of doubtful) {
+      const config = await applyUntilReady(context.client, injectorConfig(nameOf(title), { injection }));
+      await context.checkNow(`${title}: published, and TemplatesDoubtful says what is odd`, () => {
+        const doubt = condition(config, 'TemplatesDoubtful');
+        return doubt?.status === 'True' && said.test(doubt.message) && doubt.message;
+      });
+    }
+    const fine = await checkFine(context);
+    return `${broken.length} templates that fail for every pod: none published, new or as an edit; ${doubtful.length} odd ones published with a word; ${fine} of Istio and the examples without`;
+  },
+};
+
+const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+async function checkRefused(context: ScenarioContext, name: string, statement: string, said: RegExp): Promise<void> {
+  await context.check(statement, async () => {
+    const config = await context.client.get<InjectorConfigObject>(injectorConfigs, name);
+    const valid = condition(config, 'TemplatesValid');
+    if (valid?.observedGeneration !== config.metadata.generation || valid?.status !== 'False') return undefined;
+    if (!said.test(valid.message)) throw new Error(valid.message);
+    return found(condition(config, 'Ready')?.status ?? '', 'False');
+  });
+}
+
+/** Each broken template as an edit of one that works: pods go on as before. */
+async function checkEdits(context: ScenarioContext): Promise<void> {
+  const { client } = context;
+  const before = await applyUntilReady(
+    client,
+    injectorConfig(edited, { injection: { templates: { sidecar: working } } }),
+  );
+  const namespace = await context.namespace('pods', { 'istio.io/rev': edited });
+  for (const { title, said, ...injection } of broken) {
+    await applyObject(client, injectorConfig(edited, { injection }));
+    await checkRefused(context, edited, `${title}, as an edit: refused`, said);
+    await context.checkNow(`${title}, as an edit: pods go on as before`, async () => {
+      const { status } = await client.get<InjectorConfigObject>(injectorConfigs, edited);
+      const containers = await containersOf(client, namespace);
+      return status?.config?.hash === before.status?.config?.hash && containers.includes('working');
+    });
+  }
+  await applyUntilReady(client, injectorConfig(edited, { injection: { templates: { sidecar: working } } }));
+}
+
+/** Istio's own templates, and our examples. */
+async function checkFine(context: ScenarioContext): Promise<number> {
+  const { client } = context;
+  const istio = await context.namespace('istio');
+  await applyAll(client, istioConfigMaps(istio, 'fine', istioTexts().texts));
+  const configFrom = { namespace: istio, name: 'istio-sidecar-injector-fine', key: 'config' };
+  const meshConfigFrom = { namespace: istio, name: 'istio-fine', key: 'mesh' };
+  const configs = [
+    injectorConfig('istio', { injection: { configFrom, meshConfigFrom } }),
+    ...['istio-1.1-release.yaml', 'istio-1.1-debug.yaml', 'kubesphere-logsidecar.yaml', 'revision-1-24.yaml'].map(
+      exampleConfig,
+    ),
+  ];
+  for (const { spec, ...config } of configs) {
+    await applyObject(client, { ...config, spec });
+    const { metadata } = config;
+    await waitForCondition(client, metadata.name, 'TemplatesValid', 'True');
+    await context.check(`${metadata.name}: nothing to say of its templates`, async () => {
+      const doubt = condition(
+        await client.get<InjectorConfigObject>(injectorConfigs, metadata.name),
+        'TemplatesDoubtful',
+      );
+      return none(doubt?.status === 'True' ? [doubt.message] : []);
+    });
+  }
+  return configs.length;
+}
