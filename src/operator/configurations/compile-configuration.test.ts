@@ -4,7 +4,12 @@ import type { InjectorConfig, InjectorConfigStatus } from '../../api/injector-co
 import { parseInjectorConfig } from '../../api/injector-config/parse-injector-config.ts';
 import { configMaps } from '../cluster-view.ts';
 import { FollowedObjects } from '../followed-objects.ts';
-import { ConfigurationCompiler, RefusedConfigurationError } from './compile-configuration.ts';
+import type { Rehearsal } from '../../inject/injection-result.ts';
+import {
+  type CompiledConfiguration,
+  ConfigurationCompiler,
+  RefusedConfigurationError,
+} from './compile-configuration.ts';
 import type { LoadConfiguration } from '../ports.ts';
 import { injectorConfig, loadAtOnce, template } from '../testdata/operator-fixture.ts';
 
@@ -130,6 +135,21 @@ describe('ConfigurationCompiler', () => {
     const first = await compiler.compile(refers, signal);
     values.key = '{"image": "b"}';
     assert.notEqual((await compiler.compile(refers, signal)).hash, first.hash);
+  });
+
+  it('refuses templates that failed for every pod that was tried, by the name of their field, and hands on what was odd', async () => {
+    const rehearsed =
+      (rehearsal: Rehearsal): LoadConfiguration =>
+      async (files) => ({ ...(await loadAtOnce(files)), rehearsal });
+    const compile = (rehearsal: Rehearsal): Promise<CompiledConfiguration> =>
+      compilerReading({}, rehearsed(rehearsal)).compile(config(1, { templates: { sidecar: template('a') } }), signal);
+    const failure = { reason: 'TemplateFailed', message: 'inject:4:29: no field Nmae' } as const;
+    await assert.rejects(compile({ failure, warnings: [] }), {
+      name: 'ConfigurationError',
+      field: 'spec.injection.templates',
+      message: 'spec.injection.templates: sidecar fails for every pod that was tried: inject:4:29: no field Nmae',
+    });
+    assert.deepEqual((await compile({ warnings: ['odd'] })).doubts, ['odd']);
   });
 
   it('does not try again what was too costly, also not in a new process, unless it changes', async () => {

@@ -94,6 +94,9 @@ export class RevisionProducer {
       if (forPeople.includes(reason)) refusals.refuse(object, 'Webhook', reason, message);
       else refusals.settled(name, 'Webhook');
     }
+    const late = foreign.finding.status === 'True' && finding?.reason !== 'ForeignOverlap';
+    if (late) refusals.refuse(object, 'Foreign', 'ForeignOverlap', foreign.finding.message);
+    else refusals.settled(name, 'Foreign');
     findings.InjectionFailing = this.#failing(pass, hash);
     findings.WebhookReady = finding;
     findings.Narrowed = narrowed;

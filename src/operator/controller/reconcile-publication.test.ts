@@ -24,6 +24,23 @@ describe('RevisionReconciler: publication', () => {
     fixture.says('blue', 'Ready', /^True/);
   });
 
+  it('says that pods are refused because of what is published, how many, and the last one, until there are none', async () => {
+    await fixture.installed();
+    assert.equal(fixture.condition('blue', 'InjectionFailing'), 'none');
+    const told = { reason: 'TemplateFailed', message: 'no field Nmae', pod: 'shop/web-' };
+    const times = { first: Date.UTC(2026, 5, 1), last: Date.UTC(2026, 5, 1, 0, 1) };
+    fixture.reports.failing = { injectorConfig: 'blue', hash: '', count: 3, ...times, ...told };
+    await fixture.reconcile('blue');
+    const said =
+      /^True\/TemplateFailed: 3 pods were refused since 2026-06-01T00:00:00Z, the last at 2026-06-01T00:01:00Z: shop\/web-: no field Nmae$/;
+    fixture.says('blue', 'InjectionFailing', said);
+    fixture.says('blue', 'Ready', /^True/);
+    await fixture.recorded(/^InjectionFailing: configuration [0-9a-f]{8} cannot inject pods$/);
+    fixture.reports.failing = undefined;
+    await fixture.reconcile('blue');
+    fixture.says('blue', 'InjectionFailing', /^False\/NoFailure/);
+  });
+
   it('publishes nothing of a configuration that has never compiled', async () => {
     await fixture.install('blue', { injection: { templates: { sidecar: '{{ nope }}' } } });
     assert.equal(fixture.path('blue'), undefined);

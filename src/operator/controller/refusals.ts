@@ -10,6 +10,7 @@ export type RefusalTopic =
   | 'RotateRequest'
   | 'Configuration'
   | 'Injection'
+  | 'Foreign'
   | 'Webhook'
   | 'Installation'
   | 'Removal';

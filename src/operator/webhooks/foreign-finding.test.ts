@@ -28,6 +28,7 @@ describe('beside another injector', () => {
     assert.match(fixture.path('default') ?? '', /^\/revisions\/default\//);
     fixture.says('default', 'ForeignOverlap', /^True/);
     fixture.says('default', 'Ready', /^True/);
+    await fixture.recorded(/^ForeignOverlap: .*istio-sidecar-injector/);
     fixture.cluster.remove('mutatingwebhookconfigurations', 'istio-sidecar-injector');
     await fixture.reconcile('default');
     fixture.says('default', 'ForeignOverlap', /^False\/NoForeignOverlap/);
