@@ -30,6 +30,8 @@ export const injectedByAnnotation = `${group}/config`;
 export const replicaAnnotations = {
   /** What it serves, as JSON: InjectorConfig → hashes and the fingerprint of the certificate. */
   serves: `${group}/serves`,
+  /** Of the program that the replica runs. */
+  version: `${group}/version`,
   /** `true` once it is on its way out. */
   draining: `${group}/draining`,
   /** What it found when it rendered pods by both configurations of a rollout, as JSON (`src/rollout/shadow-report.ts`). */

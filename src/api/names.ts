@@ -38,6 +38,11 @@ export function servingRoleName(operatorClass: string): string {
   return operatorClass === 'default' ? `${prefix}-serving` : `${prefix}-serving-${operatorClass}`;
 }
 
+/** The Lease of whoever leads an operator class, in its own namespace. */
+export function leaderLeaseName(operatorClass: string): string {
+  return `injector-leader-${operatorClass}`;
+}
+
 /** The Lease by which the process of this identity reports what it serves; the chart's admission policy knows this rule. */
 export function replicaLeaseName(identity: string): string {
   return `injector-replica-${identity}`;

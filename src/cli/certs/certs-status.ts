@@ -4,6 +4,7 @@ import { observeCertificates, readConfigs } from './read-certificates.ts';
 import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface StatusOptions extends ClusterOptions {
@@ -23,10 +24,17 @@ export function certsStatusCommand(terminal: Terminal): Command {
     .action(async (names: string[], options: StatusOptions) => {
       const reports = await withCluster(options, async (client) => {
         const configs = await readConfigs(client, names);
+        const health = await readOperatorHealth(
+          client,
+          configs.map(({ spec }) => spec?.operatorClass ?? 'default'),
+        );
+        // Of a certificate that nobody keeps valid all else may be right.
+        const unattended = isAlive(health) ? [] : healthLines(health);
         return Promise.all(
-          configs.map(async (config) =>
-            certificateReport(await observeCertificates(client, config, options.namespace, new Date())),
-          ),
+          configs.map(async (config) => {
+            const report = certificateReport(await observeCertificates(client, config, options.namespace, new Date()));
+            return { ...report, problems: [...unattended, ...report.problems] };
+          }),
         );
       });
       writeReport(terminal, options.output, reports, {

@@ -7,6 +7,7 @@ import { parseBundle } from '../../certs/bundle.ts';
 import { verifyServingPair } from '../../certs/verify-chain.ts';
 import type { CertificateReport } from './certificate-report.ts';
 import { failure, FakeApiServer, json, type FakeRequest } from '../../kube/testdata/fake-api-server.ts';
+import { operatorLeases } from '../testdata/operator-leases.ts';
 import { runCommand } from '../testdata/recording-terminal.ts';
 import { temporaryFolder } from '../testdata/temporary-folder.ts';
 
@@ -104,12 +105,14 @@ describe('injector certs', () => {
         [webhooks]: { items: [webhook()], metadata: {} },
         [secret]: { data: { 'tls.crt': base64('tls.crt') } },
         [leases]: { items: [], metadata: {} },
+        [allLeases]: { items: operatorLeases(), metadata: {} },
       };
     });
     const configs = '/apis/sidecar-injector.io/v1alpha1/injectorconfigs';
     const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
     const secret = '/api/v1/namespaces/n/secrets/sidecar-injector-a-serving';
     const leases = '/apis/coordination.k8s.io/v1/namespaces/n/leases';
+    const allLeases = '/apis/coordination.k8s.io/v1/leases';
     const base64 = (name: string): string => Buffer.from(read('one', name)).toString('base64');
     const config = (certificate: object = { phase: 'Stable' }) => ({
       metadata: { name: 'a' },
@@ -136,6 +139,15 @@ describe('injector certs', () => {
       assert.match(String(report.problems), /^replica live serves cdcdcdcd, not /);
       assert.equal(json.code, 1);
       assert.deepEqual(parse((await call('status', '-o', 'yaml')).out), JSON.parse(json.out));
+    });
+
+    it('status says that nobody leads, and ends with 1', async () => {
+      objects[allLeases] = { items: [], metadata: {} };
+      const { errors, code } = await call('status');
+      assert.deepEqual(
+        [errors, code],
+        ['a: no replica is live: pods that webhooks select are refused; nobody has led yet', 1],
+      );
     });
 
     it('status says what it may not read', async () => {

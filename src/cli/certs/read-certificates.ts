@@ -16,7 +16,9 @@ const silentAfter = 60_000;
 type Lease = KubernetesObject & { spec?: { renewTime?: string } };
 
 /** Whose certificates: one InjectorConfig as it is read, defaults or not. */
-export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'>;
+export type ReadConfig = Pick<InjectorConfig, 'metadata' | 'status'> & {
+  readonly spec?: { readonly operatorClass?: string };
+};
 
 /**
  * The InjectorConfigs of these names, or all of them.

@@ -1,3 +1,4 @@
+import type { OperatorHealth } from '../usage/operator-health.ts';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -24,6 +25,8 @@ export interface Facts {
   /** What has no webhook is explained by these. */
   readonly injectorConfigs: readonly Pick<InjectorConfig, 'metadata' | 'spec' | 'status'>[];
   readonly revisionTags: readonly Pick<RevisionTag, 'metadata' | 'spec' | 'status'>[];
+  /** Who answers admissions; absent without a cluster. */
+  readonly health?: OperatorHealth;
   /** What is odd about all of it, for the person who asked. */
   readonly notes: readonly string[];
 }

@@ -11,6 +11,7 @@ import { rankOf } from '../../routing/workload-key.ts';
 import { type CheckReport, checkSubject } from './check-report.ts';
 import { surroundingsOf } from './facts.ts';
 import { readClusterFacts } from './read-cluster-facts.ts';
+import { operatorLeases } from '../testdata/operator-leases.ts';
 import { subjectOf } from './subject.ts';
 import type { ListPage } from '../../kube/request-options.ts';
 import { MemoryClient } from './testdata/memory-client.ts';
@@ -39,7 +40,7 @@ async function check(
   forbidden: readonly string[] = [],
   Client = MemoryClient,
 ): Promise<CheckReport> {
-  const facts = await readClusterFacts(new Client(objects, forbidden), ['shop']);
+  const facts = await readClusterFacts(new Client([...operatorLeases(), ...objects], forbidden), ['shop']);
   const subject = subjectOf(pod, 'shop');
   assert.ok(subject);
   return checkSubject(subject, facts, surroundingsOf(facts));

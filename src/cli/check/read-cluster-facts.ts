@@ -10,6 +10,7 @@ import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { apiVersionOf, type ResourceKind } from '../../kube/resource-kinds.ts';
 import * as kinds from '../../operator/cluster-view.ts';
 import { verifiedFiles } from '../../operator/configurations/last-good.ts';
+import { healthLines, readOperatorHealth } from '../usage/operator-health.ts';
 import { keyOf, type Facts, type FoundFiles } from './facts.ts';
 
 type Reader = Pick<ApiClient, 'find' | 'listAll'>;
@@ -33,11 +34,19 @@ export async function readClusterFacts(client: Reader, names: readonly string[])
   const distinct = new Map(targets.map((target) => [keyOf(target), target]));
   const read = async ([key, target]: [string, WebhookTarget]) => [key, await readFiles(client, target)] as const;
   const files = new Map<string, FoundFiles>(await Promise.all([...distinct].map(read)));
+  const health = await readOperatorHealth(client, [
+    ...new Set([...injectorConfigs.items, ...revisionTags.items].map(({ spec }) => spec.operatorClass)),
+  ]);
+  const { asked, unreadable, replicas } = health;
+  const answers = asked.length === 0 || unreadable !== undefined || replicas.some(({ isLive }) => isLive);
+  const line = healthLines(health).join('; ');
   const there = namespaces.filter((namespace) => namespace !== undefined);
   return {
     configurations,
     namespaces: new Map(there.map((namespace) => [namespace.metadata.name ?? '', namespace])),
-    filesOf: (target) => files.get(keyOf(target)) ?? { unavailable: 'it was not read' },
+    filesOf: (target) =>
+      answers ? (files.get(keyOf(target)) ?? { unavailable: 'it was not read' }) : { unavailable: line },
+    health,
     injectorConfigs: injectorConfigs.items,
     revisionTags: revisionTags.items,
     notes: [...injectorConfigs.notes, ...revisionTags.notes],

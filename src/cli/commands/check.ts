@@ -17,6 +17,7 @@ import { UsageError } from '../usage-error.ts';
 import { readDocuments } from '../../inject/objects/read-documents.ts';
 import { isJsonObject } from '../../inject/patch/json-value.ts';
 import { listItems, objectAt } from '../../inject/objects/workload-kinds.ts';
+import { healthLines, isAlive, type OperatorHealth } from '../usage/operator-health.ts';
 import { messageOf, readNamedFile } from '../files.ts';
 
 interface CheckOptions extends ClusterOptions {
@@ -55,9 +56,13 @@ export function checkCommand(terminal: Terminal): Command {
     )
     .addOption(outputOption())
     .action(async (targets: string[], options: CheckOptions) => {
-      const reports = await check(terminal, targets, options);
+      const { reports, health } = await check(terminal, targets, options);
       printChecks(terminal, options.output, reports, options.steps === true);
       terminal.setExitCode(exitCodeOf(reports));
+      if (health !== undefined && !isAlive(health)) {
+        for (const line of healthLines(health)) terminal.error(line);
+        terminal.setExitCode(exitCodes.failure);
+      }
     });
 }
 
@@ -70,7 +75,13 @@ function exitCodeOf(reports: readonly CheckReport[]): number {
   return results.has('NotInjected') || reports.length === 0 ? exitCodes.negative : exitCodes.success;
 }
 
-async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions): Promise<CheckReport[]> {
+interface Checked {
+  readonly reports: readonly CheckReport[];
+  /** Absent where no cluster was asked. */
+  readonly health?: OperatorHealth | undefined;
+}
+
+async function check(terminal: Terminal, targets: readonly string[], options: CheckOptions): Promise<Checked> {
   const files = options.filename ?? [];
   if ((targets.length === 0) === (files.length === 0)) {
     throw new UsageError('say what to check: TYPE/NAME (pod/web, deployment/web, namespace/shop), or files by -f');
@@ -83,7 +94,7 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
     if (options.dryRun === true)
       throw new UsageError('--dry-run needs a cluster; the files bring their own webhooks, so none is asked');
     const facts = readFileFacts(objects, options.operatorNamespace);
-    return reportsOf(fileSubjects(objects, options.namespace ?? 'default'), facts, options);
+    return { reports: await reportsOf(fileSubjects(objects, options.namespace ?? 'default'), facts, options) };
   }
   return withCluster(options, async (client, kubeConfig) => {
     const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
@@ -96,7 +107,7 @@ async function check(terminal: Terminal, targets: readonly string[], options: Ch
     const facts = await readClusterFacts(client, places);
     // A namespace that is about to be created with its pods has the labels of the file.
     const namespaces = new Map([...facts.namespaces, ...namespacesIn(objects)]);
-    return reportsOf(subjects, { ...facts, namespaces }, options, client);
+    return { reports: await reportsOf(subjects, { ...facts, namespaces }, options, client), health: facts.health };
   });
 }
 

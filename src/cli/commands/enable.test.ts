@@ -113,6 +113,8 @@ describe('injector enable', () => {
     assert.deepEqual(await enableGreen(), [1, [ready, late]]);
     const refused = 'RevisionTag prod: not WebhookReady after 1 s: NotReachable: refused';
     assert.deepEqual(await enableGreen('False'), [1, [ready, refused]]);
+    assert.equal((await enableGreen('True'))[0], 1, 'its webhook is not there yet');
+    cluster.tag('prod', 'second', 'green');
     assert.deepEqual(await enableGreen('True'), [0, [ready, 'RevisionTag prod: WebhookReady']]);
   });
 });

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Condition, KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { tagWebhookConfiguration } from '../../api/names.ts';
 import { commandLineManager } from '../cluster-options.ts';
 import { checkRights } from '../kill-switch/check-rights.ts';
 import { addSwitchOptions, connectToCluster, onCluster, type SwitchOptions } from '../kill-switch/switch-options.ts';
 import { revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
-import { injectorConfigs, revisionTags } from '../../operator/cluster-view.ts';
+import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
+import { healthLines, isAlive as isHealthy, readOperatorHealth, staleSince } from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/read-installation.ts';
 
 interface EnableOptions extends SwitchOptions {
@@ -73,18 +75,30 @@ async function untilReady(
   seconds: number,
   terminal: Terminal,
 ): Promise<boolean> {
+  let isLed = false;
+  /** What is said of an object is true only while somebody leads, and of a webhook while it is there. */
+  const isTrueNow = async (found: KubernetesObject): Promise<boolean> => {
+    const { operatorClass = 'default' } = found.spec as { operatorClass?: string };
+    isLed ||= staleSince(await readOperatorHealth(client, [operatorClass]), operatorClass) === undefined;
+    const { name = '' } = found.metadata;
+    const webhook =
+      found.kind === 'RevisionTag' ? await client.find(mutatingWebhooks, tagWebhookConfiguration(name)) : {};
+    return isLed && webhook !== undefined;
+  };
   const waiting = new Map(awaited.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const there = [...(await listWhereKnown(client, injectorConfigs)), ...(await listWhereKnown(client, revisionTags))];
     for (const [name, generation] of waiting) {
       const found = there.find((object) => nameOf(object) === name);
-      if (found === undefined || readiness(found, generation)?.status !== 'True') continue;
+      if (found === undefined || readiness(found, generation)?.status !== 'True' || !(await isTrueNow(found))) continue;
       waiting.delete(name);
       terminal.out(`${name}: ${awaitedOf(found)}\n`);
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
+      const health = await readOperatorHealth(client, classesOf(awaited));
+      if (!isHealthy(health)) for (const line of healthLines(health)) terminal.out(`${line}\n`);
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
         const type = found === undefined ? 'Ready' : awaitedOf(found);
@@ -94,6 +108,10 @@ async function untilReady(
     }
     await sleep(pollMs);
   }
+}
+
+function classesOf(objects: readonly KubernetesObject[]): string[] {
+  return objects.map(({ spec }) => (spec as { operatorClass?: string }).operatorClass ?? 'default');
 }
 
 function nameOf({ kind, metadata }: KubernetesObject): string {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
 import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
 import type { OutputFormat } from '../report/write-report.ts';
+import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
@@ -17,6 +18,7 @@ export function revisionsCommand(terminal: Terminal): Command {
     .addOption(outputOption())
     .action(async (options: RevisionsOptions) => {
       const { installation, usage } = await readClusterUsage(options);
+      tellHealth(terminal, options.output, installation.health);
       writeReport(terminal, options.output, revisionReports(installation, usage), {
         columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
         row,
@@ -27,11 +29,11 @@ export function revisionsCommand(terminal: Terminal): Command {
 }
 
 function row(report: RevisionReport): string[] {
-  const { revision, name, foreign, ready, reason = '', message = '', hash, tags, namespaces, pods } = report;
+  const { revision, name, foreign, ready, reason = '', hash, tags, namespaces, pods } = report;
   return [
     revision,
     foreign ? `${name} (not ours)` : name,
-    ready === undefined ? '-' : formatReadiness({ ready, reason, message }),
+    ready === undefined ? '-' : formatReadiness({ ...report, ready, reason }),
     hash ?? '-',
     formatNames(tags),
     formatNames(namespaces),

@@ -43,7 +43,8 @@ describe('injector status and revisions', () => {
   it('counts by InjectorConfig, tag, namespace and workload, with reasons, and ends with 3', async () => {
     const { out, errors, code } = await injector('status');
     assert.deepEqual([errors, code], ['', 3]);
-    const [configs = '', tags = '', namespaces = '', workloads = '', total] = out.split('\n\n').map((part) => part);
+    const [health, configs = '', tags = '', namespaces = '', workloads = '', total] = out.split('\n\n');
+    assert.equal(health, '1 replica live; web-1 leads');
     assert.deepEqual(cells(configs), [
       ['INJECTORCONFIG', 'REVISION', 'CURRENT', 'STALE', 'MISSING'],
       ['1-23', '(gone)', '0', '1', '0'],
@@ -70,6 +71,23 @@ describe('injector status and revisions', () => {
     assert.match(workloads, /db.* an earlier configuration .*; .*the pod is older than the webhook/);
     assert.match(workloads, /web .*injected by InjectorConfig 1-24; it would get InjectorConfig 1-25/);
     assert.equal(total, '2 current, 4 stale, 2 missing\n');
+  });
+
+  it('says since when nobody leads instead of what was true then, and ends with 1', async () => {
+    const leases = ['injector-leader-default', 'injector-replica-web-1'];
+    const before = leases.map((name) => cluster.memory.get('leases', name, 'injection'));
+    for (const name of leases) cluster.memory.remove('leases', name, 'injection');
+    const line = 'no replica is live: pods that webhooks select are refused; nobody has led yet';
+    for (const command of [['status'], ['revisions'], ['tag', 'list']]) {
+      const { out, code } = await injector(...command);
+      assert.deepEqual([out.split('\n')[0], code], [line, 1], command.join(' '));
+    }
+    assert.match((await injector('revisions')).out, /1-25 +1-25 +unknown /);
+    const [report] = JSON.parse((await injector('tag', 'list', '-o', 'json')).out) as Record<string, unknown>[];
+    assert.deepEqual([report?.ready, report?.reason, report?.unknownSince], [false, 'Unknown', null]);
+    for (const lease of before)
+      if (lease !== undefined)
+        cluster.memory.put('leases', { ...lease, metadata: { ...lease.metadata, resourceVersion: undefined } });
   });
 
   it('shows only what is not current, on demand', async () => {
@@ -121,7 +139,7 @@ describe('injector status and revisions', () => {
   it('lists revisions with who uses them', async () => {
     const { out, code } = await injector('revisions');
     assert.equal(code, 0);
-    assert.deepEqual(cells(out), [
+    assert.deepEqual(cells(out).slice(2), [
       ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
       ['1-24', '1-24', 'True', old.slice(5), '-', 'early', '5 (3 stale, 2 missing)', '2027-01-01T00:00:00Z'],
       ['1-25', '1-25', 'True', next.slice(5), 'prod', 'shop', '2', '2027-01-01T00:00:00Z'],

@@ -3,6 +3,7 @@ import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
+import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Installation } from '../usage/installation.ts';
 import { readInstallation } from '../usage/read-installation.ts';
@@ -31,20 +32,22 @@ export function statusCommand(terminal: Terminal): Command {
     .option('--stale', 'only what has stale or missing pods')
     .addOption(outputOption())
     .action(async (options: StatusOptions) => {
-      const { report, notes } = await withCluster(options, async (client) => {
+      const { report, notes, health } = await withCluster(options, async (client) => {
         const installation = await readInstallation(client);
         const { namespace } = options;
         if (namespace !== undefined && !installation.namespaces.has(namespace)) {
           throw new UsageError(`--namespace: there is no namespace ${namespace}`);
         }
         const usage = await readUsage(client, installation, namespace);
-        return { report: statusReport(installation, usage, options.stale === true), notes: usage.notes };
+        const report = statusReport(installation, usage, options.stale === true);
+        return { report, notes: usage.notes, health: installation.health };
       });
+      const { stale, missing } = report.total;
+      if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
+      tellHealth(terminal, options.output, health);
       if (options.output === 'table') terminal.out(tables(report));
       else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
-      const { stale, missing } = report.total;
-      if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
     });
 }
 

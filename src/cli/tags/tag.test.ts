@@ -239,7 +239,10 @@ describe('injector tag', () => {
       const { out, code } = await tag('list');
       assert.equal(code, 0);
       assert.deepEqual(
-        out.split('\n').map((line) => line.split(/ {3,}/)),
+        out
+          .split('\n')
+          .slice(2)
+          .map((line) => line.split(/ {3,}/)),
         [
           ['TAG', 'REVISION', 'NAMESPACES', 'PODS', 'READY'],
           ['canary', '1-25', '-', '0', 'True'],

@@ -4,6 +4,7 @@ import { rolloutVerbs } from '../../api/revision-tag/rollout-action.ts';
 import type { Terminal } from '../terminal.ts';
 import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
 import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
+import { tellHealth } from '../report/tell-health.ts';
 import type { OutputFormat } from '../report/write-report.ts';
 import { readClusterUsage } from '../usage/read-usage.ts';
 import { formatReadiness } from '../usage/readiness.ts';
@@ -62,6 +63,7 @@ function tagListCommand(terminal: Terminal): Command {
     .addOption(outputOption())
     .action(async (options: ListOptions) => {
       const { installation, usage } = await readClusterUsage(options);
+      tellHealth(terminal, options.output, installation.health);
       const reports = tagReports(installation, usage);
       // A column that most clusters would never fill.
       const hasRestarts = reports.some(({ restarts }) => restarts !== undefined);

@@ -12,6 +12,7 @@ import { configurationFiles } from '../../manifests/configuration-files.ts';
 import { webhookConfiguration } from '../../manifests/webhook-configuration.ts';
 import { failure } from '../../kube/testdata/fake-api-server.ts';
 import { type Fault, MemoryCluster } from '../../operator/testdata/memory-cluster.ts';
+import { operatorLeases } from './operator-leases.ts';
 import { runCommand, type Seen, type Surroundings } from './recording-terminal.ts';
 
 const context = {
@@ -28,6 +29,7 @@ export class RevisionCluster {
 
   async start(): Promise<void> {
     await this.memory.start();
+    for (const lease of operatorLeases()) this.memory.put('leases', lease);
     writeFileSync(join(this.#folder, 'kubeconfig'), this.memory.server.kubeConfig().exportConfig());
   }
 

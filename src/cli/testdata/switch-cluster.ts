@@ -6,6 +6,7 @@ import { injectorConfig } from '../../operator/testdata/operator-fixture.ts';
 import { formatRoute } from '../../routing/route.ts';
 import { disableCommand } from '../commands/disable.ts';
 import { enableCommand } from '../commands/enable.ts';
+import { operatorLeases } from './operator-leases.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 const hash = '0123abcd';
@@ -25,6 +26,7 @@ export class SwitchCluster extends MemoryCluster {
     this.#webhook('sidecar-injector-blue', { 'sidecar-injector.io/revision': 'blue' });
     this.#webhook('sidecar-injector-second', { 'sidecar-injector.io/revision': 'green' });
     this.#webhook('injector-operator', { 'app.kubernetes.io/managed-by': 'Helm' }, null);
+    for (const lease of operatorLeases()) this.put('leases', lease);
     this.writes.length = 0;
   }
 

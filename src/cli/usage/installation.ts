@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { OperatorHealth } from './operator-health.ts';
 import { revisionOf, type InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { defaultRevision, type RevisionTag } from '../../api/revision-tag/revision-tag.ts';
@@ -14,6 +15,8 @@ export interface Installation {
   readonly configurations: readonly KubernetesObject[];
   /** Namespace → its labels. */
   readonly namespaces: ReadonlyMap<string, Labels>;
+  /** Who keeps all of it true. */
+  readonly health: OperatorHealth;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import type { ResourceKind } from '../../kube/resource-kinds.ts';
 import type { Installation } from './installation.ts';
+import { readOperatorHealth } from './operator-health.ts';
 import {
   injectorConfigs,
   mutatingWebhooks,
@@ -21,9 +22,14 @@ export async function readInstallation(client: Pick<ApiClient, 'listAll'>): Prom
     client.listAll(mutatingWebhooks),
     client.listAll(namespaceKind),
   ]);
-  return {
+  const parsed = {
     configs: configs.map((object) => parseInjectorConfig(object)),
     tags: tags.map((object) => parseRevisionTag(object)),
+  };
+  const classes = [...parsed.configs, ...parsed.tags].map(({ spec }) => spec.operatorClass);
+  return {
+    ...parsed,
+    health: await readOperatorHealth(client, classes),
     configurations,
     namespaces: new Map(namespaces.map(({ metadata: { name = '', labels = {} } }) => [name, labels])),
   };

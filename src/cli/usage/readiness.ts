@@ -1,3 +1,4 @@
+import type { Stale } from './operator-health.ts';
 import type { Condition } from '../../api/kubernetes/kubernetes.ts';
 
 interface Observed {
@@ -10,10 +11,20 @@ export interface Readiness {
   readonly ready: boolean;
   readonly reason: string;
   readonly message: string;
+  /** RFC 3339: since when nobody has looked at it; what it says is of then. Present only while nobody leads; null when nobody ever has. */
+  readonly unknownSince?: string | null;
 }
 
-/** Whether an object is Ready at its present generation; with the condition's reason, or that no operator has looked at it. */
-export function readinessOf({ metadata, status }: Observed): Readiness {
+/**
+ * Whether an object is Ready at its present generation; with the condition's reason, or that no operator has looked at it.
+ * @param stale nobody keeps it true
+ */
+export function readinessOf({ metadata, status }: Observed, stale?: Stale): Readiness {
+  if (stale !== undefined) {
+    const when = stale.since === undefined ? 'nobody has led yet' : `nobody leads since ${stale.since}`;
+    const message = `${when}: start the operator; until then nothing is known of it`;
+    return { ready: false, reason: 'Unknown', message, unknownSince: stale.since ?? null };
+  }
   const condition = status?.conditions?.find(({ type }) => type === 'Ready');
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   if (condition === undefined || !isSeen) {
@@ -22,7 +33,8 @@ export function readinessOf({ metadata, status }: Observed): Readiness {
   return { ready: condition.status === 'True', reason: condition.reason, message: condition.message };
 }
 
-/** `True`, or `False (Paused)`. */
-export function formatReadiness({ ready, reason }: Readiness): string {
+/** `True`, `False (Paused)`, or `unknown since 2026-11-22T10:00:00Z`. */
+export function formatReadiness({ ready, reason, unknownSince }: Omit<Readiness, 'message'>): string {
+  if (unknownSince !== undefined) return unknownSince === null ? 'unknown' : `unknown since ${unknownSince}`;
   return ready ? 'True' : `False (${reason})`;
 }

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
 import { defaultRevision } from '../../api/revision-tag/revision-tag.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 import { configOfTag, namespacesNaming, type Installation } from './installation.ts';
+import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
@@ -47,7 +48,7 @@ function ownRevision(config: InjectorConfig, installation: Installation, usage: 
     revision,
     name,
     foreign: false,
-    ...readinessOf(config),
+    ...readinessOf(config, staleSince(installation.health, config.spec.operatorClass)),
     ...(hash === undefined ? {} : { hash }),
     tags,
     namespaces: [...names].flatMap((each) => namespacesNaming(installation, keys, each)).sort(),

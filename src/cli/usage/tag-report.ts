@@ -3,6 +3,7 @@ import type { RestartStatus, RolloutState } from '../../api/revision-tag/rollout
 import { restartsOf } from '../rollout/restart-lines.ts';
 import { rolloutUnderWay } from '../rollout/rollout-standing.ts';
 import { configOfTag, keysOfTag, namespacesNaming, type Installation } from './installation.ts';
+import { staleSince } from './operator-health.ts';
 import { readinessOf, type Readiness } from './readiness.ts';
 import { noPods, type PodCounts, type UsageReport } from './usage-report.ts';
 
@@ -51,7 +52,7 @@ function tagReport(tag: RevisionTag, installation: Installation, usage: UsageRep
     ...restartReport(tag),
     namespaces: namespacesNaming(installation, keysOfTag(installation, tag), name),
     pods: usage.tags.get(name) ?? noPods,
-    ...readinessOf(tag),
+    ...readinessOf(tag, staleSince(installation.health, tag.spec.operatorClass)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { leaderLeaseName } from '../../api/names.ts';
 import operatorModule, { type ResourceEvent } from '@dot-i/k8s-operator';
 import { group, injectorConfigPlural, version } from '../../api/injector-config/injector-config.ts';
 import type { KubernetesObject } from '../../api/kubernetes/kubernetes.ts';
@@ -78,7 +79,7 @@ export class InjectorOperator extends Operator {
     this.#elector = new LeaseElector({
       ...options,
       namespace: context.namespace,
-      name: `injector-leader-${context.operatorClass}`,
+      name: leaderLeaseName(context.operatorClass),
       identity: settings.identity,
       timeScale,
       onHolder: (holder) => {

@@ -16,6 +16,8 @@ export interface ServedConfiguration {
 
 /** What a replica says of itself; the validating webhook's certificate is under {@link validatorReport}. */
 export interface ReplicaState {
+  /** Of its program; older ones do not say. */
+  readonly version?: string;
   readonly isDraining: boolean;
   readonly serves: ReadonlyMap<string, ServedConfiguration>;
   /** What it found in rollouts, the newest pair first. */
@@ -32,6 +34,8 @@ export const validatorReport = '(validator)';
  * hashes, so this is the room for more than a thousand InjectorConfigs.
  */
 const maximumBytes = 250_000;
+
+const longestVersion = 64;
 
 /** More configurations of one InjectorConfig than any replica keeps. */
 const mostHashes = 64;
@@ -50,7 +54,7 @@ const servesSchema = z.record(
 export function replicaLeaseMetadata(
   identity: string,
   { namespace, operatorClass }: { readonly namespace: string; readonly operatorClass: string },
-  { isDraining, serves, shadow = [], failures = [] }: ReplicaState,
+  { version, isDraining, serves, shadow = [], failures = [] }: ReplicaState,
 ): { metadata: KubernetesObject['metadata']; omitted: number } {
   const entries = [...serves].sort(([one], [other]) => (one < other ? -1 : 1));
   let bytes = 2;
@@ -68,6 +72,7 @@ export function replicaLeaseMetadata(
     },
     annotations: {
       [replicaAnnotations.serves]: JSON.stringify(Object.fromEntries(fitting)),
+      ...(version === undefined ? {} : { [replicaAnnotations.version]: version }),
       ...(isDraining ? { [replicaAnnotations.draining]: 'true' } : {}),
       ...(shadow.length === 0 ? {} : { [replicaAnnotations.shadow]: writeShadowReports(shadow) }),
       ...(failures.length === 0 ? {} : { [replicaAnnotations.failures]: writeFailures(failures) }),
@@ -86,7 +91,9 @@ export function readReplicaLease(lease: KubernetesObject): ReplicaState {
   const { annotations } = lease.metadata;
   const shadow = readShadowReports(annotations?.[replicaAnnotations.shadow]);
   const failures = readFailures(annotations?.[replicaAnnotations.failures]);
+  const version = annotations?.[replicaAnnotations.version]?.slice(0, longestVersion);
   return {
+    ...(version === undefined ? {} : { version }),
     isDraining: annotations?.[replicaAnnotations.draining] === 'true',
     serves: new Map(Object.entries(servesSchema.catch({}).parse(parseJson(annotations?.[replicaAnnotations.serves])))),
     ...(shadow.length === 0 ? {} : { shadow }),

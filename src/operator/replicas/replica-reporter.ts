@@ -16,6 +16,8 @@ export interface ReplicaReporterOptions {
   readonly identity: string;
   /** Tells this process from another that calls itself the same. */
   readonly instance: string;
+  /** Of this program. */
+  readonly version?: string;
   /** What is in memory now. */
   readonly serves: () => ReplicaState['serves'];
   /** What was found in rollouts; told with the next renewal. */
@@ -171,8 +173,9 @@ export class ReplicaReporter {
   }
 
   #wanted(found: Lease | undefined): Lease {
-    const { identity, clock, serves, shadow, failures, timeScale = 1 } = this.#options;
+    const { identity, version, clock, serves, shadow, failures, timeScale = 1 } = this.#options;
     const { metadata, omitted } = replicaLeaseMetadata(identity, this.#options, {
+      ...(version === undefined ? {} : { version }),
       isDraining: this.#isDraining,
       serves: serves(),
       shadow: shadow?.() ?? [],

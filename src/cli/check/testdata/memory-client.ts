@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/kubernetes/kubernetes.ts';
 import { ApiError } from '../../../kube/api-error.ts';
-import type { ListPage } from '../../../kube/request-options.ts';
+import type { ListOptions, ListPage } from '../../../kube/request-options.ts';
 import type { ResourceKind } from '../../../kube/resource-kinds.ts';
 
 /** As much of an ApiClient as a check reads with, over objects in memory; kinds may be forbidden. */
@@ -41,13 +41,16 @@ export class MemoryClient {
   /** Items of lists carry neither apiVersion nor kind, as the API server's. */
   listAll<T = KubernetesObject>(
     { kind }: ResourceKind,
-    { namespace, labelSelector = '' }: { namespace?: string | undefined; labelSelector?: string | undefined } = {},
+    { namespace, labelSelector = '', fieldSelector = '' }: ListOptions = {},
   ): Promise<ListPage<T>> {
     this.#refuse(kind);
-    const wanted = labelSelector === '' ? [] : labelSelector.split(',').map((each) => each.split('=') as [string, string]);
+    const wanted = labelSelector === '' ? [] : labelSelector.split(',').map((each) => each.split('=') as [string, string?]);
     const items = this.#objects
       .filter((each) => each.kind === kind && (namespace === undefined || each.metadata.namespace === namespace))
-      .filter(({ metadata: { labels } }) => wanted.every(([key, value]) => labels?.[key] === value))
+      .filter(({ metadata: { labels } }) =>
+        wanted.every(([key, value]) => (value === undefined ? labels?.[key] !== undefined : labels?.[key] === value)),
+      )
+      .filter(({ metadata: { name = '' } }) => fieldSelector === '' || fieldSelector === `metadata.name=${name}`)
       .map((each) => Object.fromEntries(Object.entries(each).filter(([name]) => name !== 'apiVersion' && name !== 'kind')));
     return Promise.resolve({ items: items as T[], resourceVersion: '1', continue: undefined });
   }
