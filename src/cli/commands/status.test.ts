@@ -1,3 +1,4 @@
+import { operatorLeases } from '../testdata/operator-leases.ts';
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { refusal, RevisionCluster } from '../testdata/revision-cluster.ts';
@@ -75,7 +76,6 @@ describe('injector status and revisions', () => {
 
   it('says since when nobody leads instead of what was true then, and ends with 1', async () => {
     const leases = ['injector-leader-default', 'injector-replica-web-1'];
-    const before = leases.map((name) => cluster.memory.get('leases', name, 'injection'));
     for (const name of leases) cluster.memory.remove('leases', name, 'injection');
     const line = 'no replica is live: pods that webhooks select are refused; nobody has led yet';
     for (const command of [['status'], ['revisions'], ['tag', 'list']]) {
@@ -85,9 +85,7 @@ describe('injector status and revisions', () => {
     assert.match((await injector('revisions')).out, /1-25 +1-25 +unknown /);
     const [report] = JSON.parse((await injector('tag', 'list', '-o', 'json')).out) as Record<string, unknown>[];
     assert.deepEqual([report?.ready, report?.reason, report?.unknownSince], [false, 'Unknown', null]);
-    for (const lease of before)
-      if (lease !== undefined)
-        cluster.memory.put('leases', { ...lease, metadata: { ...lease.metadata, resourceVersion: undefined } });
+    for (const lease of operatorLeases()) cluster.memory.put('leases', lease);
   });
 
   it('shows only what is not current, on demand', async () => {

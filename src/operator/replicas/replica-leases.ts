@@ -211,10 +211,12 @@ export class ReplicaLeases implements ReplicaReports {
 function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { leaseDurationSeconds } = (lease.spec ?? {}) as { leaseDurationSeconds?: number };
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
-  const { shadow: shadowName, failures: failuresName } = replicaAnnotations;
-  const { [shadowName]: shadow = '', [failuresName]: _, ...others } = lease.metadata.annotations ?? {};
+  const annotations = { ...lease.metadata.annotations };
+  const { [replicaAnnotations.shadow]: shadow = '' } = annotations;
+  delete annotations[replicaAnnotations.shadow];
+  delete annotations[replicaAnnotations.failures];
   const state = readReplicaLease(lease);
   // That one fails is news, and not that it fails again.
   const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
-  return { state, text: JSON.stringify([others, failing]), shadow, durationMs };
+  return { state, text: JSON.stringify([annotations, failing]), shadow, durationMs };
 }
