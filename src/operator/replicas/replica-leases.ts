@@ -211,12 +211,12 @@ export class ReplicaLeases implements ReplicaReports {
 function read(lease: KubernetesObject): Omit<Seen, 'at'> {
   const { leaseDurationSeconds } = (lease.spec ?? {}) as { leaseDurationSeconds?: number };
   const durationMs = Math.min(longestMs, Math.max(1, leaseDurationSeconds ?? 15) * 1000);
-  const annotations = { ...lease.metadata.annotations };
-  const { [replicaAnnotations.shadow]: shadow = '' } = annotations;
-  delete annotations[replicaAnnotations.shadow];
-  delete annotations[replicaAnnotations.failures];
+  const { annotations = {} } = lease.metadata;
+  const { shadow: shadowName, failures } = replicaAnnotations;
+  const { [shadowName]: shadow = '' } = annotations;
+  const others = Object.entries(annotations).filter(([name]) => name !== shadowName && name !== failures);
   const state = readReplicaLease(lease);
   // That one fails is news, and not that it fails again.
   const failing = (state.failures ?? []).map(({ injectorConfig, hash }) => `${injectorConfig}.${hash}`).sort();
-  return { state, text: JSON.stringify([annotations, failing]), shadow, durationMs };
+  return { state, text: JSON.stringify([others, failing]), shadow, durationMs };
 }
