@@ -10,7 +10,9 @@ import { certificateRepair } from './scenarios/certificate-repair.ts';
 import { certsCommands } from './scenarios/certs-commands.ts';
 import { checkAgrees } from './scenarios/check-agrees.ts';
 import { controlPlane } from './scenarios/control-plane.ts';
+import { deadOperator } from './scenarios/dead-operator.ts';
 import { faults } from './scenarios/faults.ts';
+import { foreignComesAndGoes } from './scenarios/foreign-comes-and-goes.ts';
 import { givenCertificates } from './scenarios/given-certificates.ts';
 import { hostileInput } from './scenarios/hostile-input.ts';
 import { istioTemplates } from './scenarios/istio-templates.ts';
@@ -56,6 +58,8 @@ export const scenarios: Scenario[] = [
   stall,
   templateBomb,
   trialRender,
+  deadOperator,
+  foreignComesAndGoes,
   roles,
   killSwitch,
   rollingRestarts,

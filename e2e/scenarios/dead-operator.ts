@@ -1,0 +1,100 @@
+import { refusal } from '../harness/admissions.ts';
+import { applyObject, isTrue } from '../harness/apply.ts';
+import { type CommandResult, clusterFlags, runInjector } from '../harness/injector-command.ts';
+import { applyUntilReady, smallConfig } from '../harness/injector-configs.ts';
+import { revisionTag, revisionTags } from '../harness/revision-tags.ts';
+import type { Scenario, ScenarioContext } from '../harness/scenario-context.ts';
+import { none } from '../harness/wait-for.ts';
+import { webhooks } from '../harness/webhook-configurations.ts';
+import { barePod } from '../harness/workloads.ts';
+
+/** Milliseconds: each answers within it, the second look at old Leases included. */
+const timeout = 20_000;
+
+export const deadOperator: Scenario = {
+  name: 'dead-operator',
+  about:
+    'every replica is killed: each command that speaks of the present says so and ends with 1, and all is well again by itself',
+  paired: true,
+  destructive: 'it makes a tag and kills the operator',
+  run: async (context) => {
+    const { client } = context;
+    const installation = await context.install();
+    const operator = await installation.startOperator();
+    await applyUntilReady(client, smallConfig('alive'));
+    await applyObject(client, revisionTag('prod', 'alive'));
+    await context.check('the tag is Ready', async () => isTrue(await client.get(revisionTags, 'prod'), 'Ready'));
+    const namespace = await context.namespace('pods', { 'istio.io/rev': 'prod' });
+    const commands = commandsOf(namespace);
+    for (const argv of commands) {
+      await context.check(`${argv.join(' ')}: ends with 0 while the operator lives`, async () => {
+        const { code, out, errors } = await injector(context, argv);
+        return code === 0 || Promise.reject(new Error(`${code}: ${out}${errors}`));
+      });
+    }
+    await operator.process.kill();
+    const killed = Date.now();
+    await context.check('control: pods are refused', async () =>
+      (await refusal(client, barePod(namespace, 'pod')))?.includes('failed calling webhook'),
+    );
+    await context.check(
+      'status says since when nobody leads',
+      async () => /nobody leads since 20/.test((await injector(context, ['status'])).out),
+      {
+        timeout: 60_000,
+      },
+    );
+    // One whose object is gone is not told from its old status either.
+    const prod = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'sidecar-injector-tag-prod' },
+    };
+    await client.delete(prod);
+    let slowest = 0;
+    for (const argv of commands) {
+      const { code, out, errors, milliseconds } = await injector(context, argv);
+      slowest = Math.max(slowest, milliseconds);
+      await context.checkNow(`${argv.join(' ')}: says that nobody leads, and ends with 1`, () => {
+        const text = out + errors;
+        const wrong = [
+          code === 1 ? '' : `ends with ${code}`,
+          /nobody leads since 20/.test(text) ? '' : 'does not say that nobody leads',
+          /\bTrue\b|: Ready\b|WebhookReady$|"ready": true| Injected /m.test(text) ? 'says what is not known' : '',
+          milliseconds < timeout ? '' : `takes ${milliseconds} ms`,
+        ].filter(Boolean);
+        return none(wrong.map((each) => `${each}: ${text}`));
+      });
+    }
+    await operator.restart();
+    await context.check(
+      'after a restart the webhook is back by itself',
+      async () => (await client.find(webhooks, 'sidecar-injector-tag-prod')) !== undefined,
+    );
+    for (const argv of commands) {
+      await context.check(
+        `${argv.join(' ')}: ends with 0 again`,
+        async () => (await injector(context, argv)).code === 0,
+        { timeout: 60_000 },
+      );
+    }
+    return `${commands.length} commands: each says that nobody leads within ${slowest} ms, ${Math.round((Date.now() - killed) / 1000)} s after a kill all is well again`;
+  },
+};
+
+function commandsOf(namespace: string): string[][] {
+  return [
+    ['status'],
+    ['revisions'],
+    ['revisions', '-o', 'json'],
+    ['tag', 'list'],
+    ['check', `namespace/${namespace}`],
+    ['certs', 'status'],
+    ['certs', 'status', '-o', 'json'],
+    ['enable', '--all', '--timeout', '2'],
+  ];
+}
+
+function injector({ cluster }: ScenarioContext, argv: readonly string[]): Promise<CommandResult> {
+  return runInjector([...argv, ...clusterFlags(cluster)]);
+}
