@@ -5,6 +5,7 @@ import type { Creator } from '../../explain/pod-creation.ts';
 import { compareStoredPod, type StoredPodFinding } from '../../explain/stored-pod.ts';
 import { creationOf, type Facts } from './facts.ts';
 import type { Subject } from './subject.ts';
+import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { whatHasNoWebhook } from './without-webhook.ts';
 import type { Change } from '../../explain/changes.ts';
 
@@ -53,9 +54,19 @@ export function checkSubject(
   const finding = explainCreation(creation, surroundings);
   const { outcome, reason, message, injectedBy, webhooks, reinvoked } = finding;
   const foreseen = dryRun?.result === outcome && sameEntries(dryRun.injectedBy, injectedBy);
+  const [mistake] =
+    outcome === 'NotInjected'
+      ? labelMistakes(creation.namespace.labels, labelFamilies(facts.injectorConfigs, facts.revisionTags))
+      : [];
   const answer =
     dryRun === undefined || foreseen
-      ? { result: outcome, reason, message, injectedBy }
+      ? {
+          result: outcome,
+          reason,
+          message,
+          injectedBy,
+          ...(mistake && { reason: mistake.reason, message: mistake.message }),
+        }
       : { result: dryRun.result, reason: 'DryRun', message: dryRun.message, injectedBy: dryRun.injectedBy };
   const stands = facts.namespaces.has(namespace);
   const notes = [

@@ -3,6 +3,7 @@ import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatTable, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
+import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Installation } from '../usage/installation.ts';
@@ -40,7 +41,8 @@ export function statusCommand(terminal: Terminal): Command {
         }
         const usage = await readUsage(client, installation, namespace);
         const report = statusReport(installation, usage, options.stale === true);
-        return { report, notes: usage.notes, health: installation.health };
+        const mistakes = namespaceMistakes(installation, namespace);
+        return { report, notes: [...mistakes, ...usage.notes], health: installation.health };
       });
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
@@ -94,6 +96,14 @@ function statusReport({ configs, tags }: Installation, usage: UsageReport, onlyS
     workloads: usage.workloads.filter(isWanted),
     total: [...usage.namespaces.values()].reduce(sum, noPods),
   };
+}
+
+/** What is wrong with the labels of namespaces: those that ask for injection and get none look like those that do not ask. */
+function namespaceMistakes({ configs, tags, namespaces }: Installation, only: string | undefined): string[] {
+  const families = labelFamilies(configs, tags);
+  return [...namespaces]
+    .filter(([name]) => only === undefined || name === only)
+    .flatMap(([name, labels]) => labelMistakes(labels, families).map(({ message }) => `namespace ${name}: ${message}`));
 }
 
 function byName(one: Named, other: Named): number {

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { istioKeys } from '../api/injector-config/webhook-keys.ts';
+import { labelMistakes, type LabelFamily } from './label-mistakes.ts';
+
+const istio: LabelFamily = { keys: istioKeys, names: ['1-24', '1-25', 'prod'] };
+const logs = { injection: 'logs.example.com/inject', revision: 'logs.example.com/rev', inject: 'logs.example.com/pod' };
+
+describe('labelMistakes', () => {
+  const table: [labels: Record<string, string>, messages: RegExp[]][] = [
+    [{}, []],
+    [{ 'istio.io/rev': '1-25' }, []],
+    [{ 'istio-injection': 'disabled' }, []],
+    [{ 'kubernetes.io/metadata.name': 'shop', team: 'istio', 'app.kubernetes.io/name': 'x' }, []],
+    [
+      { 'istio.io/rev': '1.25' },
+      [/leads nowhere: there is no revision or tag 1\.25; there are: 1-24, 1-25, prod; 1-25 was probably meant/],
+    ],
+    [{ 'istio.io/rev': 'prd' }, [/no revision or tag prd; .*; prod was probably meant/]],
+    [{ 'istio.io/rev': 'nothing-like-it' }, [/there are: 1-24, 1-25, prod$/]],
+    [
+      { 'istio-injection': 'enabled' },
+      [/istio-injection=enabled leads nowhere: there is no revision or tag default; there are/],
+    ],
+    [{ 'istio-injection': 'enable' }, [/istio-injection=enable means nothing: it takes enabled or disabled/]],
+    [{ 'istio-injection': 'true', 'istio.io/rev': '1-25' }, [/istio-injection=true means nothing/]],
+    [
+      { 'istio-inject': 'enabled' },
+      [/label istio-inject=enabled means nothing to any injector; istio-injection was probably meant/],
+    ],
+    [{ 'istio.io/revision': '1-25' }, [/istio\.io\/rev was probably meant/]],
+    [{ 'istio-injecton': 'enabled' }, [/istio-injection was probably meant/]],
+    [{ 'istio.io/rev': 'x', 'istio-inject': 'y' }, [/leads nowhere/, /probably meant/]],
+  ];
+  for (const [labels, messages] of table) {
+    it(`says ${messages.length === 0 ? 'nothing' : String(messages[0])} of ${JSON.stringify(labels)}`, () => {
+      const found = labelMistakes(labels, [istio]).map(({ message }) => message);
+      assert.equal(found.length, messages.length, found.join('\n'));
+      for (const [index, pattern] of messages.entries()) assert.match(found[index] ?? '', pattern);
+    });
+  }
+
+  it('looks at each family by its own names', () => {
+    const families = [istio, { keys: logs, names: ['default'] }];
+    assert.deepEqual(labelMistakes({ [logs.injection]: 'enabled', 'istio.io/rev': 'prod' }, families), []);
+    const [mistake] = labelMistakes({ [logs.revision]: 'v2' }, families);
+    assert.match(mistake?.message ?? '', /no revision or tag v2; there are: default$/);
+  });
+
+  it('never finds fault with names that exist, whatever else is labelled', () => {
+    const name = fc.stringMatching(/^[a-z]{1,20}$/);
+    fc.assert(
+      fc.property(name, fc.dictionary(fc.stringMatching(/^[A-Z]{1,30}$/), name), (revision, others) => {
+        const labels = { ...others, 'istio.io/rev': revision };
+        assert.deepEqual(labelMistakes(labels, [{ keys: istioKeys, names: [revision] }]), []);
+      }),
+    );
+  });
+});
