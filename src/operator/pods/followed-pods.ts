@@ -47,9 +47,9 @@ export class FollowedPods {
         return record;
       },
       keepOfNamespace: ({ apiVersion, kind, metadata }) => {
-        const { name = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
+        const { name = '', uid = '', labels = {}, resourceVersion = '', deletionTimestamp } = metadata;
         const leaving = deletionTimestamp === undefined ? {} : { deletionTimestamp };
-        return { apiVersion, kind, metadata: { name, labels, resourceVersion, ...leaving } };
+        return { apiVersion, kind, metadata: { name, uid, labels, resourceVersion, ...leaving } };
       },
     };
   }

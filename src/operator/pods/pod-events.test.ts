@@ -79,6 +79,25 @@ describe('PodEvents', () => {
     assert.deepEqual(Object.keys(stores.namespaces.list()[0] ?? {}), ['apiVersion', 'kind', 'metadata']);
   });
 
+  it('says of a namespace whose label leads nowhere what there is, once it has settled', async () => {
+    const labelled = (name: string, labels: Record<string, string>, uid = name): void => {
+      const metadata = { name, labels, uid, resourceVersion: String((version += 1)) };
+      stores.namespaces.upsert(stores.keepOfNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata }));
+    };
+    labelled('lost', { 'istio.io/rev': 'bleu' });
+    labelled('found', { 'istio.io/rev': 'blue' });
+    labelled('corrected', { 'istio-inject': 'enabled' });
+    labelled('corrected', {});
+    assert.deepEqual(events, []);
+    await clock.advance(1000);
+    const note = 'label istio.io/rev=bleu leads nowhere: there is no revision or tag bleu; there are: blue, off';
+    assert.deepEqual(events, [`undefined/lost Warning UnknownRevision: ${note}`]);
+    stop.abort();
+    labelled('late', { 'istio.io/rev': 'bleu' });
+    await clock.advance(1000);
+    assert.equal(events.length, 1);
+  });
+
   it('says nothing of pods that are injected, that nobody wanted injected, or that went', async () => {
     list();
     arrive(pod('one', { annotations: { 'sidecar-injector.io/config': 'blue.0a1b2c3d' } }));

@@ -3,6 +3,7 @@ import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { ObjectStore } from '../../kube/object-store.ts';
 import type { Clock, Logger } from '../../kube/ports.ts';
 import { explainSelected, explainUnselected, type PodExplanation } from '../../explain/explain-pod.ts';
+import { labelFamilies, type LabelMistake, labelMistakes } from '../../explain/label-mistakes.ts';
 import type { ClaimingObjects } from '../../selection/pod-claims.ts';
 import { arrivedPod, type ArrivedPod } from './pod-record.ts';
 import type { PodRecord } from '../usage/pod-group.ts';
@@ -66,6 +67,15 @@ export class PodEvents {
       arrivals.delete(object);
       if (type === 'Added' && arrived !== undefined) waiting.add(arrived);
     });
+    namespaces.subscribe(({ type, object }) => {
+      const { name = '' } = object.metadata;
+      if (type === 'Deleted' || this.#mistakesOf(object).length === 0) return;
+      // What it names may come in a moment.
+      this.#options.clock.after(settleMs, () => {
+        const now = namespaces.get(name);
+        if (now !== undefined && !signal.aborted) this.#tellOfLabels(now);
+      });
+    });
     return (pod, record) => {
       const isNews =
         record.injectedBy === undefined &&
@@ -74,6 +84,20 @@ export class PodEvents {
       const arrived = isNews ? arrivedPod(pod, record, this.#annotationNames()) : undefined;
       if (arrived !== undefined) arrivals.set(record, arrived);
     };
+  }
+
+  #mistakesOf({ metadata: { labels = {} } }: KubernetesObject): readonly LabelMistake[] {
+    const { configs, tags } = this.#options.claims();
+    return labelMistakes(labels, labelFamilies(configs, tags));
+  }
+
+  /** Says of a namespace which of its labels leads nowhere. */
+  #tellOfLabels(namespace: KubernetesObject): void {
+    const { recorder, metrics } = this.#options;
+    for (const { reason, message } of this.#mistakesOf(namespace)) {
+      if (!this.#limits.take(`namespace ${namespace.metadata.name ?? ''}`, reason)) metrics.podEventOmitted?.();
+      else recorder.record(namespace, { type: 'Warning', reason, action: 'Inject', note: message });
+    }
   }
 
   /** Pods that wait to be looked at, a few at a time. */
