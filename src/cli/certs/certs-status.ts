@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { certificateReport, type CertificateReport } from './certificate-report.ts';
+import { type BundleReport, certificateReport, type CertificateReport } from './certificate-report.ts';
 import { observeCertificates, readConfigs } from './read-certificates.ts';
 import { addClusterOptions, withCluster, type ClusterOptions } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
+import { formatUntil, outputOption, writeReport, type OutputFormat } from '../report/write-report.ts';
 import { healthLines, isAlive, readOperatorHealth } from '../usage/operator-health.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -38,8 +38,9 @@ export function certsStatusCommand(terminal: Terminal): Command {
         );
       });
       writeReport(terminal, options.output, reports, {
-        columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES', 'TRUSTED'],
-        row,
+        columns: ['NAME', 'PHASE', 'CERTIFICATE', 'EXPIRES', 'RENEWAL', 'AUTHORITY EXPIRES'],
+        row: (report) => rowOf(report, Date.now()),
+        notes: ({ bundles }) => [`trusted: ${bundles.map(bundleText).join(' ') || 'by no webhook'}`],
         empty: 'there is no InjectorConfig',
       });
       const problems = reports.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`));
@@ -48,15 +49,11 @@ export function certsStatusCommand(terminal: Terminal): Command {
     });
 }
 
-function row({ name, phase, fingerprint, notAfter, renewAt, caNotAfter, bundles }: CertificateReport): string[] {
-  const trusted = bundles.map(({ configuration, authorities }) => `${configuration}=${authorities.join('+')}`);
-  return [
-    name,
-    phase,
-    fingerprint?.slice(0, 8) ?? '-',
-    notAfter ?? '-',
-    renewAt ?? '-',
-    caNotAfter ?? '-',
-    trusted.join(' ') || '-',
-  ];
+function bundleText({ configuration, authorities }: BundleReport): string {
+  return `${configuration}=${authorities.join('+')}`;
+}
+
+function rowOf({ name, phase, fingerprint, notAfter, renewAt, caNotAfter }: CertificateReport, now: number): string[] {
+  const times = [notAfter, renewAt, caNotAfter].map((time) => formatUntil(time, now));
+  return [name, phase, fingerprint?.slice(0, 8) ?? '-', ...times];
 }

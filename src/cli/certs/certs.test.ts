@@ -128,7 +128,10 @@ describe('injector certs', () => {
     it('status prints a table, and 0 when all is well', async () => {
       const { out, errors, code } = await call('status');
       assert.deepEqual([errors, code], ['', 0]);
-      assert.match(out, /^NAME {3}PHASE +CERTIFICATE .*\na {6}Stable .*sidecar-injector-a=[0-9a-f]{8}\+[0-9a-f]{8}\n$/);
+      assert.match(
+        out,
+        /^NAME {3}PHASE +CERTIFICATE .*\na {6}Stable .*\n {2}trusted: sidecar-injector-a=[0-9a-f]{8}\+[0-9a-f]{8}\n$/,
+      );
     });
 
     it('status says as JSON and YAML what programs want, and 1 when something is wrong', async () => {

@@ -22,7 +22,7 @@ describe('injector annotations', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^NAME {3,}OF {3,}KIND {3,}WHAT AN AUTHOR MAY DO\ndebug {3,}label {3,}steering {3,}let values come and go/,
+      /^NAME {3,}OF {3,}KIND\ndebug {3,}label {3,}steering\n {2}an author may switch values on and off/,
     );
   });
 
@@ -30,9 +30,9 @@ describe('injector annotations', () => {
     const { out, errors } = await runCommand(['annotations', '--config-dir', path()]);
     assert.match(
       out,
-      /sidecar\.istio\.io\/userVolume +annotation +structural +nothing: it adds volumes; a pod that has it is refused/,
+      /sidecar\.istio\.io\/userVolume +annotation +structural\n +an author may do nothing: it adds volumes; a pod that has it is refused/,
     );
-    assert.match(out, /team +annotation +scalar +be a value/);
+    assert.match(out, /team +annotation +scalar\n +an author may set a value/);
     assert.match(errors, /preset Istio accepts all of these/);
   });
 
@@ -48,9 +48,13 @@ describe('injector annotations', () => {
   });
 
   const uses: [template: string, allow: string[], line: RegExp][] = [
-    ['{{ .ObjectMeta.Annotations.team }}', ['team'], /\nteam +annotation +scalar +anything: it is in allow\n/],
-    ['{{ .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +scalar +be a value/],
-    ['{{ fromJSON .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +parsed +change values/],
+    [
+      '{{ .ObjectMeta.Annotations.team }}',
+      ['team'],
+      /\nteam +annotation +scalar\n +an author may do anything: it is in allow\n/,
+    ],
+    ['{{ .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +scalar\n +an author may set a value/],
+    ['{{ fromJSON .ObjectMeta.Annotations.team }}', [], /\nteam +annotation +parsed\n +an author may change values/],
     ['x', [], /^the templates read no annotations and no labels/],
   ];
   for (const [template, allow, line] of uses) {

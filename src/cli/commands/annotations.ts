@@ -37,23 +37,24 @@ export function annotationsCommand(terminal: Terminal): Command {
         loadInjector({ ...files, settings: JSON.stringify(safe) }),
       );
       writeReport(terminal, options.output, authorUses(injector), {
-        columns: ['NAME', 'OF', 'KIND', 'WHAT AN AUTHOR MAY DO'],
-        row: (use) => [use.name, use.of, use.kind, inWords(use)],
+        columns: ['NAME', 'OF', 'KIND'],
+        row: (use) => [use.name, use.of, use.kind],
+        notes: (use) => [`an author may ${inWords(use)}`],
         empty: 'the templates read no annotations and no labels',
       });
     });
 }
 
 function inWords({ kind, allowed, why }: AuthorUse): string {
-  if (allowed) return 'anything: it is in allow';
+  if (allowed) return 'do anything: it is in allow';
   switch (kind) {
     case 'structural':
-      return `nothing: ${why ?? 'it changes more than values'}; a pod that has it is refused`;
+      return `do nothing: ${why ?? 'it changes more than values'}; a pod that has it is refused`;
     case 'parsed':
       return 'change values: what comes of its parts is compared with the pod without it';
     case 'steering':
-      return 'let values come and go: what it decides is compared with the pod without it';
+      return 'switch values on and off: what it decides is compared with the pod without it';
     case 'scalar':
-      return 'be a value: an odd text is compared with a harmless one';
+      return 'set a value: an odd text is compared with a harmless one';
   }
 }

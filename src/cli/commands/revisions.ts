@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { addClusterOptions, type ClusterOptions } from '../cluster-options.ts';
-import { formatNames, formatPodCounts, outputOption, writeReport } from '../report/write-report.ts';
+import { formatNames, formatPodCounts, formatUntil, outputOption, writeReport } from '../report/write-report.ts';
 import type { OutputFormat } from '../report/write-report.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
@@ -20,24 +20,29 @@ export function revisionsCommand(terminal: Terminal): Command {
       const { installation, usage } = await readClusterUsage(options);
       tellHealth(terminal, options.output, installation.health);
       writeReport(terminal, options.output, revisionReports(installation, usage), {
-        columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT EXPIRES'],
-        row,
+        columns: ['REVISION', 'NAME', 'READY', 'HASH', 'TAGS', 'NAMESPACES', 'PODS', 'CERT'],
+        row: (report) => rowOf(report, Date.now()),
+        notes: ({ name, foreign, ready, message = '' }) => {
+          if (foreign) return [`MutatingWebhookConfiguration ${name} of another injector`];
+          return ready === true ? [] : [message];
+        },
         empty: 'there is no InjectorConfig, and no injector of somebody else',
       });
       for (const note of usage.notes) terminal.error(note);
     });
 }
 
-function row(report: RevisionReport): string[] {
+/** The certificate's time is how long it lasts. */
+function rowOf(report: RevisionReport, now: number): string[] {
   const { revision, name, foreign, ready, reason = '', hash, tags, namespaces, pods } = report;
   return [
     revision,
-    foreign ? `${name} (not ours)` : name,
+    foreign ? '(not ours)' : name,
     ready === undefined ? '-' : formatReadiness({ ...report, ready, reason }),
     hash ?? '-',
     formatNames(tags),
     formatNames(namespaces),
     pods === undefined ? '-' : formatPodCounts(pods),
-    report.certificateExpires ?? '-',
+    formatUntil(report.certificateExpires, now),
   ];
 }

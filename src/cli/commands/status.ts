@@ -2,7 +2,14 @@ import { Command } from 'commander';
 import { revisionOf } from '../../api/injector-config/injector-config.ts';
 import { addClusterOptions, type ClusterOptions, withCluster } from '../cluster-options.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { formatTable, type OutputFormat, outputOption, writeData } from '../report/write-report.ts';
+import {
+  formatTable,
+  type OutputFormat,
+  outputOption,
+  type TableOf,
+  widthOf,
+  writeData,
+} from '../report/write-report.ts';
 import { labelFamilies, labelMistakes } from '../../explain/label-mistakes.ts';
 import { tellHealth } from '../report/tell-health.ts';
 import type { Terminal } from '../terminal.ts';
@@ -47,7 +54,7 @@ export function statusCommand(terminal: Terminal): Command {
       const { stale, missing } = report.total;
       if (stale + missing > 0) terminal.setExitCode(exitCodes.negative);
       tellHealth(terminal, options.output, health);
-      if (options.output === 'table') terminal.out(tables(report));
+      if (options.output === 'table') terminal.out(tables(report, widthOf(terminal)));
       else writeData(terminal, options.output, report);
       for (const note of notes) terminal.error(note);
     });
@@ -118,7 +125,13 @@ function sum(one: PodCounts, other: PodCounts): PodCounts {
 const countColumns = ['CURRENT', 'STALE', 'MISSING'];
 
 /** The tables that have rows, and a last line with all pods. */
-function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport): string {
+function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusReport, width: number): string {
+  const table = <Item>(
+    columns: string[],
+    items: readonly Item[],
+    row: TableOf<Item>['row'],
+    notes?: TableOf<Item>['notes'],
+  ) => (items.length === 0 ? '' : formatTable(items, { columns, row, ...(notes && { notes }) }, width));
   // Who restarts what is stale, where that is not a person.
   const hasRestarts = tags.some(({ restarts }) => restarts !== undefined);
   const parts = [
@@ -134,21 +147,15 @@ function tables({ injectorConfigs, tags, namespaces, workloads, total }: StatusR
       ...(hasRestarts ? [formatRestarts(each)] : []),
     ]),
     table(['NAMESPACE', ...countColumns], namespaces, (each) => [each.name, ...counts(each)]),
-    table(['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', ...countColumns, 'REASON'], workloads, (each) => [
-      each.namespace,
-      each.workload,
-      each.injectorConfig,
-      each.tag ?? '-',
-      ...counts(each),
-      Object.keys(each.reasons).join('; ') || '-',
-    ]),
+    table(
+      ['NAMESPACE', 'WORKLOAD', 'INJECTORCONFIG', 'TAG', ...countColumns],
+      workloads,
+      (each) => [each.namespace, each.workload, each.injectorConfig, each.tag ?? '-', ...counts(each)],
+      ({ reasons }) => Object.keys(reasons),
+    ),
   ];
   const { current, stale, missing } = total;
   return [...parts.filter(Boolean), `${current} current, ${stale} stale, ${missing} missing\n`].join('\n');
-}
-
-function table<Item>(columns: readonly string[], items: readonly Item[], row: (item: Item) => string[]): string {
-  return items.length === 0 ? '' : formatTable(columns, items.map(row));
 }
 
 function counts({ current, stale, missing }: PodCounts): string[] {

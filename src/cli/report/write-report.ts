@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Terminal } from '../terminal.ts';
 import type { PodCounts } from '../usage/usage-report.ts';
+import { wrap } from '../rollout/wrap.ts';
 
 const formats = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof formats)[number];
@@ -15,6 +16,8 @@ export function outputOption(): Option {
 export interface TableOf<Item> {
   readonly columns: readonly string[];
   readonly row: (item: Item) => readonly string[];
+  /** Sentences on an item, below its row. */
+  readonly notes?: (item: Item) => readonly string[];
   /** The line for people when there is nothing to list. */
   readonly empty: string;
 }
@@ -24,11 +27,16 @@ export function writeReport<Item>(
   terminal: Terminal,
   format: OutputFormat,
   items: readonly Item[],
-  { columns, row, empty }: TableOf<Item>,
+  { empty, ...table }: TableOf<Item>,
 ): void {
   if (format !== 'table') writeData(terminal, format, items);
   else if (items.length === 0) terminal.error(empty);
-  else terminal.out(formatTable(columns, items.map(row)));
+  else terminal.out(formatTable(items, table, widthOf(terminal)));
+}
+
+/** How many columns a line may have: 80 where nobody says. */
+export function widthOf(terminal: Terminal): number {
+  return terminal.screen()?.columns ?? 80;
 }
 
 /** Prints something whole, for programs. */
@@ -36,14 +44,37 @@ export function writeData(terminal: Terminal, format: 'json' | 'yaml', data: unk
   terminal.out(format === 'json' ? `${JSON.stringify(data, undefined, 2)}\n` : stringify(data));
 }
 
-/** Lines with columns three spaces apart, as kubectl prints them; the last column is not padded. */
-export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [columns, ...rows];
-  const widths = columns.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
-  return all
-    .map((row) =>
-      row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('   '),
-    )
+/** Columns get no narrower for the sake of the screen. */
+const narrowest = 8;
+
+/**
+ * Lines with columns three spaces apart, as kubectl prints them; the last column is not padded. Where that is wider than the screen, they are two apart, and
+ * the widest columns are wrapped.
+ */
+export function formatTable<Item>(
+  items: readonly Item[],
+  { columns, row, notes }: Omit<TableOf<Item>, 'empty'>,
+  width: number,
+): string {
+  const rows = [columns, ...items.map(row)];
+  const natural = columns.map((_, index) => Math.max(...rows.map((each) => each[index]?.length ?? 0)));
+  const total = (widths: readonly number[]): number => widths.reduce((sum, each) => sum + each, 0);
+  const isWide = total(natural) + 3 * (columns.length - 1) > width;
+  const space = width - 2 * (columns.length - 1);
+  let widths = natural;
+  for (let most = Math.max(...natural); total(widths) > space && most >= narrowest; most -= 1) {
+    widths = natural.map((each) => Math.min(each, most));
+  }
+  return rows
+    .flatMap((cells, index) => {
+      const wrapped = cells.map((cell, column) => wrap(cell, widths[column] ?? 0));
+      const lines = Array.from({ length: Math.max(...wrapped.map(({ length }) => length)) }, (_, line) =>
+        wrapped.map((cell, column) => (cell[line] ?? '').padEnd(widths[column] ?? 0)).join(isWide ? '  ' : '   '),
+      );
+      const item = items[index - 1];
+      const sentences = item === undefined ? [] : (notes?.(item) ?? []);
+      return [...lines, ...sentences.flatMap((each) => wrap(each, width - 2).map((line) => `  ${line}`))];
+    })
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
 }
@@ -58,6 +89,20 @@ export function formatPodCounts({ current, stale, missing }: PodCounts): string 
 export function formatNames(names: readonly string[]): string {
   if (names.length === 0) return '-';
   return names.length <= 5 ? names.join(',') : `${names.slice(0, 5).join(',')}… (${names.length})`;
+}
+
+/** `89d`, `5h`, `12m`, `8s` until then, as kubectl shows ages; `-` for no time, and `3d ago` for one that has passed. */
+export function formatUntil(time: string | undefined, now: number): string {
+  if (time === undefined) return '-';
+  const seconds = Math.abs(Date.parse(time) - now) / 1000;
+  const [size, unit] = (
+    [
+      [172_800, 'd'],
+      [7200, 'h'],
+      [120, 'm'],
+    ] as const
+  ).find(([least]) => seconds >= least) ?? [2, 's'];
+  return `${Math.floor((seconds * 2) / size)}${unit}${Date.parse(time) < now ? ' ago' : ''}`;
 }
 
 /** `2 namespaces`, `1 pod`. */

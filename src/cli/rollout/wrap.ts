@@ -4,18 +4,32 @@ export function oneLine(text: string): string {
 }
 
 /** Words in lines of at most so many columns; what is beyond the last line is cut. */
-export function wrap(text: string, columns: number, most: number): string[] {
+export function wrap(text: string, columns: number, most = Infinity): string[] {
   const lines = [''];
   for (const word of oneLine(text).split(' ')) {
     const line = lines.at(-1) ?? '';
-    if (line === '') lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
+    if (line !== '' && line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(...piecesOf(word, columns));
   }
+  lines.shift();
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, most);
   kept[most - 1] = `${(kept[most - 1] ?? '').slice(0, Math.max(0, columns - 1))}…`;
   return kept;
+}
+
+/** A word that is longer than a line ends after a comma, slash or hyphen if it can. */
+function piecesOf(word: string, most: number): string[] {
+  const columns = Math.max(1, most);
+  const pieces: string[] = [];
+  let rest = word;
+  while (rest.length > columns) {
+    const head = rest.slice(0, columns);
+    const end = Math.max(...[',', '/', '-'].map((each) => head.lastIndexOf(each))) + 1;
+    pieces.push(head.slice(0, end > 0 ? end : columns));
+    rest = rest.slice(pieces.at(-1)?.length);
+  }
+  return [...pieces, rest];
 }
 
 /** A line that is no longer than a screen is wide. */

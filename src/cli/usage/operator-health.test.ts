@@ -37,7 +37,7 @@ describe('the health of operators', () => {
     const { health, pauses } = await healthOf(operatorLeases(ago(3)));
     assert.deepEqual(pauses, []);
     assert.deepEqual([isAlive(health), staleSince(health, 'default')], [true, undefined]);
-    assert.deepEqual(healthLines(health), ['1 replica live; web-1 leads']);
+    assert.deepEqual(healthLines(health), ['1 replica live; web-1 leads; status as of 3s ago']);
   });
 
   it('is told after a second look where they are old, and says since when nobody was heard of', async () => {

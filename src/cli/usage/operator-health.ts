@@ -6,7 +6,7 @@ import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { leases } from '../../operator/cluster-view.ts';
 import { readReplicaLease, replicaOf } from '../../operator/replicas/replica-lease.ts';
-import { plural } from '../report/write-report.ts';
+import { formatUntil, plural } from '../report/write-report.ts';
 
 type Lease = KubernetesObject & {
   spec?: { holderIdentity?: string; renewTime?: string; leaseDurationSeconds?: number };
@@ -29,6 +29,8 @@ export interface OperatorHealth {
   readonly asked: readonly string[];
   readonly replicas: readonly Sign[];
   readonly leaders: readonly Sign[];
+  /** By our clock, milliseconds. */
+  readonly readAt: number;
   /** Why nothing is known: Leases may not be read. */
   readonly unreadable?: string;
 }
@@ -77,12 +79,13 @@ export async function readOperatorHealth(
     const isReplica = ({ metadata }: Lease): boolean => metadata.labels?.[labelNames.replica] !== undefined;
     return {
       asked,
+      readAt: now(),
       replicas: signs.filter(({ lease }) => isReplica(lease)).map(({ sign }) => sign),
       leaders: signs.filter(({ lease }) => !isReplica(lease)).map(({ sign }) => sign),
     };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
-    return { asked, replicas: [], leaders: [], unreadable: error.message };
+    return { asked, replicas: [], leaders: [], readAt: now(), unreadable: error.message };
   }
 }
 
@@ -117,15 +120,15 @@ export function isAlive({ asked, replicas, leaders, unreadable }: OperatorHealth
   return unreadable !== undefined || asked.every((each) => isLiveIn(replicas, each) && isLiveIn(leaders, each));
 }
 
-/** One line for each operator class: `2 replicas live, version 0.1.0; web-1 leads`. */
-export function healthLines({ asked, replicas, leaders, unreadable }: OperatorHealth): string[] {
+/** One line for each operator class: `2 replicas live, version 0.1.0; web-1 leads; status as of 2s ago`. */
+export function healthLines({ asked, replicas, leaders, readAt, unreadable }: OperatorHealth): string[] {
   if (unreadable !== undefined) return [`whether an operator is running is not known: ${unreadable}`];
   const classes = [...new Set([...asked, ...replicas.map(({ operatorClass }) => operatorClass)])].sort();
   return classes.map((operatorClass) => {
     const own = replicas.filter((each) => each.operatorClass === operatorClass);
     const leader = leaders.find((each) => each.operatorClass === operatorClass);
     const prefix = classes.length === 1 ? '' : `operator class ${operatorClass}: `;
-    return `${prefix}${replicaText(own)}; ${leaderText(leader)}`;
+    return `${prefix}${replicaText(own)}; ${leaderText(leader, readAt)}`;
   });
 }
 
@@ -141,8 +144,8 @@ function replicaText(replicas: readonly Sign[]): string {
   return `no replica is live${last === undefined || last === '' ? '' : ` since ${last}`}: pods that webhooks select are refused`;
 }
 
-function leaderText(leader: Sign | undefined): string {
+function leaderText(leader: Sign | undefined, now: number): string {
   if (leader === undefined) return 'nobody has led yet';
-  if (leader.isLive) return `${leader.name} leads`;
+  if (leader.isLive) return `${leader.name} leads; status as of ${formatUntil(leader.last, now)}`;
   return `nobody leads since ${leader.last ?? 'an unknown time'}: what is said of objects is of then`;
 }

@@ -33,7 +33,7 @@ const served = parseInjectorConfig({
   status: { config: { hash: '00000000' }, certificate: { notAfter: '2027-01-01T00:00:00Z' } },
 });
 const installation: Installation = {
-  health: { asked: [], replicas: [], leaders: [], unreadable: 'not looked at' },
+  health: { asked: [], replicas: [], leaders: [], readAt: 0, unreadable: 'not looked at' },
   configs: [served, injectorConfig('1-23')],
   tags: [{ ...revisionTag('prod'), status: { stableRevision: '1-23' } }, revisionTag('lost', { revision: '1-99' })],
   configurations: [

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { formatTable, formatUntil } from './write-report.ts';
+
+describe('a table', () => {
+  it('has no line longer than the screen, and every cell whole', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', 'B', '-', '/', ',', ' ') });
+    const items = fc.integer({ min: 1, max: 8 }).chain((count) => {
+      return fc.array(fc.tuple(...Array.from({ length: count }, () => cell)), { minLength: 1, maxLength: 4 });
+    });
+    fc.assert(
+      fc.property(items, fc.integer({ min: 80, max: 120 }), cell, (rows, width, note) => {
+        const columns = rows[0]?.map((_, index) => `COLUMN${index}`) ?? [];
+        const table = { columns, row: (row: string[]) => row, notes: () => [note] };
+        const text = formatTable(rows, table, width);
+        for (const line of text.split('\n')) assert.ok(line.length <= width, line);
+        const letters = (part: string): string =>
+          [...part]
+            .filter((each) => each.trim() !== '')
+            .sort()
+            .join('');
+        assert.equal(letters(text), letters([columns, ...rows, ...rows.map(() => note)].flat().join('')));
+      }),
+    );
+  });
+
+  it('breaks what is too wide by columns, after a comma, slash or hyphen where it can', () => {
+    const row = ['shop', 'StatefulSet/a-name-that-is-quite-long', 'one,two,three,four,five,six,seven,eight,nine'];
+    assert.equal(
+      formatTable([row], { columns: ['NAMESPACE', 'WORKLOAD', 'TAGS'], row: (item) => item }, 60),
+      'NAMESPACE  WORKLOAD                 TAGS\n' +
+        'shop       StatefulSet/a-name-      one,two,three,four,\n' +
+        '           that-is-quite-long       five,six,seven,eight,\n' +
+        '                                    nine\n',
+    );
+  });
+});
+
+describe('how long something lasts', () => {
+  const now = Date.UTC(2026, 10, 23, 12);
+  const table: [seconds: number, text: string][] = [
+    [89.5 * 86_400, '89d'],
+    [47 * 3600, '47h'],
+    [119 * 60, '119m'],
+    [119, '119s'],
+    [-3 * 86_400, '3d ago'],
+  ];
+  for (const [seconds, text] of table) {
+    it(text, () => {
+      assert.equal(formatUntil(new Date(now + seconds * 1000).toISOString(), now), text);
+    });
+  }
+});
