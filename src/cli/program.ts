@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ConfigurationError } from '../api/errors.ts';
 import { annotationsCommand } from './commands/annotations.ts';
@@ -93,8 +93,8 @@ export async function run(terminal: Terminal, argv: readonly string[]): Promise<
 function versionCommand(terminal: Terminal): Command {
   return new Command('version')
     .description('print the version')
-    .option('-o, --output <format>', 'json for programs')
-    .action((options: { output?: string }) => {
+    .addOption(new Option('-o, --output <format>', 'json for programs').choices(['text', 'json']).default('text'))
+    .action((options: { output: string }) => {
       const facts = { version, node: process.version, platform: `${process.platform}/${process.arch}` };
       terminal.out(
         options.output === 'json'
@@ -108,7 +108,7 @@ function versionCommand(terminal: Terminal): Command {
 function crdCommand(terminal: Terminal): Command {
   return new Command('crd')
     .description('print the CustomResourceDefinitions')
-    .option('-o, --output <format>', 'yaml or json', 'yaml')
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .action((options: { output: string }) => {
       const items = customResourceDefinitions();
       const asYaml = (item: unknown): string => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false });

@@ -47,6 +47,17 @@ describe('loadKubeConfig', () => {
     assert.equal(loadKubeConfig().getCurrentUser()?.name, 'file');
   });
 
+  it('reads several files as kubectl does: the first that names something counts, one that is missing does not', () => {
+    const second = `${file}.second`;
+    const others = text.replaceAll('.example', '.other').replace('current-context: first', 'current-context: new');
+    writeFileSync(second, others.replace('name: second', 'name: new'));
+    process.env.KUBECONFIG = [`${file}.missing`, file, '', second].join(':');
+    const serverOf = (context?: string) => loadKubeConfig({ context }).getCurrentCluster()?.server;
+    assert.deepEqual([serverOf(), serverOf('new')], ['https://one.example:6443', 'https://two.example:6443']);
+    process.env.KUBECONFIG = [second, file].join(':');
+    assert.deepEqual([serverOf(), serverOf('second')], Array(2).fill('https://two.other:6443'));
+  });
+
   it('turns a tokenFile, relative to the kubeconfig, into one that is read again', () => {
     const user = loadKubeConfig({ kubeconfig: file }).getCurrentUser();
     assert.deepEqual(user?.authProvider, { name: 'tokenFile', config: { tokenFile: join(folder, 'token') } });
@@ -65,7 +76,8 @@ describe('loadKubeConfig', () => {
     ['an unknown context', asked('third'), other],
     ['a context without its cluster', asked('lost'), /current-context "lost" leads to no cluster/],
     ['a file that is something else', () => (broken(), asked()()), /config: not a kubeconfig/],
-    ['a default that is something else', () => (broken(), {}), /cannot load the kubeconfig/],
+    ['a default that is something else', () => (broken(), {}), /config: not a kubeconfig/],
+    ['a list without a file', () => ((process.env.KUBECONFIG = '/a:/b'), {}), /\/a:\/b: there is no such file/],
   ];
   for (const [what, options, message] of mistakes) {
     it(`refuses ${what}`, () => {

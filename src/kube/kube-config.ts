@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
 import { ConfigurationError } from '../api/errors.ts';
@@ -8,7 +8,7 @@ import { messageOf } from './api-error.ts';
 export type { KubeConfig };
 
 export interface KubeConfigOptions {
-  /** A kubeconfig file. Without it: $KUBECONFIG, ~/.kube/config, then the pod's own ServiceAccount. */
+  /** A kubeconfig file. Without it: the files of $KUBECONFIG that exist, ~/.kube/config, then the pod's own ServiceAccount. */
   kubeconfig?: string | undefined;
   /** One of the file's contexts instead of its current-context. */
   context?: string | undefined;
@@ -21,23 +21,40 @@ export interface KubeConfigOptions {
  */
 export function loadKubeConfig({ kubeconfig, context }: KubeConfigOptions = {}): KubeConfig {
   const config = new KubeConfig();
-  if (kubeconfig === undefined) {
-    attempt('KUBECONFIG', 'cannot load the kubeconfig', () => {
+  const named = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter(Boolean);
+  if (kubeconfig === undefined && named.length === 0) {
+    attempt('kubeconfig', 'cannot load the kubeconfig', () => {
       config.loadFromDefault();
     });
-    const files = process.env['KUBECONFIG']?.split(':') ?? [];
-    rereadTokenFiles(config, files.filter(existsSync));
   } else {
-    if (!existsSync(kubeconfig)) {
-      throw new ConfigurationError('kubeconfig', `${kubeconfig}: there is no such file; name a kubeconfig`);
+    const [field, files] = kubeconfig === undefined ? ['KUBECONFIG', named] : ['kubeconfig', [kubeconfig]];
+    const there = files.filter(existsSync);
+    if (there.length === 0) {
+      throw new ConfigurationError(field, `${files.join(delimiter)}: there is no such file; name a kubeconfig`);
     }
-    attempt('kubeconfig', `${kubeconfig}: not a kubeconfig`, () => {
-      config.loadFromFile(kubeconfig);
-    });
-    rereadTokenFiles(config, [kubeconfig]);
+    for (const file of there) {
+      attempt(field, `${file}: not a kubeconfig`, () => {
+        addFile(config, file);
+      });
+    }
+    rereadTokenFiles(config, there);
   }
   chooseContext(config, context);
   return config;
+}
+
+/** Adds what no earlier file has named, as kubectl does: the library takes the last context and refuses names that stand twice. */
+function addFile(config: KubeConfig, file: string): void {
+  const added = new KubeConfig();
+  added.loadFromFile(file);
+  const byName = <T extends { name: string }>(known: T[] = [], more: T[]): T[] => [
+    ...known,
+    ...more.filter(({ name }) => !known.some((each) => each.name === name)),
+  ];
+  config.clusters = byName(config.clusters, added.clusters);
+  config.users = byName(config.users, added.users);
+  config.contexts = byName(config.contexts, added.contexts);
+  config.currentContext ||= added.currentContext;
 }
 
 function attempt(field: string, problem: string, load: () => void): void {
@@ -78,7 +95,8 @@ function chooseContext(config: KubeConfig, context: string | undefined): void {
  * client-go prefers the file to an inline token; so do we.
  */
 function rereadTokenFiles(config: KubeConfig, files: readonly string[]): void {
-  const tokenFiles = new Map(files.flatMap(tokenFilesOf));
+  // The first file that names a user counts.
+  const tokenFiles = new Map([...files].reverse().flatMap(tokenFilesOf));
   config.users = config.users.map((user) => {
     const tokenFile = tokenFiles.get(user.name);
     if (tokenFile === undefined) return user;

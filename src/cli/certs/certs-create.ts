@@ -51,7 +51,12 @@ export function certsCreateCommand(terminal: Terminal): Command {
         'the ca.crt that is trusted now: its authorities stay in the new ca.crt, so nothing fails meanwhile',
       )
       .option('--out <directory>', 'where tls.crt, tls.key and ca.crt are written', '.')
-      .option('--secret <name>', 'print a Secret of type kubernetes.io/tls with this name instead of writing files')
+      .addOption(
+        new Option(
+          '--secret <name>',
+          'print a Secret of type kubernetes.io/tls with this name instead of writing files',
+        ).conflicts(['out', 'force']),
+      )
       .option('--force', 'overwrite files that are there')
       .action(async (options: CreateOptions) => {
         const { namespace, previous, secret } = options;

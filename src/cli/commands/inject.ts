@@ -7,7 +7,8 @@ import {
   type ConfigurationOptions,
   namedConfiguration,
 } from '../injection/named-configuration.ts';
-import { nativeSidecarsOption } from '../injection/injection-options.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
+import { kubeletVersionOption, nativeSidecarsOption } from '../injection/injection-options.ts';
 import { inFile } from '../injection/read-injector-config.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -15,7 +16,7 @@ interface InjectOptions extends ConfigurationOptions {
   readonly filename: readonly string[];
   readonly output?: string;
   readonly namespace?: string;
-  readonly kubeletVersion: readonly string[];
+  readonly kubeletVersion: readonly NodeFacts[];
 }
 
 /** `injector inject`: what the webhook would make of the workloads in files. No cluster is asked. */
@@ -25,17 +26,19 @@ export function injectCommand(terminal: Terminal): Command {
     .requiredOption('-f, --filename <file...>', 'YAML files with workloads (- for standard input)')
     .option('-o, --output <file>', 'where to write (default: standard output)');
   return addConfigurationOptions(command)
-    .addOption(nativeSidecarsOption())
+    .addOption(nativeSidecarsOption().conflicts('config'))
     .option('-n, --namespace <name>', 'the namespace of objects that name none')
-    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
+    .addOption(kubeletVersionOption())
     .action(async (options: InjectOptions) => {
       const files = await namedConfiguration(terminal, options);
       const injector = inFile(options.config ?? options.configDir ?? '', () => loadInjector(files));
       const { failure, warnings } = rehearse(injector, () => performance.now());
       if (failure !== undefined) terminal.error(`warning: this would not be published: ${failure.message}`);
       for (const warning of [...injector.warnings, ...warnings]) terminal.error(`warning: ${warning}`);
-      const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
-      const context = { nodes, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
+      const context = {
+        nodes: options.kubeletVersion,
+        ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+      };
       await injectFiles(terminal, injector, context, options.filename, options.output);
     });
 }

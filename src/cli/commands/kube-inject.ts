@@ -4,7 +4,13 @@ import { loadInjector } from '../../inject/injector.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { loadKubeConfig } from '../../kube/kube-config.ts';
 import { readNamedFile } from '../files.ts';
-import { annotationOverridesOption, istioSettings, nativeSidecarsOption } from '../injection/injection-options.ts';
+import {
+  annotationOverridesOption,
+  istioSettings,
+  kubeletVersionOption,
+  nativeSidecarsOption,
+} from '../injection/injection-options.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { injectFiles } from '../injection/inject-files.ts';
 import { inFile } from '../injection/read-injector-config.ts';
@@ -27,7 +33,7 @@ interface KubeInjectOptions {
   readonly istioNamespace: string;
   readonly nativeSidecars: NativeSidecarsChoice;
   readonly annotationOverrides?: string;
-  readonly kubeletVersion: readonly string[];
+  readonly kubeletVersion: readonly NodeFacts[];
   readonly kubeconfig?: string;
   readonly context?: string;
 }
@@ -56,7 +62,7 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
     .option('-i, --istioNamespace <name>', 'the namespace of the ConfigMaps', 'istio-system')
     .addOption(nativeSidecarsOption())
     .addOption(annotationOverridesOption())
-    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars", [])
+    .addOption(kubeletVersionOption())
     .option('--kubeconfig <file>', 'a kubeconfig (default: $KUBECONFIG, ~/.kube/config)')
     .option('--context <name>', 'a context of the kubeconfig')
     .action(async (options: KubeInjectOptions) => {
@@ -64,8 +70,7 @@ export function kubeInjectCommand(terminal: Terminal, connect: Connect = connect
       const injector = inFile(options.injectConfigFile ?? 'the ConfigMaps', () =>
         loadInjector(files, { semantics: 'KubeInject' }),
       );
-      const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
-      await injectFiles(terminal, injector, { nodes }, options.filename, options.output);
+      await injectFiles(terminal, injector, { nodes: options.kubeletVersion }, options.filename, options.output);
     });
 }
 

@@ -11,7 +11,13 @@ import { defaultShutDownTimes, shutDown } from '../../server/health/shut-down.ts
 import { ConfigurationTrials } from '../../server/trial/configuration-trials.ts';
 import { ReviewWorker } from '../../server/worker/review-worker.ts';
 import { youngCollector } from '../heap-bounds.ts';
-import { annotationOverridesOption, istioSettings, nativeSidecarsOption } from '../injection/injection-options.ts';
+import {
+  annotationOverridesOption,
+  istioSettings,
+  kubeletVersionOption,
+  nativeSidecarsOption,
+} from '../injection/injection-options.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { NativeSidecarsChoice } from '../injection/injection-options.ts';
 import { readConfigurationDirectory } from '../injection/configuration-directory.ts';
 import { createLogger, type LogFormat, type LogLevel, logLevels } from '../logger.ts';
@@ -29,7 +35,7 @@ interface ServeOptions {
   readonly revision: string;
   readonly nativeSidecars: NativeSidecarsChoice;
   readonly annotationOverrides?: string;
-  readonly kubeletVersion: readonly string[];
+  readonly kubeletVersion: readonly NodeFacts[];
   readonly delims?: readonly [string, string];
   readonly platform: 'kubernetes' | 'openshift';
   readonly compliancePolicy: string;
@@ -56,7 +62,7 @@ export function serveCommand(): Command {
     .option('--revision <name>', 'the revision', 'default')
     .addOption(nativeSidecarsOption())
     .addOption(annotationOverridesOption())
-    .option('--kubelet-version <version...>', "the nodes' kubelets, which decide on native sidecars: v1.33.0 …", [])
+    .addOption(kubeletVersionOption())
     .option('--delims <left,right>', 'the delimiters of the templates', parseDelimiters)
     .addOption(
       new Option('--platform <name>', 'where the pods run').choices(['kubernetes', 'openshift']).default('kubernetes'),
@@ -106,12 +112,11 @@ async function serve(options: ServeOptions): Promise<void> {
   if (configuration.value === undefined || pair.value === undefined) {
     throw new ConfigurationError('serve', 'there is nothing to serve; the lines above say what is wrong');
   }
-  const nodes = options.kubeletVersion.map((kubeletVersion, index) => ({ name: `node-${index}`, kubeletVersion }));
   const server = createAdmissionServer({
     bindAddress: options.host,
     port: options.port,
     routes: [
-      injectRoute(() => configuration.value, { surroundings: () => ({ nodes }), worker }),
+      injectRoute(() => configuration.value, { surroundings: () => ({ nodes: options.kubeletVersion }), worker }),
       readyRoute(() => (server.state === 'serving' ? undefined : server.state)),
     ],
     certificates: onePair(() => pair.value),

@@ -1,10 +1,11 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { type AnnotationOverrides, istioOverrides } from '../../api/injector-config/annotation-overrides.ts';
 import { parseAnnotationOverrides } from '../../api/injector-config/parse-annotation-overrides.ts';
 import { ConfigurationError } from '../../api/errors.ts';
 import { readFile } from '../files.ts';
 import { UsageError } from '../usage-error.ts';
+import type { NodeFacts } from '../../inject/injection-request.ts';
 import type { InjectionSettings } from '../../api/injector-config/injection-settings.ts';
 import { istioKeys } from '../../api/injector-config/webhook-keys.ts';
 
@@ -39,6 +40,21 @@ export function nativeSidecarsOption(): Option {
   )
     .choices(Object.keys(modes))
     .default('auto');
+}
+
+/** `--kubelet-version VERSION…`: what the nodes would be. */
+export function kubeletVersionOption(): Option {
+  return new Option(
+    '--kubelet-version <version...>',
+    "the nodes' kubelets, which decide on native sidecars in mode auto: v1.33.0 …",
+  )
+    .argParser((text: string, nodes: NodeFacts[]): NodeFacts[] => {
+      if (!/^v?\d{1,3}\.\d{1,3}([.+-].*)?$/.test(text)) {
+        throw new InvalidArgumentError('It must be a version as `kubectl get nodes` prints it, for example v1.33.0.');
+      }
+      return [...nodes, { name: `node-${nodes.length}`, kubeletVersion: text }];
+    })
+    .default([], 'none');
 }
 
 /** The settings of a configuration in Istio's own format, which has no place for them, as flags say them. */

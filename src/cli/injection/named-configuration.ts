@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConfigurationFiles } from '../../api/injector-config/configuration-files.ts';
 import type { InjectorConfig } from '../../api/injector-config/injector-config.ts';
 import { configurationFiles, type ReferencedTexts } from '../../manifests/configuration-files.ts';
@@ -26,15 +26,27 @@ export interface ConfigurationOptions {
 
 /** Adds the options of {@link ConfigurationOptions}, but for `--native-sidecars`, which only matters where there are pods. */
 export function addConfigurationOptions(command: Command): Command {
-  return command
-    .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
-    .option('--inject-config-file <file>', "with --config: the text that the InjectorConfig's configFrom refers to")
-    .option('--values-file <file>', "with --config: the text of valuesFrom, or of the key values beside configFrom's")
-    .option('--mesh-config-file <file>', "with --config: the text that the InjectorConfig's meshConfigFrom refers to")
-    .option('--config-dir <directory>', "the injector: a directory with Istio's keys config, values and mesh")
-    .option('--revision <name>', 'with --config-dir: the revision')
-    .option('--delims <left,right>', 'with --config-dir: the delimiters of the templates', parseDelimiters)
-    .addOption(annotationOverridesOption());
+  return (
+    command
+      .option('-c, --config <file>', 'the injector: a YAML file with an InjectorConfig')
+      .option('--inject-config-file <file>', "with --config: the text that the InjectorConfig's configFrom refers to")
+      .option('--values-file <file>', "with --config: the text of valuesFrom, or of the key values beside configFrom's")
+      .option('--mesh-config-file <file>', "with --config: the text that the InjectorConfig's meshConfigFrom refers to")
+      .addOption(
+        new Option(
+          '--config-dir <directory>',
+          "the injector: a directory with Istio's keys config, values and mesh",
+        ).conflicts(['config', 'injectConfigFile', 'valuesFile', 'meshConfigFile']),
+      )
+      // An InjectorConfig says these itself.
+      .addOption(new Option('--revision <name>', 'with --config-dir: the revision').conflicts('config'))
+      .addOption(
+        new Option('--delims <left,right>', 'with --config-dir: the delimiters of the templates')
+          .argParser(parseDelimiters)
+          .conflicts('config'),
+      )
+      .addOption(annotationOverridesOption().conflicts('config'))
+  );
 }
 
 /** Reads the configuration that a call names. @throws UsageError naming the flag and the file */
@@ -43,18 +55,13 @@ export async function namedConfiguration(
   options: ConfigurationOptions,
 ): Promise<ConfigurationFiles> {
   const { config, configDir, revision = 'default', nativeSidecars = 'auto' } = options;
-  if ((config === undefined) === (configDir === undefined)) {
+  if (config === undefined && configDir === undefined) {
     throw new UsageError(
       'name an injector: --config FILE (an InjectorConfig) or --config-dir DIRECTORY (config, values, mesh)',
     );
   }
   if (configDir !== undefined) {
     return readConfigurationDirectory(configDir, istioSettings({ ...options, revision, nativeSidecars }));
-  }
-  if (options.annotationOverrides !== undefined) {
-    throw new UsageError(
-      '--annotation-overrides: goes with --config-dir; an InjectorConfig says it in spec.injection.annotationOverrides',
-    );
   }
   const file = config ?? '';
   const parsed = readInjectorConfig(file, await readNamedFile(terminal, '--config', file));
