@@ -10,7 +10,13 @@ import { revisionOf, switchTargets } from '../kill-switch/switch-targets.ts';
 import { parseSeconds } from '../option-values.ts';
 import { injectorConfigs, mutatingWebhooks, revisionTags } from '../../operator/cluster-view.ts';
 import type { Terminal } from '../terminal.ts';
-import { healthLines, isAlive as isHealthy, readOperatorHealth, staleSince } from '../usage/operator-health.ts';
+import {
+  healthLines,
+  isAlive as isHealthy,
+  type OperatorHealth,
+  readOperatorHealth,
+  staleSince,
+} from '../usage/operator-health.ts';
 import { listWhereKnown } from '../usage/read-installation.ts';
 
 interface EnableOptions extends SwitchOptions {
@@ -75,15 +81,22 @@ async function untilReady(
   seconds: number,
   terminal: Terminal,
 ): Promise<boolean> {
-  let isLed = false;
+  const readHealth = (): Promise<OperatorHealth> => {
+    const health = readOperatorHealth(client, awaited.map(classOf));
+    // It may fail before somebody waits for it.
+    health.catch(() => undefined);
+    return health;
+  };
+  // Old Leases are looked at twice, which takes seconds; nothing else waits for that.
+  let looking = readHealth();
+  let health: OperatorHealth | undefined;
   /** What is said of an object is true only while somebody leads, and of a webhook while it is there. */
   const isTrueNow = async (found: KubernetesObject): Promise<boolean> => {
-    const { operatorClass = 'default' } = found.spec as { operatorClass?: string };
-    isLed ||= staleSince(await readOperatorHealth(client, [operatorClass]), operatorClass) === undefined;
+    health = await looking;
+    if (staleSince(health, classOf(found)) !== undefined) return false;
     const { name = '' } = found.metadata;
-    const webhook =
-      found.kind === 'RevisionTag' ? await client.find(mutatingWebhooks, tagWebhookConfiguration(name)) : {};
-    return isLed && webhook !== undefined;
+    if (found.kind !== 'RevisionTag') return true;
+    return (await client.find(mutatingWebhooks, tagWebhookConfiguration(name))) !== undefined;
   };
   const waiting = new Map(awaited.map((object) => [nameOf(object), object.metadata.generation ?? 0]));
   const end = performance.now() + seconds * 1000;
@@ -97,7 +110,7 @@ async function untilReady(
     }
     if (waiting.size === 0) return true;
     if (performance.now() >= end) {
-      const health = await readOperatorHealth(client, classesOf(awaited));
+      health ??= await looking;
       if (!isHealthy(health)) for (const line of healthLines(health)) terminal.out(`${line}\n`);
       for (const [name, generation] of waiting) {
         const found = there.find((object) => nameOf(object) === name);
@@ -106,12 +119,13 @@ async function untilReady(
       }
       return false;
     }
+    if (health !== undefined && !isHealthy(health)) looking = readHealth();
     await sleep(pollMs);
   }
 }
 
-function classesOf(objects: readonly KubernetesObject[]): string[] {
-  return objects.map(({ spec }) => (spec as { operatorClass?: string }).operatorClass ?? 'default');
+function classOf({ spec }: KubernetesObject): string {
+  return (spec as { operatorClass?: string }).operatorClass ?? 'default';
 }
 
 function nameOf({ kind, metadata }: KubernetesObject): string {
