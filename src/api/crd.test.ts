@@ -117,7 +117,7 @@ for (const [index, resource, name, shortName, heldFields, columns] of [
     'injectorconfigs.sidecar-injector.io',
     'icfg',
     ['.revision', '.operatorClass'],
-    'Revision, Ready, Reason, Expires, Renews, Authority Expires, Phase, Age',
+    'Revision, Ready, Reason, Since, Expires, Renews, Authority Expires, Phase, Age',
   ],
   [
     1,
@@ -125,7 +125,7 @@ for (const [index, resource, name, shortName, heldFields, columns] of [
     'revisiontags.sidecar-injector.io',
     'rtag',
     ['.operatorClass'],
-    'Revision, Stable, Ready, Reason, Rollout, Weight, Pods, Stale, Age',
+    'Revision, Stable, Ready, Reason, Since, Rollout, Weight, Pods, Stale, Age',
   ],
 ] as const) {
   describe(`the CustomResourceDefinition of ${resource}`, () => {

@@ -11,7 +11,7 @@ import {
 } from './injector-config/injector-config-rules.ts';
 import { injectorConfigStatusSchema } from './injector-config/injector-config-status.ts';
 import type { KubernetesObject } from './kubernetes/kubernetes.ts';
-import { ageColumn, column, customResourceDefinition, readyColumn } from './resource-definition.ts';
+import { ageColumn, column, customResourceDefinition, readyColumn, sinceColumn } from './resource-definition.ts';
 import { revisionTagKind, revisionTagPlural, revisionTagSpecSchema } from './revision-tag/revision-tag.ts';
 import { revisionTagRules, revisionTagSpecRules } from './revision-tag/revision-tag-rules.ts';
 import { revisionTagStatusSchema } from './revision-tag/revision-tag-status.ts';
@@ -33,6 +33,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         column('Revision', 'status.revision', 'The revision.'),
         readyColumn('Ready', 'status', 'Whether pods are injected as the spec says.'),
         readyColumn('Reason', 'reason', 'Why it is ready or not.'),
+        sinceColumn,
         // Times are texts: the API server prints dates as ages, and those in the future as <invalid>.
         column('Expires', 'status.certificate.notAfter', 'When the serving certificate expires unless it is renewed.'),
         column('Renews', 'status.certificate.renewAt', 'When the next renewal is due.', { priority: 1 }),
@@ -61,6 +62,7 @@ export function customResourceDefinitions(): KubernetesObject[] {
         column('Stable', 'status.stableRevision', 'The revision that pods get now.'),
         readyColumn('Ready', 'status', 'Whether pods get the revision of the spec.'),
         readyColumn('Reason', 'reason', 'Why they do or do not.'),
+        sinceColumn,
         column('Rollout', 'status.rollout.phase', 'Where the rollout stands.'),
         column(
           'Weight',

@@ -72,6 +72,14 @@ export function column(name: string, path: string, description: string, more?: P
 /** How old an object is, as a column. */
 export const ageColumn = column('Age', 'metadata.creationTimestamp', 'Time since creation.', { type: 'date' });
 
+/** For how long the condition Ready has been what it is, as a column. */
+export const sinceColumn = column(
+  'Since',
+  'status.conditions[?(@.type=="Ready")].lastTransitionTime',
+  'For how long it has been ready or not.',
+  { type: 'date' },
+);
+
 /** The status or reason of the condition Ready, as a column. */
 export function readyColumn(name: string, field: 'status' | 'reason', description: string): PrinterColumn {
   return column(name, `status.conditions[?(@.type=="Ready")].${field}`, description);

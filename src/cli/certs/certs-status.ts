@@ -19,7 +19,10 @@ export function certsStatusCommand(terminal: Terminal): Command {
       .description('what is served and what API servers trust; exit status 1 when something is wrong')
       .argument('[name...]', 'InjectorConfigs (default: all)'),
   )
-    .option('-n, --namespace <name>', "the operator's namespace (default: that of the webhook's Service)")
+    .option(
+      '-n, --namespace <name>',
+      "the operator's namespace (default: that of its replicas, or of the webhook's Service)",
+    )
     .addOption(outputOption())
     .action(async (names: string[], options: StatusOptions) => {
       const reports = await withCluster(options, async (client) => {
@@ -32,7 +35,10 @@ export function certsStatusCommand(terminal: Terminal): Command {
         const unattended = isAlive(health) ? [] : healthLines(health);
         return Promise.all(
           configs.map(async (config) => {
-            const report = certificateReport(await observeCertificates(client, config, options.namespace, new Date()));
+            const { operatorClass = 'default' } = config.spec ?? {};
+            const replica = health.replicas.find((each) => each.operatorClass === operatorClass);
+            const namespace = options.namespace ?? replica?.namespace;
+            const report = certificateReport(await observeCertificates(client, config, namespace, new Date()));
             return { ...report, problems: [...unattended, ...report.problems] };
           }),
         );

@@ -105,7 +105,7 @@ describe('injector certs', () => {
         [webhooks]: { items: [webhook()], metadata: {} },
         [secret]: { data: { 'tls.crt': base64('tls.crt') } },
         [leases]: { items: [], metadata: {} },
-        [allLeases]: { items: operatorLeases(), metadata: {} },
+        [allLeases]: { items: operatorLeases(new Date(), 'n'), metadata: {} },
       };
     });
     const configs = '/apis/sidecar-injector.io/v1alpha1/injectorconfigs';
@@ -158,6 +158,7 @@ describe('injector certs', () => {
       objects[leases] = 403;
       assert.match((await call('status')).errors, /a: the serving Secret was not looked at: you may not/);
       objects[webhooks] = { items: [], metadata: {} };
+      objects[allLeases] = 403;
       assert.match((await call('status')).errors, /namespace is not known.*--namespace/);
       objects[configs] = { items: [], metadata: {} };
       assert.match((await call('status')).errors, /there is no InjectorConfig/);

@@ -88,6 +88,9 @@ async function compileWarnings(load: LoadConfiguration, config: InjectorConfig):
     return [`not published yet: trying it takes longer than ${seconds} s; the condition TemplatesValid will say more`];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) return [`not published yet: ${messageOf(error)}`];
-    return [`not published: ${inSpec(error).message}`];
+    const { message } = inSpec(error);
+    const [first = ''] = message.split('\n');
+    // A warning is one line, which has no use for the template's and its caret.
+    return [`not published: ${/: line \d+, column \d+: /.test(first) ? first : message}`];
   }
 }

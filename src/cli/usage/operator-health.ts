@@ -15,6 +15,7 @@ type Lease = KubernetesObject & {
 /** A process of an operator, as its Lease says. */
 interface Sign {
   readonly operatorClass: string;
+  readonly namespace: string;
   /** A replica's name, or who leads. */
   readonly name: string;
   readonly version: string | undefined;
@@ -100,6 +101,7 @@ function signOf(lease: Lease, isLive: boolean): Sign {
   const isReplica = operatorClass !== undefined;
   return {
     operatorClass: operatorClass ?? (metadata.name ?? '').slice(leaderLeaseName('').length),
+    namespace: metadata.namespace ?? '',
     name: isReplica ? replicaOf(lease) : holderOf(lease),
     version: isReplica ? readReplicaLease(lease).version : undefined,
     last,

@@ -43,6 +43,7 @@ function* compileOne(
     const field = legacy ? 'config.template' : `config.templates.${name}`;
     const { line, column } = error.position;
     const place = `${field}: line ${line}, column ${column + 1}`;
-    throw new ConfigurationError(field, `${place}: ${error.reason}\n${error.caret()}`, { cause: error });
+    const [, ...shown] = error.caret().split('\n');
+    throw new ConfigurationError(field, [`${place}: ${error.reason}`, ...shown].join('\n'), { cause: error });
   }
 }

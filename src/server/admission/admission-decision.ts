@@ -21,6 +21,8 @@ export interface AdmissionDecision {
     readonly reason: string;
     readonly message: string;
     readonly causes?: readonly Mistake[];
+    /** The object; kubectl names it before the causes. */
+    readonly subject?: { readonly kind?: string; readonly name: string };
   };
   /** Shown to whoever made the request; shortened to what Kubernetes shows. */
   readonly warnings?: readonly string[];
@@ -51,7 +53,8 @@ export function denied(
   code: number,
   message: string,
   causes: readonly Mistake[] = [],
+  subject?: NonNullable<AdmissionDecision['status']>['subject'],
 ): AdmissionDecision {
-  const status = { code, reason: statusReasons[code] ?? 'InternalError', message, causes };
+  const status = { code, reason: statusReasons[code] ?? 'InternalError', message, causes, ...(subject && { subject }) };
   return { outcome: 'denied', reason, allowed: false, status };
 }

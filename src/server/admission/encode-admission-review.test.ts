@@ -36,15 +36,22 @@ describe('an encoded review', () => {
   });
 
   it('refuses with a status, its causes and warnings that Kubernetes shows', () => {
-    const decision = denied('Invalid', 422, 'two fields', [{ field: 'spec.a', message: 'must be b' }]);
+    const decision = denied('Invalid', 422, 'two fields', [{ field: 'spec.a', message: 'spec.a must be b' }], {
+      kind: 'A',
+      name: 'a',
+    });
     const auditAnnotations = { reason: 'Invalid' };
-    const answer = answeredReview(encode({ ...decision, warnings: ['w'.repeat(200), 'short'], auditAnnotations }));
-    const details = { causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }] };
+    const answer = answeredReview(encode({ ...decision, warnings: ['w'.repeat(300), 'short'], auditAnnotations }));
+    const details = {
+      kind: 'A',
+      name: 'a',
+      causes: [{ reason: 'FieldValueInvalid', message: 'must be b', field: 'spec.a' }],
+    };
     assert.deepEqual(answer.response, {
       uid: 'uid-1',
       allowed: false,
       status: { status: 'Failure', code: 422, reason: 'Invalid', message: 'two fields', details },
-      warnings: [`${'w'.repeat(117)}...`, 'short'],
+      warnings: [`${'w'.repeat(253)}...`, 'short'],
       auditAnnotations,
     });
   });
@@ -65,9 +72,9 @@ describe('shortenWarning', () => {
   for (const [text, shown] of [
     ['short', 'short'],
     ['two\nlines\tand \u0007 a bell', 'two lines and   a bell'],
-    ['x'.repeat(120), 'x'.repeat(120)],
-    ['x'.repeat(121), `${'x'.repeat(117)}...`],
-    ['🛵'.repeat(121), `${'🛵'.repeat(117)}...`],
+    ['x'.repeat(256), 'x'.repeat(256)],
+    ['x'.repeat(257), `${'x'.repeat(253)}...`],
+    ['🛵'.repeat(257), `${'🛵'.repeat(253)}...`],
   ] as const) {
     it(`${JSON.stringify(text.slice(0, 24))} (${text.length} units)`, () => {
       assert.equal(shortenWarning(text), shown);

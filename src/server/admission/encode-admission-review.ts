@@ -15,7 +15,9 @@ export function encodeDecision(decision: AdmissionDecision): string {
   const { status, patch, warnings, auditAnnotations } = decision;
   if (status !== undefined) {
     const details =
-      status.causes === undefined || status.causes.length === 0 ? undefined : { causes: status.causes.map(cause) };
+      status.causes === undefined || status.causes.length === 0
+        ? undefined
+        : { ...status.subject, causes: status.causes.map(cause) };
     const { code, reason, message } = status;
     text += `,"status":${JSON.stringify({ status: 'Failure', code, reason, message, details })}`;
   }
@@ -28,19 +30,20 @@ export function encodeDecision(decision: AdmissionDecision): string {
   return text;
 }
 
-/** metav1.StatusCause. */
+/** metav1.StatusCause; kubectl puts the field before the message. */
 function cause({ field, message }: { field: string; message: string }): Record<string, string> {
-  return { reason: 'FieldValueInvalid', message, field };
+  const text = field !== '' && message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
+  return { reason: 'FieldValueInvalid', message: text, field };
 }
 
-/** What Kubernetes advises for one warning (AdmissionResponse.warnings); longer ones may be cut by the API server. */
-const maxWarningLength = 120;
+/** Longer ones may be cut by the API server (AdmissionResponse.warnings). */
+const maxWarningLength = 256;
 
 const controlCharacter = /\p{Cc}/u;
 
 /**
  * A warning as Kubernetes shows it: no control characters, since the API server drops a warning that has any (it travels in a header),
- * and at most 120 characters.
+ * and at most 256 characters.
  */
 export function shortenWarning(text: string): string {
   if (text.length <= maxWarningLength && !controlCharacter.test(text)) return text;

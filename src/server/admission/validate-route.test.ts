@@ -55,12 +55,13 @@ describe('validateRoute', () => {
     const decision = await decide(() => ({ mistakes, warnings: ['never seen'] }));
     assert.deepEqual([decision.allowed, decision.warnings], [false, undefined]);
     const problems = 'spec.revision must be a label; spec.webhook.url: must be https; the name is taken';
-    const message = `injectorconfigs.sidecar-injector.io "canary" is invalid: ${problems}`;
-    assert.deepEqual(decision.status, { code: 422, reason: 'Invalid', message, causes: mistakes });
+    const message = `InjectorConfig "canary" is invalid: ${problems}`;
+    const subject = { kind: 'InjectorConfig', name: 'canary' };
+    assert.deepEqual(decision.status, { code: 422, reason: 'Invalid', message, causes: mistakes, subject });
   });
 
-  it('names an object whose resource is not said', async () => {
-    const nameless = podCreation({ resource: undefined, name: 'a' });
+  it('names an object whose kind and resource are not said', async () => {
+    const nameless = podCreation({ resource: undefined, name: 'a', object: {} });
     const decision = await decide(() => ({ mistakes: [{ field: '', message: 'no' }] }), nameless);
     assert.equal(decision.status?.message, 'object "a" is invalid: no');
   });

@@ -30,5 +30,7 @@ function verdict(request: AdmissionRequest, { mistakes, warnings, inUse }: Valid
   const list = mistakes
     .map(({ field, message }) => (field === '' || message.startsWith(field) ? message : `${field}: ${message}`))
     .join('; ');
-  return denied('Invalid', 422, `${request.resource ?? 'object'} "${request.name}" is invalid: ${list}`, mistakes);
+  const { kind = request.resource } = (request.object ?? {}) as { kind?: string };
+  const subject = { ...(kind === undefined ? {} : { kind }), name: request.name };
+  return denied('Invalid', 422, `${kind ?? 'object'} "${request.name}" is invalid: ${list}`, mistakes, subject);
 }
